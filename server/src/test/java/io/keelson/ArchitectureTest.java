@@ -67,7 +67,7 @@ class ArchitectureTest {
             "server.bulk      | core.lifecycle core.run server.db server.engine server.run",
             "server.purge     | core.run server.db server.engine server.run server.workspace",
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
-                    + " server.bulk server.money server.workspace server.db server.http.support",
+                    + " server.bulk server.money server.workspace server.db server.json",
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"

@@ -66,9 +66,11 @@ import io.keelson.server.schedule.Schedules;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.statusdoc.StatusDocuments;
+import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.RetryAdmission;
 import io.keelson.server.submission.ScheduledRuns;
 import io.keelson.server.submission.StartedRuns;
+import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.trace.Traces;
@@ -178,12 +180,13 @@ public final class Server implements AutoCloseable {
                     .staffed(() -> agents.of(workspace))
                     .in(work -> Turns.of(computation, workspace, work::get));
             Recipes recipes = new Recipes();
+            RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missionsOf);
             Seen seen = seen(settings, metrics);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read,
                     settings.artifacts().retention()), tools, expressions, secrets,
                     new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
                             computation),
-                    new StartedRuns(database, recipes, missionsOf, seen.places()), artifacts, clock,
+                    new StartedRuns(recipeMissions, seen.places()), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
                             seen.engine(), seen.places())));
@@ -194,16 +197,18 @@ public final class Server implements AutoCloseable {
             metrics.pools(database);
             Schedules schedules = new Schedules(DbClock.DATABASE);
             ScheduledTimes scheduledTimes = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
-            ScheduleRunner scheduleRunner =
-                    closing(new ScheduleRunner(database, schedules, scheduledTimes, new ScheduledRuns(database, engine,
-                            missionsOf, recipes, authServices.workspaces(), new RunReader())));
+            SubmissionServices submissions =
+                    SubmissionServices.of(recipeMissions, database, new RunReader(), money, engine);
+            ScheduleRunner scheduleRunner = closing(new ScheduleRunner(database, schedules, scheduledTimes,
+                    new ScheduledRuns(submissions.runs(), recipeMissions, engine, authServices.workspaces(), database,
+                            new RunReader())));
             engine.onSchedules(scheduleRunner::nudge);
             EventSweeper events = closing(new EventSweeper(database, new EventRetention(DbClock.DATABASE), artifacts,
                     settings.events(), UuidCreator::getTimeOrderedEpoch));
             events.start();
             BulkJobs bulk = new BulkJobs(DbClock.DATABASE);
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
-                    new RetryAdmission(database, authServices.workspaces(), new RunReader())).start());
+                    new RetryAdmission(authServices.workspaces(), submissions.admission())).start());
             WebhookServices webhooks = webhooks(database, secrets);
             engine.onWebhooks(closing(new WebhookDispatcher(database, webhooks, outbound, clock, seen.places()::ofRun,
                     seen.deliveries()))::nudge);
@@ -215,7 +220,7 @@ public final class Server implements AutoCloseable {
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read,
                                     settings.artifacts().retention()),
                                     tool -> tools.find(tool).isPresent()),
-                            new Inbox(DbClock.DATABASE), missionsOf,
+                            new Inbox(DbClock.DATABASE), missionsOf, submissions,
                             tools, artifacts, new ArtifactRetention(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,

@@ -2,6 +2,7 @@ package io.keelson.server.bulk;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.bulk.BulkRetryAdmission.Answer;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.run.KeyUse;
@@ -41,18 +42,18 @@ public final class BulkDriver implements AutoCloseable {
     private final Database database;
     private final BulkJobs jobs;
     private final Commands commands;
-    private final BulkRetryAdmission door;
+    private final BulkRetryAdmission admission;
     private final ScheduledThreadPoolExecutor thread =
             new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("bulk").factory());
 
     /** The next look that is due by a job; touched by the thread alone. */
     private @Nullable ScheduledFuture<?> again;
 
-    public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkRetryAdmission door) {
+    public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkRetryAdmission admission) {
         this.database = database;
         this.jobs = jobs;
         this.commands = commands;
-        this.door = door;
+        this.admission = admission;
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
@@ -98,20 +99,27 @@ public final class BulkDriver implements AutoCloseable {
             return;
         }
         Tally tally = new Tally();
-        String obstacle = tell(claimed.job(), runs, tally);
+        Obstacle obstacle = submit(claimed.job(), runs, tally);
         Duration pause = Duration.ofMillis(1_000L * runs.size() / claimed.job().order().perSecond());
         database.runInTransaction(c -> {
-            boolean forGood = BulkRetryAdmission.FOR_GOOD.equals(obstacle);
-            if (obstacle != null && !forGood) {
-                jobs.postpone(c, claimed, obstacle, A_WHILE);
+            if (obstacle != null && !obstacle.closed()) {
+                jobs.postpone(c, claimed, obstacle.code(), A_WHILE);
                 return;
             }
             jobs.counted(c, claimed, tally.changed, tally.unchanged, tally.refused, pause);
-            if (forGood) {
+            if (obstacle != null) {
                 jobs.stop(c, claimed.job().workspaceId(), claimed.job().id());
             }
         });
     }
+
+    /**
+     * Why a batch is not done.
+     *
+     * @param code the error code; of a closed workspace it is not recorded
+     * @param closed whether the job can never continue
+     */
+    private record Obstacle(String code, boolean closed) {}
 
     /** The next runs, written down; none where the job is complete or somebody else has taken it up. */
     private List<UUID> choose(BulkJobs.Claimed claimed) {
@@ -129,26 +137,43 @@ public final class BulkDriver implements AutoCloseable {
         });
     }
 
-    /** Returns the code of what stands in the way of some of them, which are to be told again; null for nothing. */
-    private @Nullable String tell(BulkJob job, List<UUID> runs, Tally tally) throws InterruptedException {
-        String obstacle = null;
+    /** @return null when every run has its reply */
+    private @Nullable Obstacle submit(BulkJob job, List<UUID> runs, Tally tally) throws InterruptedException {
+        Obstacle obstacle = null;
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (UUID run : runs) {
-            obstacle = job.order().action() == BulkJob.Action.RETRY ? door.closed(job.workspaceId()) : null;
+            obstacle = job.order().action() == BulkJob.Action.RETRY ? retry(job, run, replies) : null;
             if (obstacle != null) {
                 break;
             }
-            CompletableFuture<Reply> reply = commands.submit(command(job.order(), run), key(job, run));
-            replies.add(reply);
-            if (job.order().action() == BulkJob.Action.RETRY) {
-                await(reply); // so that the next look at the workspace's room counts it
+            if (job.order().action() != BulkJob.Action.RETRY) {
+                replies.add(commands.submit(command(job.order(), run), key(job, run)));
             }
         }
         for (CompletableFuture<Reply> reply : replies) {
             String later = tally.add(reply);
-            obstacle = obstacle == null ? later : obstacle;
+            obstacle = obstacle == null && later != null ? new Obstacle(later, false) : obstacle;
         }
         return obstacle;
+    }
+
+    /** Submits one retry and waits for its commit, before which its permit counts it among the open runs. */
+    private @Nullable Obstacle retry(BulkJob job, UUID run, List<CompletableFuture<Reply>> replies)
+            throws InterruptedException {
+        return switch (admission.admit(job.workspaceId())) {
+            case Answer.LimitReached(String code) -> new Obstacle(code, false);
+            case Answer.Closed() -> new Obstacle("WORKSPACE_CLOSED", true);
+            case Answer.Admitted(Runnable release) -> {
+                try {
+                    CompletableFuture<Reply> reply = commands.submit(command(job.order(), run), key(job, run));
+                    replies.add(reply);
+                    await(reply);
+                    yield null;
+                } finally {
+                    release.run();
+                }
+            }
+        };
     }
 
     private static void await(CompletableFuture<Reply> reply) throws InterruptedException {

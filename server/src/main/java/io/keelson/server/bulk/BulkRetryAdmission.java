@@ -1,19 +1,24 @@
 package io.keelson.server.bulk;
 
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
-/** Whether a workspace has room for runs that are to be open again. */
+/** Admits retries of a bulk job to a workspace. */
 @FunctionalInterface
 public interface BulkRetryAdmission {
 
-    /** What never ceases to stand in the way: a workspace that is closed is not opened again. */
-    String FOR_GOOD = "WORKSPACE_CLOSED";
+    /** The answer for one retry. */
+    sealed interface Answer {
 
-    /**
-     * Asked before each of them.
-     *
-     * @return the code of what stands in the way for now; null when nothing does
-     */
-    @Nullable String closed(UUID workspace);
+        /** @param release to be run when the retry is committed */
+        record Admitted(Runnable release) implements Answer {}
+
+        /** @param code the error code of a limit, which a later attempt may pass */
+        record LimitReached(String code) implements Answer {}
+
+        /** The workspace is closed, for ever. */
+        record Closed() implements Answer {}
+    }
+
+    /** Asked before each retry. */
+    Answer admit(UUID workspace);
 }

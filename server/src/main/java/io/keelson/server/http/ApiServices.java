@@ -21,6 +21,7 @@ import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.retention.ArtifactRetention;
 import io.keelson.server.schedule.ScheduleServices;
 import io.keelson.server.secret.Secrets;
+import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.webhook.WebhookServices;
 import java.util.UUID;
@@ -38,7 +39,8 @@ import java.util.function.Function;
  */
 public record ApiServices(Database database, AuthServices authServices, Commands commands, RemoteWork remoteWork,
         RunReader runs,
-        Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions, ToolCatalog tools,
+        Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions,
+        SubmissionServices submissions, ToolCatalog tools,
         ArtifactStore artifacts,
         ArtifactRetention artifactRetention, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
         Recipes recipes, ScheduleServices schedules, BulkServices bulk, CommandHandler outside,

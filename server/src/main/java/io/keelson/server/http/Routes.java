@@ -53,10 +53,8 @@ import io.keelson.server.http.workers.DispatchActions;
 import io.keelson.server.http.workers.UploadActions;
 import io.keelson.server.http.workers.WorkerActions;
 import io.keelson.server.run.ReportTexts;
-import io.keelson.server.submission.AdmissionControl;
-import io.keelson.server.submission.CreditPrecheck;
 import io.keelson.server.submission.FairSubmissionLimiter;
-import io.keelson.server.submission.RecipeMissions;
+import io.keelson.server.submission.SubmissionServices;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -76,17 +74,16 @@ final class Routes {
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.keys());
         Submission submission = new Submission(services.commands());
         Route.Table table = new Route.Table();
-        AdmissionControl admission = new AdmissionControl(reads);
-        CreditPrecheck credits = new CreditPrecheck(services.money(), reads);
-        RecipeMissions missions = new RecipeMissions(services.database(), services.recipes(), services.missions());
+        SubmissionServices submissions = services.submissions();
         FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
         RunCreation creation =
-                new RunCreation(missions, services.ids(), reads, admission, credits, submission, limiter);
+                new RunCreation(submissions.missions(), services.ids(), reads, submissions.runs(), limiter);
         creation.addTo(table);
-        new RecipeActions(services.recipes(), services.database(), services.missions(), missions, creation, reads,
+        new RecipeActions(services.recipes(), services.database(), services.missions(), submissions.missions(),
+                creation, reads,
                 services.ids(),
                 new KeyedTransaction(services.database(), services.keys())).addTo(table);
-        new ScheduleActions(services.schedules(), services.database(), missions, services.ids(),
+        new ScheduleActions(services.schedules(), services.database(), submissions.missions(), services.ids(),
                 new KeyedTransaction(services.database(), services.keys())).addTo(table);
         CommandAnswers commands = new CommandAnswers(services.outside());
         new DeploymentOrderActions(services.outside(), commands).addTo(table);
@@ -96,14 +93,15 @@ final class Routes {
         StreamReads patient = new StreamReads(shutdown);
         new EventStreams(reads, authenticator, shutdown, places, patient).addTo(table);
         new FeedStreams(reads, authenticator, shutdown, places, patient).addTo(table);
-        new RunActions(reads, admission, credits, submission, services.database()).addTo(table);
+        new RunActions(reads, submissions.admission(), submissions.credits(), submission, services.database())
+                .addTo(table);
         new BulkActions(services.bulk(), services.database(), services.ids(), keyed).addTo(table);
         new ExportedEvents(reads, services.artifacts()).addTo(table);
         new SignalActions(reads, services.ids(), services.secrets(), submission).addTo(table);
         new ArtifactActions(reads, services.artifacts(), services.database(), services.artifactRetention())
                 .addTo(table);
         new ExplainActions(reads, services.database(), services.explainer()).addTo(table);
-        new RunFork(services.missions(), services.ids(), reads, admission, credits, submission).addTo(table);
+        new RunFork(services.missions(), services.ids(), reads, submissions.runs()).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new RosterActions(services.roster(), keyed).addTo(table);

@@ -1,9 +1,9 @@
 package io.keelson.server.submission;
 
-import io.keelson.server.http.support.ApiProblem;
-import io.keelson.server.http.support.ApiRequest;
-import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Reads;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.submission.SubmissionResult.LimitReached;
 import io.keelson.server.workspace.Limits;
 import java.time.Duration;
 import java.util.Map;
@@ -12,90 +12,112 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a workspace to its limits where runs come in. One server never lets more in than there is room for; what several
- * take in at the same moment they do not know of each other.
+ * Holds workspaces to their limits on open runs, runs per minute and stored bytes. One instance per server counts all
+ * submissions, so that limits are exact on one server; concurrent submissions to several servers may exceed them.
+ * Thread-safe.
  */
 public final class AdmissionControl {
 
-    private static final Duration A_WHILE = Duration.ofSeconds(5);
-    private static final Duration LONG = Duration.ofMinutes(1);
+    private static final Duration OPEN_RUNS_RETRY = Duration.ofSeconds(5);
+    private static final Duration LONG_RETRY = Duration.ofMinutes(1);
 
-    /** Held while a run is being made. */
-    public interface Permit extends AutoCloseable {
+    /** Whether a run may be created or opened again. */
+    public sealed interface Admission permits Permit, LimitReached {}
+
+    /** Counts a run that is being submitted. Held until its commit, which makes the run itself count. */
+    public static final class Permit implements Admission, AutoCloseable {
+
+        private final Runnable release;
+
+        private Permit(Runnable release) {
+            this.release = release;
+        }
+
         @Override
-        void close();
+        public void close() {
+            release.run();
+        }
     }
 
-    private static final Permit FREE = () -> {
-    };
+    private static final Permit UNCOUNTED = new Permit(() -> {
+    });
 
-    private final Reads reads;
-    private final Map<UUID, Integer> comingIn = new ConcurrentHashMap<>();
+    private final Database database;
+    private final RunReader reader;
+    private final Map<UUID, Integer> underWay = new ConcurrentHashMap<>();
 
-    public AdmissionControl(Reads reads) {
-        this.reads = reads;
+    public AdmissionControl(Database database, RunReader reader) {
+        this.database = database;
+        this.reader = reader;
     }
 
-    /**
-     * Lets a run in. One that is there already was let in before.
-     *
-     * @throws ApiProblem naming the limit that stands in the way
-     */
-    public Permit admit(ApiRequest request, UUID run) {
-        boolean free = request.limits().byName().isEmpty() || reads.exists(request.workspace(), run);
-        return free ? FREE : admit(request.workspace(), request.limits());
+    /** Admits a new run. A run that exists already was admitted before. */
+    Admission admit(UUID workspace, Limits limits, UUID run) {
+        boolean unlimited = limits.byName().isEmpty()
+                || database.withConnection(c -> reader.state(c, workspace, run)).isPresent();
+        return unlimited ? UNCOUNTED : admit(workspace, limits);
     }
 
-    /** The same for a run that is to be open again; one that is open already, or is nowhere, has nothing to wait for. */
-    public Permit reopen(ApiRequest request, UUID run) {
-        boolean free = request.limits().byName().isEmpty() || !reads.exists(request.workspace(), run)
-                || !reads.ended(request.workspace(), run);
-        return free ? FREE : admit(request.workspace(), request.limits());
+    /** Admits an ended run that is to be open again. An open or unknown run needs no permit. */
+    public Admission reopen(UUID workspace, Limits limits, UUID run) {
+        boolean ended = !limits.byName().isEmpty() && database.withConnection(c -> reader.state(c, workspace, run))
+                .filter(RunState::terminal).isPresent();
+        return ended ? admit(workspace, limits) : UNCOUNTED;
     }
 
-    /** The same for whoever makes runs without a call. */
-    Permit admit(UUID workspace, Limits limits) {
-        int others = comingIn.merge(workspace, 1, Integer::sum) - 1;
-        Permit permit = () -> comingIn.computeIfPresent(workspace, (w, n) -> n == 1 ? null : n - 1);
+    /** Admits one more open run, whatever its id. */
+    Admission admit(UUID workspace, Limits limits) {
+        int others = underWay.merge(workspace, 1, Integer::sum) - 1;
+        Permit permit = new Permit(() -> underWay.computeIfPresent(workspace, (w, n) -> n == 1 ? null : n - 1));
+        LimitReached reached;
         try {
-            openRuns(workspace, limits.of(Limits.OPEN_RUNS), others);
-            rate(workspace, limits.of(Limits.RUNS_PER_MINUTE), others);
-            storage(workspace, limits.of(Limits.STORAGE_BYTES));
-            return permit;
+            reached = reached(workspace, limits, others);
         } catch (RuntimeException e) {
             permit.close();
             throw e;
         }
-    }
-
-    private void openRuns(UUID workspace, @Nullable Long most, int others) {
-        if (most != null && reads.read((runs, c) -> runs.openRuns(c, workspace, most)) + others >= most) {
-            throw refused(ErrorCode.OPEN_RUNS_LIMIT_REACHED, Limits.OPEN_RUNS, most, "runs may be open at a time",
-                    A_WHILE);
+        if (reached == null) {
+            return permit;
         }
+        permit.close();
+        return reached;
     }
 
-    private void rate(UUID workspace, @Nullable Long most, int others) {
-        if (most != null) {
-            long room = most - others;
-            Duration wait = most == 0 ? LONG
-                    : room < 1 ? Duration.ofSeconds(1)
-                            : reads.read((runs, c) -> runs.untilNextRun(c, workspace, room));
-            if (!wait.isZero()) {
-                throw refused(ErrorCode.RUN_RATE_LIMIT_REACHED, Limits.RUNS_PER_MINUTE, most,
-                        "runs may be created in a minute", wait);
-            }
+    private @Nullable LimitReached reached(UUID workspace, Limits limits, int others) {
+        LimitReached reached = openRuns(workspace, limits.of(Limits.OPEN_RUNS), others);
+        if (reached == null) {
+            reached = rate(workspace, limits.of(Limits.RUNS_PER_MINUTE), others);
         }
+        return reached == null ? storage(workspace, limits.of(Limits.STORAGE_BYTES)) : reached;
     }
 
-    private void storage(UUID workspace, @Nullable Long most) {
-        if (most != null && reads.read((runs, c) -> runs.storedBytes(c, workspace)) >= most) {
-            throw refused(ErrorCode.STORAGE_LIMIT_REACHED, Limits.STORAGE_BYTES, most, "bytes may be stored", LONG);
+    private @Nullable LimitReached openRuns(UUID workspace, @Nullable Long maximum, int others) {
+        return maximum == null
+                || database.withConnection(c -> reader.openRuns(c, workspace, maximum)) + others < maximum
+                        ? null
+                        : reached("OPEN_RUNS_LIMIT_REACHED", Limits.OPEN_RUNS, maximum, "runs may be open at a time",
+                                OPEN_RUNS_RETRY);
+    }
+
+    private @Nullable LimitReached rate(UUID workspace, @Nullable Long maximum, int others) {
+        if (maximum == null) {
+            return null;
         }
+        long left = maximum - others;
+        Duration wait = maximum == 0 ? LONG_RETRY
+                : left < 1 ? Duration.ofSeconds(1)
+                        : database.withConnection(c -> reader.untilNextRun(c, workspace, left));
+        return wait.isZero() ? null
+                : reached("RUN_RATE_LIMIT_REACHED", Limits.RUNS_PER_MINUTE, maximum, "runs may be created in a minute",
+                        wait);
     }
 
-    private static ApiProblem refused(ErrorCode code, String limit, long most, String what, Duration wait) {
-        return ApiProblem.of(code, most + " " + what + " in this workspace; nothing was changed").with("limit", limit)
-                .header("Retry-After", Long.toString(Math.max(1, wait.plusMillis(999).toSeconds())));
+    private @Nullable LimitReached storage(UUID workspace, @Nullable Long maximum) {
+        return maximum == null || database.withConnection(c -> reader.storedBytes(c, workspace)) < maximum ? null
+                : reached("STORAGE_LIMIT_REACHED", Limits.STORAGE_BYTES, maximum, "bytes may be stored", LONG_RETRY);
+    }
+
+    private static LimitReached reached(String code, String limit, long maximum, String what, Duration wait) {
+        return new LimitReached(code, limit, maximum + " " + what + " in this workspace; nothing was changed", wait);
     }
 }

@@ -3,57 +3,56 @@ package io.keelson.server.submission;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Budget;
-import io.keelson.server.http.support.ApiProblem;
-import io.keelson.server.http.support.ApiRequest;
-import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Reads;
+import io.keelson.server.db.Database;
 import io.keelson.server.money.Money;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.submission.SubmissionResult.InsufficientCredits;
 import java.math.BigDecimal;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
 /**
- * Turns away what its workspace cannot pay, before it becomes a command: a plain read, so that many such calls cost the
- * commits of others nothing. What gets past it at the same moment as others is decided by the commit.
+ * Refuses runs that their workspace cannot pay before they become commands, by a read without locks. Concurrent
+ * submissions that pass it are decided by the commit.
  */
 public final class CreditPrecheck {
-    /** Where a run sets credits aside when it is let go on. */
-    private static final Set<String> BEGINS = Set.of(RunState.CREATED.wire(), RunState.FAILED.wire());
 
+    /** States in which a run has no reservation, so that its next start needs credits. */
+    private static final Set<RunState> UNRESERVED = Set.of(RunState.CREATED, RunState.FAILED);
+
+    private final Database database;
+    private final RunReader reader;
     private final Money money;
-    private final Reads reads;
 
-    public CreditPrecheck(Money money, Reads reads) {
+    public CreditPrecheck(Database database, RunReader reader, Money money) {
+        this.database = database;
+        this.reader = reader;
         this.money = money;
-        this.reads = reads;
     }
 
-    /** Of a new run that is to begin at once; one that is there already was let in before. */
-    public void begin(ApiRequest request, UUID run, Budget budget) {
+    /** Checks a new run that starts immediately. A run that exists already was checked before. */
+    public Optional<InsufficientCredits> start(UUID workspace, UUID run, Budget budget) {
         BigDecimal hard = budget.hardLimit();
         BigDecimal least = budget.estimate().max(Amounts.ONE);
         BigDecimal needed = hard == null ? least : least.min(hard);
-        boolean repeated = request.keyed() != null && request.keyed().repeated();
-        if (!repeated && available(request).compareTo(needed) < 0 && !reads.exists(request.workspace(), run)) {
-            throw refused(needed);
-        }
+        return available(workspace).compareTo(needed) < 0 && state(workspace, run).isEmpty()
+                ? Optional.of(new InsufficientCredits(needed))
+                : Optional.empty();
     }
 
-    /** Of a run that is there: only one that has nothing set aside can fail for want of credits. */
-    public void beginAgain(ApiRequest request, UUID run) {
-        if (available(request).signum() == 0 && reads.exists(request.workspace(), run)
-                && BEGINS.contains(reads.run(request.workspace(), run).get("state").stringValue())) {
-            throw refused(Amounts.ONE);
-        }
+    /** Checks an existing run that is to start or to be retried. */
+    public Optional<InsufficientCredits> restart(UUID workspace, UUID run) {
+        return available(workspace).signum() == 0 && state(workspace, run).filter(UNRESERVED::contains).isPresent()
+                ? Optional.of(new InsufficientCredits(Amounts.ONE))
+                : Optional.empty();
     }
 
-    private BigDecimal available(ApiRequest request) {
-        return money.balance(request.workspace()).available();
+    private Optional<RunState> state(UUID workspace, UUID run) {
+        return database.withConnection(c -> reader.state(c, workspace, run));
     }
 
-    private static ApiProblem refused(BigDecimal needed) {
-        return ApiProblem.of(ErrorCode.INSUFFICIENT_CREDITS,
-                "the workspace has fewer than the " + Amounts.credits(needed)
-                        + " that the run needs");
+    private BigDecimal available(UUID workspace) {
+        return money.balance(workspace).available();
     }
 }

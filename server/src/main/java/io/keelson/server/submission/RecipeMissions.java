@@ -2,10 +2,7 @@ package io.keelson.server.submission;
 
 import io.keelson.core.plan.Problem;
 import io.keelson.server.db.Database;
-import io.keelson.server.http.support.ApiProblem;
-import io.keelson.server.http.support.Excerpt;
-import io.keelson.server.http.support.IdKind;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
@@ -19,58 +16,60 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A recipe, and what a request says of one run of it, made into a mission. */
+/** Reads requests for runs into missions: given plans, goals, recipes with the values of one run, schedules. */
 public final class RecipeMissions {
-    /** What a run of a recipe cannot have otherwise. */
-    private static final Set<String> THE_RECIPES = Set.of("plan", "inputs", "output");
+
+    /** Members of a mission that only the recipe may set. */
+    private static final Set<String> RECIPE_MEMBERS = Set.of("plan", "inputs", "output");
+    private static final Pattern ID =
+            Pattern.compile("(?:rec_)?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})");
 
     private final Database database;
     private final Recipes recipes;
     private final Function<UUID, MissionReader> missions;
 
+    /** @param missions the reader of a workspace, which knows the tools of its workers */
     public RecipeMissions(Database database, Recipes recipes, Function<UUID, MissionReader> missions) {
         this.database = database;
         this.recipes = recipes;
         this.missions = missions;
     }
 
-    /**
-     * A mission that is to become a run.
-     *
-     * @param origin what it was made of; null for nothing that is kept
-     */
-    public record PreparedMission(Mission mission, @Nullable ObjectNode origin) {}
-
     public Optional<Recipe> find(UUID workspace, String idOrName) {
-        UUID id = IdKind.RECIPE.parse(idOrName);
-        return database.withConnection(c -> id == null ? recipes.byName(c, workspace, idOrName)
-                : recipes.find(c, workspace, id));
+        Matcher id = ID.matcher(idOrName);
+        return database.withConnection(c -> id.matches() ? recipes.find(c, workspace, UUID.fromString(id.group(1)))
+                : recipes.byName(c, workspace, idOrName));
+    }
+
+    /** The problem of a document that names a recipe that the workspace does not have. */
+    public static Problem unknownRecipe(String named) {
+        return new Problem("UNKNOWN_REFERENCE", "/recipe",
+                "the workspace has no recipe '" + Excerpt.piece(named) + "'");
     }
 
     /**
-     * What is asked for in the shape of a mission, which may name a recipe in the place of a plan.
+     * Reads a document in the shape of a mission, which may name a recipe instead of a plan.
      *
      * @param document not changed
-     * @throws ApiProblem listing all that is wrong
      */
-    public PreparedMission read(UUID workspace, JsonNode document) {
+    public ReadResult<PreparedMission> read(UUID workspace, JsonNode document) {
         if (!document.path("recipe").isString()) {
             Optional<Recipe> template = template(workspace, document);
-            if (template.isPresent()) {
-                return ofTemplate(template.get(), (ObjectNode) document);
-            }
-            return new PreparedMission(value(withoutTemplate(document, missions.apply(workspace).read(document))),
-                    null);
+            return template.isPresent() ? ofTemplate(template.get(), (ObjectNode) document)
+                    : prepared(withoutTemplate(document, missions.apply(workspace).read(document)), null);
         }
         String named = document.path("recipe").stringValue();
-        Recipe recipe = find(workspace, named).orElseThrow(() -> ApiProblem.of(List.of(new Problem("UNKNOWN_REFERENCE",
-                "/recipe", "the workspace has no recipe '" + Excerpt.piece(named) + "'"))));
-        return draw(recipe, recipe.version(), recipe.mission(), (ObjectNode) document, "/input");
+        Optional<Recipe> recipe = find(workspace, named);
+        return recipe.isEmpty() ? new ReadResult.Invalid<>(List.of(unknownRecipe(named)))
+                : ofRecipe(recipe.get(), recipe.get().version(), recipe.get().mission(), (ObjectNode) document,
+                        "/input");
     }
 
     /** The recipe for goals of the kind that the document names, where it has neither a plan nor a planner. */
@@ -98,17 +97,19 @@ public final class RecipeMissions {
                 .toList());
     }
 
-    /** A plan that nobody asked for by its name is put before a human, unless the level says otherwise (lifecycle §1). */
-    private PreparedMission ofTemplate(Recipe recipe, ObjectNode request) {
+    /** A template's plan needs approval, unless the request's autonomy level says otherwise. */
+    private ReadResult<PreparedMission> ofTemplate(Recipe recipe, ObjectNode request) {
         ObjectNode mission = recipe.mission().deepCopy();
         mission.remove("name");
-        JsonNode config = request.path("config").isMissingNode() ? Json.object() : request.get("config");
+        JsonNode config =
+                request.path("config").isMissingNode() ? JsonNodeFactory.instance.objectNode() : request.get("config");
         ObjectNode asked = request.deepCopy();
         if (config.isObject()) {
             JsonNode autonomy = config.has("autonomy") ? config.get("autonomy")
                     : mission.path("config").path("autonomy");
             if (autonomy.isMissingNode() || autonomy.isObject()) {
-                ObjectNode settled = autonomy.isObject() ? (ObjectNode) autonomy.deepCopy() : Json.object();
+                ObjectNode settled =
+                        autonomy.isObject() ? (ObjectNode) autonomy.deepCopy() : JsonNodeFactory.instance.objectNode();
                 settled.putIfAbsent("level", JsonNodeFactory.instance.stringNode("approve"));
                 if (settled.path("level").asString("").equals("autonomous")) {
                     settled.putIfAbsent("auto_approve_threshold", JsonNodeFactory.instance.numberNode(0));
@@ -116,69 +117,67 @@ public final class RecipeMissions {
                 asked.set("config", ((ObjectNode) config.deepCopy()).set("autonomy", settled));
             }
         }
-        return draw(recipe, recipe.version(), mission, asked, "/input");
+        return ofRecipe(recipe, recipe.version(), mission, asked, "/input");
     }
 
     /**
-     * One run of a recipe.
+     * Reads a request for one run of a recipe. Problems of the recipe itself point to {@code /recipe}.
      *
-     * @param mission the recipe's, as it was in that version
-     * @param request what is particular to the run, in the members of a mission; not changed
-     * @param input where the request has the values of inputs
-     * @throws ApiProblem listing all that is wrong; what the recipe itself says is pointed at as {@code /recipe}
+     * @param mission the recipe's mission in that version
+     * @param request members of a mission that are particular to the run; not changed
+     * @param input the pointer at which the request has the values of inputs
      */
-    public PreparedMission draw(Recipe recipe, int version, ObjectNode mission, ObjectNode request, String input) {
+    public ReadResult<PreparedMission> ofRecipe(Recipe recipe, int version, ObjectNode mission, ObjectNode request,
+            String input) {
         List<Problem> problems = new ArrayList<>();
         ObjectNode document = merged(mission, request, problems);
         ReadResult<Mission> result = missions.apply(recipe.workspaceId()).read(document);
         if (result instanceof ReadResult.Invalid<Mission>(List<Problem> found)) {
             found.forEach(each -> problems.add(placed(each, recipe, version, request, input)));
         }
-        if (!problems.isEmpty()) {
-            throw ApiProblem.of(problems);
-        }
-        return new PreparedMission(value(result), Json.object().put("recipe_id", recipe.id().toString())
-                .put("recipe_version", version));
+        return problems.isEmpty() ? prepared(result, JsonNodeFactory.instance.objectNode()
+                .put("recipe_id", recipe.id().toString()).put("recipe_version", version))
+                : new ReadResult.Invalid<>(problems);
     }
 
     /**
-     * What a schedule makes runs of.
+     * Reads what a schedule runs. Pointers are those of the schedule's document.
      *
-     * @param trigger what its run says that it was caused by
-     * @throws ApiProblem listing all that is wrong, in the places of the schedule's document
+     * @param trigger the cause that the run records
      */
-    public PreparedMission draw(UUID workspace, ScheduleSpec spec, String trigger) {
-        ObjectNode run = Json.object().put("trigger", trigger);
+    public ReadResult<PreparedMission> ofSchedule(UUID workspace, ScheduleSpec spec, String trigger) {
+        ObjectNode run = JsonNodeFactory.instance.objectNode().put("trigger", trigger);
         run.set("input", spec.inputs());
         UUID recipe = spec.recipe();
         if (recipe != null) {
-            Recipe found = database.withConnection(c -> recipes.find(c, workspace, recipe))
-                    .orElseThrow(() -> IdKind.RECIPE.notFound(recipe));
-            return draw(found, found.version(), found.mission(), run, "/inputs");
+            Optional<Recipe> found = database.withConnection(c -> recipes.find(c, workspace, recipe));
+            return found.isEmpty()
+                    ? new ReadResult.Invalid<>(
+                            List.of(new Problem("RECIPE_NOT_FOUND", "/recipe", "no recipe " + recipe)))
+                    : ofRecipe(found.get(), found.get().version(), found.get().mission(), run, "/inputs");
         }
         ObjectNode mission = Objects.requireNonNull(spec.mission());
-        List<Problem> problems = new ArrayList<>();
-        if (missions.apply(workspace).readRecipe(mission) instanceof ReadResult.Invalid<Mission>(List<Problem> found)) {
-            problems.addAll(found);
-        } else if (missions.apply(workspace).read(
-                mission.deepCopy().setAll(run)) instanceof ReadResult.Invalid<Mission>(List<Problem> found)) {
-            problems.addAll(found);
-        }
-        if (!problems.isEmpty()) {
-            throw ApiProblem.of(problems.stream()
-                    .map(each -> new Problem(each.code(), each.pointer().startsWith("/input/")
-                            ? "/inputs" + each.pointer().substring("/input".length())
-                            : "/mission" + each.pointer(), each.message()))
-                    .toList());
-        }
-        return new PreparedMission(value(missions.apply(workspace).read(mission.deepCopy().setAll(run))), null);
+        MissionReader reader = missions.apply(workspace);
+        ReadResult<Mission> kept = reader.readRecipe(mission);
+        ReadResult<Mission> result =
+                kept instanceof ReadResult.Invalid<Mission> ? kept : reader.read(mission.deepCopy().setAll(run));
+        return result instanceof ReadResult.Invalid<Mission>(List<Problem> problems)
+                ? new ReadResult.Invalid<>(problems.stream().map(RecipeMissions::inSchedule).toList())
+                : prepared(result, null);
+    }
+
+    private static Problem inSchedule(Problem problem) {
+        String pointer = problem.pointer();
+        return new Problem(problem.code(), pointer.startsWith("/input/")
+                ? "/inputs" + pointer.substring("/input".length())
+                : "/mission" + pointer, problem.message());
     }
 
     private static ObjectNode merged(ObjectNode mission, ObjectNode request, List<Problem> problems) {
         ObjectNode document = mission.deepCopy();
         request.properties().forEach(member -> {
             String key = member.getKey();
-            if (THE_RECIPES.contains(key)) {
+            if (RECIPE_MEMBERS.contains(key)) {
                 problems.add(new Problem("INVALID_VALUE", "/" + key, "this is the recipe's: change the recipe"));
             } else if (key.equals("config") && member.getValue().isObject() && document.path(key).isObject()) {
                 ((ObjectNode) document.get(key)).setAll((ObjectNode) member.getValue());
@@ -208,10 +207,10 @@ public final class RecipeMissions {
                         + Excerpt.piece(recipe.name()) + "' at " + problem.pointer() + ": " + problem.message());
     }
 
-    private static Mission value(ReadResult<Mission> result) {
+    private static ReadResult<PreparedMission> prepared(ReadResult<Mission> result, @Nullable ObjectNode origin) {
         return switch (result) {
-            case ReadResult.Ok<Mission>(Mission mission) -> mission;
-            case ReadResult.Invalid<Mission>(List<Problem> problems) -> throw ApiProblem.of(problems);
+            case ReadResult.Ok<Mission>(Mission mission) -> new ReadResult.Ok<>(new PreparedMission(mission, origin));
+            case ReadResult.Invalid<Mission>(List<Problem> problems) -> new ReadResult.Invalid<>(problems);
         };
     }
 }

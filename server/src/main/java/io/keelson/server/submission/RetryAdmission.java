@@ -1,39 +1,31 @@
 package io.keelson.server.submission;
 
 import io.keelson.server.bulk.BulkRetryAdmission;
-import io.keelson.server.db.Database;
-import io.keelson.server.http.support.ApiProblem;
-import io.keelson.server.http.support.Reads;
-import io.keelson.server.run.read.RunReader;
+import io.keelson.server.submission.SubmissionResult.LimitReached;
 import io.keelson.server.workspace.WorkspaceRow;
 import io.keelson.server.workspace.Workspaces;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
-/** Holds runs that are retried by the many to the same limits as those that clients retry. */
+/** Holds bulk retries to the limits that single retries have. */
 public final class RetryAdmission implements BulkRetryAdmission {
 
     private final Workspaces workspaces;
     private final AdmissionControl admission;
 
-    public RetryAdmission(Database database, Workspaces workspaces, RunReader reader) {
+    public RetryAdmission(Workspaces workspaces, AdmissionControl admission) {
         this.workspaces = workspaces;
-        this.admission = new AdmissionControl(new Reads(database, reader));
+        this.admission = admission;
     }
 
     @Override
-    public @Nullable String closed(UUID workspace) {
+    public Answer admit(UUID workspace) {
         WorkspaceRow row = workspaces.find(workspace).orElse(null);
         if (row == null || row.closed()) {
-            return FOR_GOOD;
+            return new Answer.Closed();
         }
-        if (row.limits().byName().isEmpty()) {
-            return null;
-        }
-        try (AdmissionControl.Permit _ = admission.admit(workspace, row.limits())) {
-            return null;
-        } catch (ApiProblem problem) {
-            return problem.document().get("code").stringValue();
-        }
+        return switch (admission.admit(workspace, row.limits())) {
+            case LimitReached reached -> new Answer.LimitReached(reached.code());
+            case AdmissionControl.Permit permit -> new Answer.Admitted(permit::close);
+        };
     }
 }

@@ -10,6 +10,7 @@ import io.keelson.server.auth.ApiKeyUsage;
 import io.keelson.server.auth.AuthServices;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
+import io.keelson.server.bulk.BulkRetryAdmission;
 import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
@@ -43,6 +44,8 @@ import io.keelson.server.schedule.ScheduledTimes;
 import io.keelson.server.schedule.Schedules;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
+import io.keelson.server.submission.RecipeMissions;
+import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Endpoints;
@@ -169,7 +172,12 @@ class OpenApiTest {
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)),
                             tool -> false),
                     new Inbox(DbClock.DATABASE),
-                    workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
+                    workspace -> new MissionReader(knowledge, knowledge::timeout),
+                    SubmissionServices.of(
+                            new RecipeMissions(database, new Recipes(),
+                                    workspace -> new MissionReader(knowledge, knowledge::timeout)),
+                            database, new RunReader(), new Money(database, DbClock.DATABASE), engine),
+                    tools, artifacts,
                     new ArtifactRetention(DbClock.DATABASE), new Money(database, DbClock.DATABASE),
                     new Roster(database),
                     UUID::randomUUID,
@@ -185,7 +193,8 @@ class OpenApiTest {
 
     private static BulkServices bulk(Database database, Engine engine) {
         BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
-        return new BulkServices(jobs, new BulkDriver(database, jobs, engine, workspace -> null));
+        return new BulkServices(jobs,
+                new BulkDriver(database, jobs, engine, workspace -> new BulkRetryAdmission.Answer.Closed()));
     }
 
     private static CommandHandler outside(Database database) {

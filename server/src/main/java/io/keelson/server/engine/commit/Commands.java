@@ -6,6 +6,10 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.run.KeyUse;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** The way in for everything that changes a run. */
@@ -29,6 +33,27 @@ public interface Commands {
      * @param key null for none
      */
     CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key);
+
+    /**
+     * Submits a command and waits for its commit.
+     *
+     * @param key as for {@link #submit(Command, KeyUse)}
+     * @throws RunNotFound if there is no such run
+     * @throws CompletionException with the cause that the submission completed with, or a timeout after 30 s: the outcome
+     *     is unknown then
+     */
+    default Reply commit(Command command, @Nullable KeyUse key) throws InterruptedException {
+        try {
+            return submit(command, key).get(30, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RunNotFound notFound) {
+                throw notFound;
+            }
+            throw new CompletionException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new CompletionException(e);
+        }
+    }
 
     /**
      * Waits for the run to end. Who wants to know of an end that may have come already asks for this first and looks at

@@ -47,19 +47,19 @@ public final class RecipeActions {
     private final Recipes recipes;
     private final Database database;
     private final Function<UUID, MissionReader> missions;
-    private final RecipeMissions drawing;
+    private final RecipeMissions recipeMissions;
     private final RunCreation runs;
     private final Reads reads;
     private final Ids ids;
     private final KeyedTransaction keyed;
 
     public RecipeActions(Recipes recipes, Database database, Function<UUID, MissionReader> missions,
-            RecipeMissions drawing,
+            RecipeMissions recipeMissions,
             RunCreation runs, Reads reads, Ids ids, KeyedTransaction keyed) {
         this.recipes = recipes;
         this.database = database;
         this.missions = missions;
-        this.drawing = drawing;
+        this.recipeMissions = recipeMissions;
         this.runs = runs;
         this.reads = reads;
         this.ids = ids;
@@ -176,7 +176,7 @@ public final class RecipeActions {
         }
         int number = version == null ? recipe.version() : version.intValue();
         ObjectNode mission = number == recipe.version() ? recipe.mission() : version(recipe, number).mission();
-        return runs.run(apiRequest, drawing.draw(recipe, number, mission, asMission(request), "/inputs"));
+        return runs.run(apiRequest, recipeMissions.ofRecipe(recipe, number, mission, asMission(request), "/inputs"));
     }
 
     /** The values of inputs are called so here, and it starts at once unless it is told otherwise. */
@@ -213,7 +213,7 @@ public final class RecipeActions {
             mission.put("name", name);
         }
         NewRecipe recipe = checked(request, ids.next(), mission, lineage(run, row));
-        Recipe there = drawing.find(request.workspace(), mission.path("name").asString("")).orElse(null);
+        Recipe there = recipeMissions.find(request.workspace(), mission.path("name").asString("")).orElse(null);
         return there != null && run.equals(there.originatedFrom()) ? ApiResponse.ok(RecipeDocuments.whole(there))
                 : keep(request, recipe);
     }

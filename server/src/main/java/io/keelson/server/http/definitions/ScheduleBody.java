@@ -1,14 +1,14 @@
 package io.keelson.server.http.definitions;
 
-import io.keelson.core.plan.Problem;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Cron;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.http.support.ApiProblem;
-import io.keelson.server.http.support.Excerpt;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.RunSubmissions;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.recipe.Recipe;
 import io.keelson.server.schedule.ScheduleSpec;
 import io.keelson.server.submission.RecipeMissions;
@@ -78,13 +78,13 @@ final class ScheduleBody {
                 inputs instanceof ObjectNode values ? values : Json.object(), (ObjectNode) mission, cron.strip(), zone,
                 Overlap.of(overlap), CatchUp.of(catchUp), window, jitter, end,
                 most == null ? null : Integer.valueOf(most.intValue()));
-        missions.draw(workspace, spec, "cron");
+        var _ = RunSubmissions.value(missions.ofSchedule(workspace, spec, "cron"));
         return new Asked(spec, rests);
     }
 
     private static UUID recipe(RecipeMissions missions, UUID workspace, String named) {
-        return missions.find(workspace, named).map(Recipe::id).orElseThrow(() -> ApiProblem.of(List.of(new Problem(
-                "UNKNOWN_REFERENCE", "/recipe", "the workspace has no recipe '" + Excerpt.piece(named) + "'"))));
+        return missions.find(workspace, named).map(Recipe::id)
+                .orElseThrow(() -> ApiProblem.of(List.of(RecipeMissions.unknownRecipe(named))));
     }
 
     private static String zone(Fields fields) {

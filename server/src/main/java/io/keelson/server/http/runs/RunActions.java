@@ -15,6 +15,7 @@ import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.run.read.RunTraces;
 import io.keelson.server.run.retention.RunDeletion;
@@ -97,7 +98,7 @@ public final class RunActions {
     private ApiResponse start(ApiRequest request) throws IOException, InterruptedException {
         request.fields().done();
         UUID id = request.id("id", IdKind.RUN);
-        credits.beginAgain(request, id);
+        requireCredits(request, id);
         TraceParent trace = request.traceparent();
         if (trace != null) {
             database.runInTransaction(c -> RunTraces.join(c, request.workspace(), id, trace));
@@ -122,10 +123,18 @@ public final class RunActions {
         Fields fields = request.fields();
         boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
         fields.done();
-        credits.beginAgain(request, request.id("id", IdKind.RUN));
-        try (AdmissionControl.Permit _ = admission.reopen(request, request.id("id", IdKind.RUN))) {
+        UUID id = request.id("id", IdKind.RUN);
+        requireCredits(request, id);
+        try (AdmissionControl.Permit _ =
+                RunSubmissions.permit(admission.reopen(request.workspace(), request.limits(), id))) {
             return done(request, run -> new Command.Retry(run, fromStart, request.actor()));
         }
+    }
+
+    private void requireCredits(ApiRequest request, UUID run) {
+        credits.restart(request.workspace(), run).ifPresent(poor -> {
+            throw RunSubmissions.problem(poor);
+        });
     }
 
     /** One that was never started is cancelled first: whatever is open can still begin. */

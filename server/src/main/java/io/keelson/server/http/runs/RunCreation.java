@@ -3,59 +3,47 @@ package io.keelson.server.http.runs;
 import io.keelson.core.plan.Problem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
-import io.keelson.core.run.NewRun;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Body;
-import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.http.support.Submission;
+import io.keelson.server.http.support.RunSubmissions;
+import io.keelson.server.http.support.RunSubmissions.Submitted;
 import io.keelson.server.plan.Documents;
-import io.keelson.server.plan.ExternalIdPolicy;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.ReadResult;
-import io.keelson.server.submission.AdmissionControl;
-import io.keelson.server.submission.CreditPrecheck;
 import io.keelson.server.submission.FairSubmissionLimiter;
+import io.keelson.server.submission.PreparedMission;
 import io.keelson.server.submission.RecipeMissions;
+import io.keelson.server.submission.RunSubmission;
 import java.io.IOException;
-import java.sql.SQLException;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CompletionException;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code POST /runs}: a mission becomes a run. */
+/** {@code POST /runs} and its relatives: creates runs of missions. */
 public final class RunCreation {
 
     private static final String JSON = "application/json";
     private static final String YAML = "application/yaml";
-    private static final String UNIQUE_VIOLATION = "23505";
 
     private final RecipeMissions missions;
     private final Ids ids;
     private final Reads reads;
-    private final AdmissionControl admission;
-    private final CreditPrecheck credits;
-    private final Submission submission;
+    private final RunSubmission submission;
     private final FairSubmissionLimiter limiter;
 
-    public RunCreation(RecipeMissions missions, Ids ids, Reads reads, AdmissionControl admission,
-            CreditPrecheck credits,
-            Submission submission, FairSubmissionLimiter limiter) {
+    public RunCreation(RecipeMissions missions, Ids ids, Reads reads, RunSubmission submission,
+            FairSubmissionLimiter limiter) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
-        this.admission = admission;
-        this.credits = credits;
         this.submission = submission;
         this.limiter = limiter;
     }
@@ -70,21 +58,18 @@ public final class RunCreation {
         request.query().done();
         JsonNode document = document(request.body());
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return answer(request, make(request, missions.read(request.workspace(), document)));
+            return answer(request, submit(request, read(request, document)));
         }
     }
 
-    /** What {@link #create} would say of the same body; nothing is made or set aside. */
+    /** Answers as {@link #create} would for the same body, and creates and reserves nothing. */
     private ApiResponse validate(ApiRequest request) throws IOException, InterruptedException {
         request.query().done();
         JsonNode document = document(request.body());
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            RecipeMissions.PreparedMission prepared = missions.read(request.workspace(), document);
+            PreparedMission prepared = read(request, document);
+            submission.check(submission(request, ids.next(), prepared)).ifPresent(RunSubmissions::submitted);
             Mission mission = prepared.mission();
-            UUID none = ids.next();
-            if (existing(request.workspace(), none, mission) == null && mission.startAt() == null) {
-                credits.begin(request, none, mission.policy().budget());
-            }
             ObjectNode answer = Json.object().put("valid", true).put("name", mission.name())
                     .put("tasks", mission.plan().tasks().size())
                     .put("plan",
@@ -96,48 +81,48 @@ public final class RunCreation {
         }
     }
 
-    private ApiResponse answer(ApiRequest request, Submitted submitted) {
-        ObjectNode run = reads.run(request.workspace(), submitted.run);
-        return submitted.anew ? ApiResponse.created("/api/v1/runs/" + submitted.run, run) : ApiResponse.ok(run);
-    }
-
-    /** One run of a recipe. */
-    public ApiResponse run(ApiRequest request, RecipeMissions.PreparedMission prepared) throws InterruptedException {
+    /** Creates a run of a recipe. */
+    public ApiResponse run(ApiRequest request, ReadResult<PreparedMission> prepared) throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return answer(request, make(request, prepared));
+            return answer(request, submit(request, RunSubmissions.value(prepared)));
         }
     }
 
-    /** One task for one agent, begun at once; its life has the states of that contract. */
+    /** Creates a run of one task for one agent and starts it. The answer has the states of the agent contract. */
     private ApiResponse runAgent(ApiRequest request) throws IOException, InterruptedException {
         request.query().done();
-        JsonNode mission = AgentRun.mission(request.fields());
+        JsonNode document = AgentRun.mission(request.fields());
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            RecipeMissions.PreparedMission prepared = missions.read(request.workspace(), mission);
-            Submitted submitted = make(request, prepared);
-            ObjectNode answer =
-                    AgentRun.document(submitted.run, prepared.mission(), reads.run(request.workspace(), submitted.run));
-            return submitted.anew ? ApiResponse.created("/api/v1/runs/" + submitted.run, answer)
+            PreparedMission prepared = read(request, document);
+            Submitted submitted = submit(request, prepared);
+            ObjectNode answer = AgentRun.document(submitted.run(), prepared.mission(),
+                    reads.run(request.workspace(), submitted.run()));
+            return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), answer)
                     : ApiResponse.ok(answer);
         }
     }
 
-    /** @param anew false for one that bears the external id and was there */
-    private record Submitted(UUID run, boolean anew) {}
+    private PreparedMission read(ApiRequest request, JsonNode document) {
+        return RunSubmissions.value(missions.read(request.workspace(), document));
+    }
 
-    private Submitted make(ApiRequest request, RecipeMissions.PreparedMission prepared) throws InterruptedException {
+    private Submitted submit(ApiRequest request, PreparedMission prepared) throws InterruptedException {
+        return RunSubmissions
+                .submitted(submission.submit(submission(request, RunSubmissions.runId(request, ids), prepared)));
+    }
+
+    private static RunSubmission.Request submission(ApiRequest request, UUID id, PreparedMission prepared) {
         Mission mission = prepared.mission();
-        UUID id = request.keyed() == null ? ids.next() : request.keyed().runOr(ids.next());
-        UUID existing = existing(request.workspace(), id, mission);
-        if (existing == null) {
-            if (mission.start() && mission.startAt() == null) {
-                credits.begin(request, id, mission.policy().budget());
-            }
-            try (AdmissionControl.Permit _ = admission.admit(request, id)) {
-                existing = submit(request, id, prepared);
-            }
-        }
-        return existing == null ? new Submitted(id, true) : new Submitted(existing, false);
+        return RunSubmissions.of(request, new Command.Create(
+                mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()), null, prepared.origin(),
+                        request.traceparent()),
+                mission.start(), request.actor()), mission.externalIdPolicy());
+    }
+
+    private ApiResponse answer(ApiRequest request, Submitted submitted) {
+        ObjectNode run = reads.run(request.workspace(), submitted.run());
+        return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), run)
+                : ApiResponse.ok(run);
     }
 
     /** A body in JSON or YAML. */
@@ -149,52 +134,5 @@ public final class RunCreation {
             case ReadResult.Ok<JsonNode>(JsonNode document) -> document;
             case ReadResult.Invalid<JsonNode>(List<Problem> problems) -> throw ApiProblem.of(problems);
         };
-    }
-
-    /** @return the run that is there in its place; null when it was made */
-    private @Nullable UUID submit(ApiRequest request, UUID id, RecipeMissions.PreparedMission prepared)
-            throws InterruptedException {
-        Mission mission = prepared.mission();
-        NewRun run =
-                mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()), null, prepared.origin(),
-                        request.traceparent());
-        Command.Create create = new Command.Create(run, mission.start(), request.actor());
-        try {
-            submission.submit(request, create);
-            return null;
-        } catch (CompletionException e) {
-            if (!(e.getCause() instanceof SQLException sql) || !UNIQUE_VIOLATION.equals(sql.getSQLState())) {
-                throw e;
-            }
-            UUID existing = existing(request.workspace(), id, mission);
-            if (existing == null) {
-                throw e;
-            }
-            return existing;
-        }
-    }
-
-    /**
-     * The run that bears the mission's external id and is to be the answer; null when the mission may become a run.
-     *
-     * @throws ApiProblem when it may not
-     */
-    private @Nullable UUID existing(UUID workspace, UUID id, Mission mission) {
-        String externalId = mission.externalId();
-        Optional<UUID> holder = externalId == null ? Optional.empty()
-                : reads.read((runs, c) -> runs.byExternalId(c, workspace, externalId)).filter(run -> !run.equals(id));
-        if (holder.isEmpty()
-                || mission.externalIdPolicy() == ExternalIdPolicy.AFTER_END && ended(workspace, holder.get())) {
-            return null;
-        }
-        if (mission.externalIdPolicy() == ExternalIdPolicy.EXISTING) {
-            return holder.get();
-        }
-        throw ApiProblem.of(ErrorCode.EXTERNAL_ID_TAKEN, "the external id belongs to run " + holder.get())
-                .with("pointer", "/external_id").with("run_id", holder.get().toString());
-    }
-
-    private boolean ended(UUID workspace, UUID run) {
-        return reads.run(workspace, run).path("state_type").asString().equals("terminal");
     }
 }

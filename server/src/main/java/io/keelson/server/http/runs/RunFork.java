@@ -12,18 +12,17 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Excerpt;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.http.support.Submission;
+import io.keelson.server.http.support.RunSubmissions;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
-import io.keelson.server.submission.AdmissionControl;
-import io.keelson.server.submission.CreditPrecheck;
+import io.keelson.server.submission.RunSubmission;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
@@ -45,18 +44,12 @@ public final class RunFork {
     private final Function<UUID, MissionReader> missions;
     private final Ids ids;
     private final Reads reads;
-    private final AdmissionControl admission;
-    private final CreditPrecheck credits;
-    private final Submission submission;
+    private final RunSubmission submission;
 
-    public RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, AdmissionControl admission,
-            CreditPrecheck credits,
-            Submission submission) {
+    public RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, RunSubmission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
-        this.admission = admission;
-        this.credits = credits;
         this.submission = submission;
     }
 
@@ -85,13 +78,11 @@ public final class RunFork {
         if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
             request.require(Scope.APPROVE);
         }
-        UUID id = request.keyed() == null ? ids.next() : request.keyed().runOr(ids.next());
+        UUID id = RunSubmissions.runId(request, ids);
         NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
                 new NewRun.Fork(source, task, carried), null, request.traceparent());
-        credits.begin(request, id, run.policy().budget());
-        try (AdmissionControl.Permit _ = admission.admit(request, id)) {
-            submission.submit(request, new Command.Create(run, true, request.actor()));
-        }
+        var _ = RunSubmissions.submitted(submission.submit(RunSubmissions.of(request,
+                new Command.Create(run, true, request.actor()), mission.externalIdPolicy())));
         return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
     }
 

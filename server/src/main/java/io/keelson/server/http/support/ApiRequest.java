@@ -7,6 +7,7 @@ import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Principal;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.workspace.Limits;
 import java.io.IOException;
 import java.io.InputStream;

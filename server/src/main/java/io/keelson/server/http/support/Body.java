@@ -3,6 +3,7 @@ package io.keelson.server.http.support;
 import io.keelson.core.plan.Problem;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Excerpt;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,6 +1,7 @@
 package io.keelson.server.http.support;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.money.Amounts;
 import java.math.BigDecimal;

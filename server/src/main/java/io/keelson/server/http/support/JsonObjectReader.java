@@ -1,6 +1,7 @@
 package io.keelson.server.http.support;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.json.Excerpt;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

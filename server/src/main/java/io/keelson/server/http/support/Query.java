@@ -1,5 +1,6 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.SafeText;
 import java.net.URLDecoder;
 import java.nio.ByteBuffer;

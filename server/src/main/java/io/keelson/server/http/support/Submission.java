@@ -5,16 +5,10 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.run.KeyUse;
 import java.util.Arrays;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Submits commands and makes problem documents of refusals. */
 public final class Submission {
-
-    private static final long PATIENCE_SECONDS = 30;
 
     private final Commands commands;
 
@@ -46,22 +40,18 @@ public final class Submission {
 
     private boolean submit(Command command, @Nullable KeyUse use) throws InterruptedException {
         try {
-            Reply reply = commands.submit(command, use).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            Reply reply = commands.commit(command, use);
             if (reply instanceof Reply.Rejected rejected) {
-                throw refusal(rejected);
+                throw problem(rejected);
             }
             return reply instanceof Reply.Done(boolean changed) && changed;
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof Commands.RunNotFound) {
-                throw IdKind.RUN.notFound(command.runId());
-            }
-            throw new CompletionException(e.getCause());
-        } catch (TimeoutException e) {
-            throw new CompletionException(e);
+        } catch (Commands.RunNotFound e) {
+            throw IdKind.RUN.notFound(command.runId());
         }
     }
 
-    private static ApiProblem refusal(Reply.Rejected rejected) {
+    /** The problem of a command that the engine refused. */
+    public static ApiProblem problem(Reply.Rejected rejected) {
         ErrorCode code = Arrays.stream(ErrorCode.values()).filter(each -> each.name().equals(rejected.code()))
                 .findFirst().orElseThrow(() -> new IllegalStateException("undocumented refusal " + rejected.code()));
         ApiProblem problem = ApiProblem.of(code, rejected.message()).allowing(rejected.allowed());

@@ -1,6 +1,4 @@
-package io.keelson.server.http.support;
-
-import io.keelson.server.json.SafeText;
+package io.keelson.server.json;
 
 /** Pieces of a request within an answer: short, and safe to send. */
 public final class Excerpt {
@@ -15,7 +13,7 @@ public final class Excerpt {
     }
 
     /** The beginning of a parser's message, which may quote the document at length. */
-    static String firstLine(String message) {
+    public static String firstLine(String message) {
         return cut(message.lines().findFirst().orElse(""), MESSAGE_LENGTH);
     }
 
