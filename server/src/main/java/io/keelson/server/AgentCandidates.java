@@ -29,7 +29,7 @@ final class AgentCandidates {
     }
 
     List<RosterAgent> of(UUID workspace) {
-        List<Agent> agents = roster.list(workspace, "", Roster.MOST);
+        List<Agent> agents = roster.list(workspace, "", Roster.MAX_AGENTS);
         if (agents.isEmpty()) {
             return List.of();
         }

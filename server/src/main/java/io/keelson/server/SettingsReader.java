@@ -260,7 +260,7 @@ final class SettingsReader {
         String text = required(setting);
         Optional<BigDecimal> amount = Amounts.parse(text).filter(Amounts::possible);
         if (amount.isEmpty()) {
-            refuse(setting, text, "an amount from 0 to " + Amounts.MOST + " with at most " + Amounts.SCALE
+            refuse(setting, text, "an amount from 0 to " + Amounts.MAX_AMOUNT + " with at most " + Amounts.SCALE
                     + " decimal places");
         }
         return amount.orElse(BigDecimal.ZERO);

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /** The tools that workers serve, as of a moment ago: one look serves all steps of a plan that is being checked. */
 final class WorkerToolRegistry {
 
-    private static final long FRESH_NANOS = 100_000_000;
-    private static final int MOST_LOOKS = 10_000;
+    private static final long CACHE_NANOS = 100_000_000;
+    private static final int MAX_CACHED = 10_000;
     private static final UUID EVERYWHERE = new UUID(0, 0);
 
     private record Look(long at, Set<String> tools) {}
@@ -40,9 +40,9 @@ final class WorkerToolRegistry {
     private Set<String> look(UUID where, TxFunction<Set<String>> read) {
         long now = System.nanoTime();
         Look look = looks.get(where);
-        if (look == null || now - look.at >= FRESH_NANOS) {
+        if (look == null || now - look.at >= CACHE_NANOS) {
             look = new Look(now, database.withConnection(read));
-            if (looks.size() >= MOST_LOOKS) {
+            if (looks.size() >= MAX_CACHED) {
                 looks.clear();
             }
             looks.put(where, look);

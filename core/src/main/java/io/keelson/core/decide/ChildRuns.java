@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChildRuns {
     /** Levels of runs below the topmost. */
-    static final int MOST_DEPTH = 5;
+    static final int MAX_DEPTH = 5;
     /** So many a run starts in its life. */
-    static final int MOST = 1_000;
+    static final int MAX_CHILDREN = 1_000;
 
     private ChildRuns() {}
 
@@ -50,9 +50,9 @@ final class ChildRuns {
         }
         d.move(step, StepState.WAITING, new StepPayload.Waiting());
         d.changes.resolvedInput(step, starts.input());
-        if (depth > MOST_DEPTH || d.view.children.size() >= MOST) {
-            refuse(d, step, "CHILD_RUN_LIMIT", "a run starts at most " + MOST + " runs, and those are at most "
-                    + MOST_DEPTH + " levels deep");
+        if (depth > MAX_DEPTH || d.view.children.size() >= MAX_CHILDREN) {
+            refuse(d, step, "CHILD_RUN_LIMIT", "a run starts at most " + MAX_CHILDREN + " runs, and those are at most "
+                    + MAX_DEPTH + " levels deep");
             return;
         }
         BigDecimal allotment = ChildBudgets.of(room, starts);
@@ -102,7 +102,7 @@ final class ChildRuns {
         for (ChildRow child : d.view.children.values()) {
             if (!child.ended()) {
                 d.changes.arm(new Timer(new TimerKey(TimerKind.EVALUATE_CHILD, child.stepId()), d.run.id(),
-                        d.now.plus(Decider.EVALUATION_PATIENCE)));
+                        d.now.plus(Decider.EVALUATION_TIMEOUT)));
             }
         }
         tellParent(d);
@@ -154,7 +154,7 @@ final class ChildRuns {
 
     /** Has another run look; its view knows nothing of the timer. */
     private static void ask(Decision d, UUID run, TimerKind kind, UUID subject) {
-        d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decider.EVALUATION_PATIENCE)));
+        d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decider.EVALUATION_TIMEOUT)));
         d.changes.evaluate(new Evaluate(run, kind, subject));
     }
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Decider {
     /** How long an evaluation may stay unanswered before it is asked for again. */
-    static final Duration EVALUATION_PATIENCE = Duration.ofSeconds(5);
+    static final Duration EVALUATION_TIMEOUT = Duration.ofSeconds(5);
 
     private Decider() {}
 

@@ -240,7 +240,7 @@ final class Decision {
 
     /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
     void evaluate(TimerKind kind, UUID subject) {
-        arm(kind, subject, now.plus(Decider.EVALUATION_PATIENCE));
+        arm(kind, subject, now.plus(Decider.EVALUATION_TIMEOUT));
         changes.evaluate(new ChangeSet.Evaluate(run.id(), kind, subject));
     }
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** How runs start that were only accepted: when they are told to, or by themselves at their time. */
 final class DeferredStart {
     /** So soon a run is tried again whose workspace could not pay for it at its time. */
-    static final Duration AGAIN = Duration.ofMinutes(1);
+    static final Duration RETRY_DELAY = Duration.ofMinutes(1);
 
     private DeferredStart() {}
 
@@ -55,7 +55,7 @@ final class DeferredStart {
             if (Credits.reserve(d, d.run.attempt) == null) {
                 begin(d);
             } else {
-                at(d, d.now.plus(AGAIN));
+                at(d, d.now.plus(RETRY_DELAY));
             }
         }
     }

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Signals {
     /** So many are kept at a time. */
-    static final int MOST_KEPT = 100;
+    static final int MAX_UNREAD = 100;
     /** So many a run takes in its life. */
-    static final int MOST = 1_000;
+    static final int MAX_SIGNALS = 1_000;
 
     private static final Comparator<StepRow> BY_TURN = Comparator
             .<StepRow, Instant>comparing(step -> Objects.requireNonNull(step.startedAt))
@@ -44,8 +44,8 @@ final class Signals {
             return Decider.forbidden(d.run.state, "signal");
         }
         StepRow step = waiting(d, signal.name());
-        if (d.view.signalsSeen.size() >= MOST || step == null && d.view.signals.size() >= MOST_KEPT) {
-            return new Reply.Rejected("TOO_MANY_SIGNALS", "a run takes " + MOST + " signals, and keeps " + MOST_KEPT
+        if (d.view.signalsSeen.size() >= MAX_SIGNALS || step == null && d.view.signals.size() >= MAX_UNREAD) {
+            return new Reply.Rejected("TOO_MANY_SIGNALS", "a run takes " + MAX_SIGNALS + " signals, and keeps " + MAX_UNREAD
                     + " that no step has waited for", d.run.state.wire(), List.of());
         }
         d.note(step == null ? null : step.task(), step, new OtherPayload.SignalReceived(signal.name(), signal.id()));

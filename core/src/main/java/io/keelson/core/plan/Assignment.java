@@ -19,7 +19,7 @@ public final class Assignment {
     private static final int LOAD = 250;
     private static final int COST = 150;
     /** What is told of a choice stays readable. */
-    private static final int TOLD = 20;
+    private static final int MAX_SHOWN = 20;
 
     /**
      * @param chosen null when nobody can do it
@@ -55,11 +55,11 @@ public final class Assignment {
                         cost(agent.price(), cheapest)))
                 .sorted(Comparator.comparing(Scored::score).reversed().thenComparing(each -> each.agent.slug()))
                 .toList();
-        List<String> lines = new ArrayList<>(scored.stream().limit(TOLD).map(Scored::line).toList());
+        List<String> lines = new ArrayList<>(scored.stream().limit(MAX_SHOWN).map(Scored::line).toList());
         roster.stream().filter(agent -> !able.contains(agent)).sorted(Comparator.comparing(RosterAgent::slug))
-                .limit(TOLD - lines.size()).forEach(agent -> lines.add(agent.slug() + " lacks "
+                .limit(MAX_SHOWN - lines.size()).forEach(agent -> lines.add(agent.slug() + " lacks "
                         + String.join(", ", toolsNeeded.stream().filter(tool -> !agent.tools().contains(tool))
-                                .limit(TOLD).toList())));
+                                .limit(MAX_SHOWN).toList())));
         return new Choice(scored.isEmpty() ? null : scored.getFirst().agent, lines);
     }
 

@@ -16,11 +16,11 @@ public record TraceParent(String trace, String span, boolean sampled) {
     private static final Pattern HEADER =
             Pattern.compile("([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?");
     private static final String UNUSED_VERSION = "ff";
-    private static final int LONGEST = 512;
+    private static final int MAX_LENGTH = 512;
 
     /** Null for what the specification says is to be ignored. Of later versions only what this one has is read. */
     public static @Nullable TraceParent parse(@Nullable String header) {
-        if (header == null || header.length() > LONGEST) {
+        if (header == null || header.length() > MAX_LENGTH) {
             return null;
         }
         Matcher parts = HEADER.matcher(header);

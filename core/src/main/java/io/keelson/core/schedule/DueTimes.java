@@ -18,7 +18,7 @@ public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) 
     /** A time is missed when nobody acted on it for longer than this. */
     public static final Duration ON_TIME = Duration.ofMinutes(1);
     /** What is left over is due at once again. */
-    public static final int MOST_AT_ONCE = 1_000;
+    public static final int MAX_AT_ONCE = 1_000;
 
     public DueTimes {
         times = List.copyOf(times);
@@ -67,7 +67,7 @@ public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) 
         Instant oldest = now.minus(rule.window);
         Instant time = planned.isBefore(oldest) ? rule.after(oldest.minusNanos(1)) : planned;
         List<Instant> come = new ArrayList<>();
-        while (time != null && !time.isAfter(now) && (rule.catchUp != CatchUp.ALL || come.size() < MOST_AT_ONCE)) {
+        while (time != null && !time.isAfter(now) && (rule.catchUp != CatchUp.ALL || come.size() < MAX_AT_ONCE)) {
             come.add(time);
             time = rule.after(time);
         }

@@ -81,7 +81,7 @@ class DeferredStartTest {
         World world = World.startingIn(bank, HOUR, Plans.plan(Plans.task("a")));
         world.nextTimer();
         assertThat(world.view.run().state()).isEqualTo(RunState.CREATED);
-        assertThat(world.due(TimerKind.START, world.id())).isEqualTo(world.now.plus(DeferredStart.AGAIN));
+        assertThat(world.due(TimerKind.START, world.id())).isEqualTo(world.now.plus(DeferredStart.RETRY_DELAY));
 
         bank.grant(World.WORKSPACE, BigDecimal.TEN);
         world.nextTimer();

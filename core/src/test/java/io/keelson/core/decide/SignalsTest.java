@@ -112,7 +112,7 @@ class SignalsTest {
 
     @Test
     void aRunKeepsSoManyAndNoMore() {
-        for (int i = 0; i < Signals.MOST_KEPT; i++) {
+        for (int i = 0; i < Signals.MAX_UNREAD; i++) {
             world.done(signal(i, "other", "1"));
         }
         assertThat(world.refused(signal(-1, "other", "1")).code()).isEqualTo("TOO_MANY_SIGNALS");

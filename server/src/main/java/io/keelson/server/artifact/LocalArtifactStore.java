@@ -40,9 +40,9 @@ public final class LocalArtifactStore implements ArtifactStore {
 
     /** The folder beside the artifacts that is no artifact's: {@link #documents}. */
     private static final String DOCUMENTS = "runs";
-    private static final int KEYS_AT_ONCE = 1_000;
+    private static final int KEY_BATCH_SIZE = 1_000;
     /** How often a folder is made anew that was removed as empty just before something came into it. */
-    private static final int MOST_TRIES = 10;
+    private static final int MAX_TRIES = 10;
     private static final String UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     private static final Pattern KEY = Pattern.compile(
             UUID_PATTERN + "/" + UUID_PATTERN + "/" + UUID_PATTERN + "/[0-9]{1,10}-[0-9]{1,10}/" + UUID_PATTERN);
@@ -120,7 +120,7 @@ public final class LocalArtifactStore implements ArtifactStore {
                 if (attributes.lastModifiedTime().toInstant().isBefore(time) && KEY.matcher(key).matches()) {
                     found.add(key);
                 }
-                if (found.size() == KEYS_AT_ONCE) {
+                if (found.size() == KEY_BATCH_SIZE) {
                     keys.take(List.copyOf(found));
                     found.clear();
                 }
@@ -181,7 +181,7 @@ public final class LocalArtifactStore implements ArtifactStore {
     }
 
     private void publish(Path temporary, Path file) throws IOException {
-        for (int left = MOST_TRIES; true; left--) {
+        for (int left = MAX_TRIES; true; left--) {
             try {
                 makeFolders(parent(file));
                 Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);

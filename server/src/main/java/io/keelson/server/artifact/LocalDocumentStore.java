@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Documents as files: a folder for each run, which a lock on a file in it holds for its writer. */
 final class LocalDocumentStore implements DocumentStore {
 
-    private static final int RUNS_AT_ONCE = 500;
+    private static final int RUN_BATCH_SIZE = 500;
     private static final Pattern RUN = Pattern.compile("run_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})");
 
     private final Path root;
@@ -38,7 +38,7 @@ final class LocalDocumentStore implements DocumentStore {
                 if (name.matches()) {
                     found.add(UUID.fromString(name.group(1)));
                 }
-                if (found.size() == RUNS_AT_ONCE) {
+                if (found.size() == RUN_BATCH_SIZE) {
                     runs.take(List.copyOf(found));
                     found.clear();
                 }

@@ -29,7 +29,7 @@ public final class ApiKeyUsage implements AutoCloseable {
     private final Database database;
     private final Set<UUID> used = ConcurrentHashMap.newKeySet();
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final Thread thread = Thread.ofPlatform().daemon().name("key-uses").unstarted(this::run);
+    private final Thread thread = Thread.ofPlatform().daemon().name("key-usage").unstarted(this::run);
 
     public ApiKeyUsage(Database database) {
         this.database = database;

@@ -19,15 +19,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a key. Only hashes are stored. Answers are remembered for {@link #MEMORY}, so whatever happens to a key, its
+ * Who holds a key. Only hashes are stored. Answers are remembered for {@link #CACHE_TIME}, so whatever happens to a key, its
  * workspace or its limits is so within 5 seconds on every node, also for a call that waits and asks once a second. That a key was used is noted apart, by
  * {@link ApiKeyUsage}.
  */
 public final class ApiKeys {
 
-    static final Duration MEMORY = Duration.ofSeconds(4);
+    static final Duration CACHE_TIME = Duration.ofSeconds(4);
 
-    private static final int MOST_REMEMBERED = 10_000;
+    private static final int MAX_CACHED = 10_000;
 
     private static final String FIND = """
             select k.id, k.workspace_id, coalesce(p.name, k.name) as principal, coalesce(p.kind, 'person') as kind,
@@ -66,7 +66,7 @@ public final class ApiKeys {
         ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(key));
         long now = nanoTime.getAsLong();
         Remembered known = memory.get(hash);
-        if (known != null && now - known.at < MEMORY.toNanos()) {
+        if (known != null && now - known.at < CACHE_TIME.toNanos()) {
             return known.caller;
         }
         return ask(hash, now);
@@ -99,7 +99,7 @@ public final class ApiKeys {
             memory.remove(hash);
             return;
         }
-        if (memory.size() >= MOST_REMEMBERED) {
+        if (memory.size() >= MAX_CACHED) {
             memory.clear();
         }
         memory.put(hash, new Remembered(caller, now));

@@ -42,7 +42,7 @@ public final class CommandHandler {
     static final int MAX_ATTEMPTS = 3;
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
     /** So often who waits for a command looks at it, for another node may be at it. */
-    private static final Duration LOOK = Duration.ofMillis(250);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(250);
 
     private final Database database;
     private final EffectCommands table;
@@ -111,11 +111,11 @@ public final class CommandHandler {
     private static @Nullable Duration rest(CommandResult result) {
         return switch (result) {
             case CommandResult.Sent(EffectCommand command) -> switch (command.state()) {
-                case EXECUTING -> LOOK;
+                case EXECUTING -> POLL_INTERVAL;
                 case AWAITING_TOOL -> Duration.between(command.updatedAt(), command.wakeAt());
                 case COMPLETED, FAILED, UNKNOWN -> null;
             };
-            case CommandResult.InFlight _ -> LOOK;
+            case CommandResult.InFlight _ -> POLL_INTERVAL;
             case CommandResult.Replayed _,CommandResult.Conflict _,CommandResult.NoTarget _ -> null;
         };
     }

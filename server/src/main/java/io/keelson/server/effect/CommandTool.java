@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class CommandTool implements Tool {
 
-    private static final int MOST_KEYS = 100;
+    private static final int MAX_KEYS = 100;
 
     /** Has commands done. */
     interface Runner {
@@ -55,7 +55,7 @@ final class CommandTool implements Tool {
         ResourceKind kind = CommandTypes.target(spec.name());
         UUID target = kind == null ? null
                 : UUID.fromString(payload.remove(kind.word() + "_id").asString());
-        for (int i = 0; i < MOST_KEYS; i++) {
+        for (int i = 0; i < MAX_KEYS; i++) {
             CommandResult result = run(new CommandRequest(call.workspaceId(), spec.name(), Source.STEP,
                     call.effectKey() + (i == 0 ? "" : "#" + i), payload, target, new CommandRequest.Asker(
                             "run " + call.runId(), "run", call.runId(), call.stepId(), AuditOrigin.SERVER)));
@@ -65,7 +65,7 @@ final class CommandTool implements Tool {
                 return answer(result);
             }
         }
-        throw ToolFailure.permanent("COMMAND_REFUSED", "it was refused " + MOST_KEYS + " times");
+        throw ToolFailure.permanent("COMMAND_REFUSED", "it was refused " + MAX_KEYS + " times");
     }
 
     /** The command's row says what was done, so a step that is handed back does nothing twice. */

@@ -12,10 +12,10 @@ import org.slf4j.LoggerFactory;
 public final class CommandUpkeep implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(CommandUpkeep.class);
-    private static final int MOST_AT_ONCE = 50;
+    private static final int BATCH_SIZE = 50;
 
     private final CommandHandler handler;
-    private final Semaphore room = new Semaphore(MOST_AT_ONCE);
+    private final Semaphore room = new Semaphore(BATCH_SIZE);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     public CommandUpkeep(CommandHandler handler) {

@@ -15,7 +15,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class HttpAdapter implements EffectAdapter {
 
     /** Their names stand in one address. */
-    private static final int MOST_AT_ONCE = 100;
+    private static final int MAX_CONCURRENT = 100;
 
     private final Provider provider;
     private final String base;
@@ -68,8 +68,8 @@ public final class HttpAdapter implements EffectAdapter {
             throws ProviderUnavailableException, InterruptedException {
         Map<UUID, ObjectNode> found = new HashMap<>();
         List<Made> all = List.copyOf(made);
-        for (int from = 0; from < all.size(); from += MOST_AT_ONCE) {
-            found.putAll(ask(kind, all.subList(from, Math.min(all.size(), from + MOST_AT_ONCE))));
+        for (int from = 0; from < all.size(); from += MAX_CONCURRENT) {
+            found.putAll(ask(kind, all.subList(from, Math.min(all.size(), from + MAX_CONCURRENT))));
         }
         return found;
     }

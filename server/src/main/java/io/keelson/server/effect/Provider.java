@@ -25,7 +25,7 @@ public final class Provider {
     private static final int MAX_REFERENCE = 500;
     private static final int MAX_MESSAGE = 2_000;
     private static final Set<Integer> OF_THE_COMMAND = Set.of(400, 402, 422);
-    private static final Duration LONGEST_WAIT = Duration.ofHours(1);
+    private static final Duration MAX_WAIT = Duration.ofHours(1);
 
     private final OutboundClient client;
     private final @Nullable String token;
@@ -143,7 +143,7 @@ public final class Provider {
             return null;
         }
         Duration wait = Duration.ofSeconds(Long.parseLong(seconds.strip()));
-        return wait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : wait;
+        return wait.compareTo(MAX_WAIT) > 0 ? MAX_WAIT : wait;
     }
 
     private static String message(IOException e) {

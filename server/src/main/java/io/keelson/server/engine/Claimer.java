@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /** Takes work for this node's executors from the queue whenever woken; the lookout wakes it while anything is queued. */
 final class Claimer implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
-    private static final int MOST_AT_ONCE = 200;
-    private static final long PAUSE_MS = 1_000;
+    private static final int MAX_CLAIMED = 200;
+    private static final long RETRY_DELAY_MS = 1_000;
 
     private final Claims claims;
     private final LocalDispatcher node;
@@ -63,7 +63,7 @@ final class Claimer implements Runnable {
 
     /** True when there may be more at once. */
     private boolean claim() {
-        int free = Math.min(node.free(), MOST_AT_ONCE);
+        int free = Math.min(node.free(), MAX_CLAIMED);
         if (free == 0) {
             return false;
         }
@@ -83,7 +83,7 @@ final class Claimer implements Runnable {
 
     private void pause() {
         try {
-            available.await(available.tick(), PAUSE_MS);
+            available.await(available.tick(), RETRY_DELAY_MS);
         } catch (InterruptedException e) {
             closing = true;
         }

@@ -54,7 +54,7 @@ public final class Engine implements Commands, AutoCloseable {
     static final String NODE = "node:";
 
     private static final int COMMIT_LOOPS = 2;
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(25);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     /**
      * @param maxLanes executions at a time on this node
@@ -208,7 +208,7 @@ public final class Engine implements Commands, AutoCloseable {
         work.close();
         claimer.close();
         claiming.join();
-        executor.close(STOP_PATIENCE);
+        executor.close(STOP_TIMEOUT);
         maintenance.close();
         concurrencyKeyScheduler.close();
         committer.close();

@@ -24,8 +24,8 @@ import java.util.function.Predicate;
 
 /** Turns committed changes into this node's work: executions, evaluations, timers and wake-ups. */
 final class LocalDispatcher implements CommitListener {
-    private static final Duration NEAR = Duration.ofMinutes(1);
-    private static final int MOST_TIMERS = 20_000;
+    private static final Duration TIMER_HORIZON = Duration.ofMinutes(1);
+    private static final int MAX_TIMERS = 20_000;
 
     private final String node;
     private final int maxLanes;
@@ -135,7 +135,7 @@ final class LocalDispatcher implements CommitListener {
     /** A near timer rings in this process; the lookout finds the others, and those beyond the bound, in the database. */
     private void arm(ChangeSet.Timer timer, Instant now) {
         Duration delay = Duration.between(now, timer.dueAt());
-        if (!timer.key().kind().evaluation() && delay.compareTo(NEAR) < 0 && timeouts.size() < MOST_TIMERS) {
+        if (!timer.key().kind().evaluation() && delay.compareTo(TIMER_HORIZON) < 0 && timeouts.size() < MAX_TIMERS) {
             timeouts.after(delay, () -> commands.accept(new Command.TimerDue(timer.runId(), timer.key().kind(),
                     timer.key().subject(), Actor.SYSTEM)));
         }

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 final class BacklogMeters {
 
     private static final Logger LOG = LoggerFactory.getLogger(BacklogMeters.class);
-    private static final long KEPT_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long CACHE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final Supplier<DatabaseGauges> database;
     private final LongSupplier nanos;
@@ -72,7 +72,7 @@ final class BacklogMeters {
     /** Asks where it was not asked a moment ago, and does not wait long: whoever scrapes wants the other figures, too. */
     synchronized void look() {
         long now = nanos.getAsLong();
-        if (asked && now - askedAt < KEPT_NANOS) {
+        if (asked && now - askedAt < CACHE_NANOS) {
             return;
         }
         asked = true;

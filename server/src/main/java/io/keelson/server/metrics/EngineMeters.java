@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /** Counts what an engine has committed, by the events that it wrote: what was undone is not among them. */
 final class EngineMeters implements Observer {
 
-    private static final int MOST_CODES = 100;
+    private static final int MAX_CODES = 100;
     private static final String OTHER = "other";
 
     private final Meters meters;
@@ -156,7 +156,7 @@ final class EngineMeters implements Observer {
         if (counter != null) {
             return counter;
         }
-        boolean fit = known.size() < MOST_CODES && word.matches("[A-Za-z][A-Za-z0-9_.]{0,63}");
+        boolean fit = known.size() < MAX_CODES && word.matches("[A-Za-z][A-Za-z0-9_.]{0,63}");
         return known.computeIfAbsent(fit ? word : OTHER, value -> meters.counter(metric, value));
     }
 

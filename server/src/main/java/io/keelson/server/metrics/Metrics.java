@@ -18,7 +18,7 @@ public final class Metrics {
     private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     /** Well below the 10 s that Prometheus waits. */
-    private static final Duration BACKLOG_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration BACKLOG_TIMEOUT = Duration.ofSeconds(2);
 
     private final Meters meters = new Meters();
     private final EngineMeters engine = new EngineMeters(meters);
@@ -31,7 +31,7 @@ public final class Metrics {
      * @param nanos a clock that only goes forward
      */
     public Metrics(Supplier<DatabaseGauges> backlog, LongSupplier nanos, String version) {
-        this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_PATIENCE);
+        this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_TIMEOUT);
         JvmMeters.register(meters);
         meters.gauge(Metric.BUILD, () -> 1, version);
     }

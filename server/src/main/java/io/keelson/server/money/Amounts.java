@@ -11,10 +11,10 @@ public final class Amounts {
     public static final int SCALE = 6;
 
     /** Most that is booked at once by a person, or that a price may be. */
-    public static final BigDecimal MOST = new BigDecimal("1000000000");
+    public static final BigDecimal MAX_AMOUNT = new BigDecimal("1000000000");
 
     /** Most that an account holds. */
-    static final BigDecimal MOST_HELD = new BigDecimal("99999999999999.999999");
+    static final BigDecimal MAX_BALANCE = new BigDecimal("99999999999999.999999");
 
     private static final Pattern PLAIN = Pattern.compile("\\d{1,30}(\\.\\d{1,30})?");
 
@@ -25,9 +25,9 @@ public final class Amounts {
         return PLAIN.matcher(text).matches() ? Optional.of(new BigDecimal(text)) : Optional.empty();
     }
 
-    /** Whether it has at most {@link #SCALE} places and is from 0 to {@link #MOST}. */
+    /** Whether it has at most {@link #SCALE} places and is from 0 to {@link #MAX_AMOUNT}. */
     public static boolean possible(BigDecimal amount) {
-        return amount.signum() >= 0 && amount.compareTo(MOST) <= 0
+        return amount.signum() >= 0 && amount.compareTo(MAX_AMOUNT) <= 0
                 && (amount.signum() == 0 || amount.stripTrailingZeros().scale() <= SCALE);
     }
 

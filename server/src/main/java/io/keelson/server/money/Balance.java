@@ -30,6 +30,6 @@ public record Balance(BigDecimal available, BigDecimal reserved, BigDecimal spen
     }
 
     private static boolean possible(BigDecimal held) {
-        return held.signum() >= 0 && held.compareTo(Amounts.MOST_HELD) <= 0;
+        return held.signum() >= 0 && held.compareTo(Amounts.MAX_BALANCE) <= 0;
     }
 }

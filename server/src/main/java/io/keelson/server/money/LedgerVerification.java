@@ -32,7 +32,7 @@ public final class LedgerVerification {
     public record Report(long entries, long attempts, long workspaces, @Nullable Discrepancy discrepancy) {}
 
     /** For one statement: there may be many millions of entries. */
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration QUERY_TIMEOUT = Duration.ofMinutes(10);
 
     private static final String SNAPSHOT = "set transaction isolation level repeatable read, read only";
 
@@ -159,10 +159,10 @@ public final class LedgerVerification {
     }
 
     private static Report verify(Connection c, @Nullable UUID workspace) throws SQLException {
-        c.setNetworkTimeout(Runnable::run, (int) PATIENCE.plusSeconds(30).toMillis());
+        c.setNetworkTimeout(Runnable::run, (int) QUERY_TIMEOUT.plusSeconds(30).toMillis());
         try (Statement statement = c.createStatement()) {
             statement.execute(SNAPSHOT);
-            statement.execute("set local statement_timeout = " + PATIENCE.toMillis());
+            statement.execute("set local statement_timeout = " + QUERY_TIMEOUT.toMillis());
             statement.execute("set local work_mem = '64MB'");
         }
         Discrepancy wrong = find(c, WRONG_ATTEMPT, workspace, LedgerVerification::attempt);

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class Usage {
 
     /** Most lines of a report. */
-    public static final int MOST_LINES = 1_000;
+    public static final int MAX_LINES = 1_000;
 
     /** How a report is divided. */
     public enum By {
@@ -37,7 +37,7 @@ public final class Usage {
     /**
      * @param from inclusive
      * @param to exclusive
-     * @param lines days in order, others from the dearest; at most {@link #MOST_LINES}
+     * @param lines days in order, others from the dearest; at most {@link #MAX_LINES}
      * @param complete false when there were more lines; the total covers them all the same
      */
     public record Report(Instant from, Instant to, List<Line> lines, Line total, boolean complete) {}
@@ -97,7 +97,7 @@ public final class Usage {
             sum.setObject(6, from.atOffset(ZoneOffset.UTC));
             sum.setObject(7, to.atOffset(ZoneOffset.UTC));
             sum.setBoolean(8, by == By.DAY);
-            sum.setInt(9, MOST_LINES + 2);
+            sum.setInt(9, MAX_LINES + 2);
             try (ResultSet row = sum.executeQuery()) {
                 row.next();
                 Line total = line(row);
@@ -105,8 +105,8 @@ public final class Usage {
                 while (row.next()) {
                     lines.add(line(row));
                 }
-                boolean complete = lines.size() <= MOST_LINES;
-                return new Report(from, to, complete ? lines : lines.subList(0, MOST_LINES), total, complete);
+                boolean complete = lines.size() <= MAX_LINES;
+                return new Report(from, to, complete ? lines : lines.subList(0, MAX_LINES), total, complete);
             }
         }
     }

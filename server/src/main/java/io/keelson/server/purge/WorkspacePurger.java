@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkspacePurger implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkspacePurger.class);
-    private static final Duration NOW_AND_THEN = Duration.ofMinutes(5);
-    private static final Duration SOON = Duration.ofSeconds(5);
-    private static final int MOST_AT_ONCE = 2_000;
-    private static final int RUNS_AT_ONCE = 200;
+    private static final Duration PURGE_INTERVAL = Duration.ofMinutes(5);
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
+    private static final int BATCH_SIZE = 2_000;
+    private static final int RUN_BATCH_SIZE = 200;
     private static final String CLOSED = "the workspace was closed";
 
     private final WorkspacePurge purge;
@@ -34,7 +34,7 @@ public final class WorkspacePurger implements AutoCloseable {
     private final RunReader runs;
     private final Commands commands;
     private final ScheduledThreadPoolExecutor thread =
-            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("purge").factory());
+            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("workspace-purge").factory());
 
     public WorkspacePurger(Database database, RunReader runs, Commands commands) {
         this.purge = new WorkspacePurge(database);
@@ -46,7 +46,7 @@ public final class WorkspacePurger implements AutoCloseable {
 
     /** Looks now and then for what is left. */
     public WorkspacePurger start() {
-        thread.scheduleWithFixedDelay(this::work, 0, NOW_AND_THEN.toMillis(), TimeUnit.MILLISECONDS);
+        thread.scheduleWithFixedDelay(this::work, 0, PURGE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         return this;
     }
 
@@ -77,7 +77,7 @@ public final class WorkspacePurger implements AutoCloseable {
     private void empty(UUID workspace) {
         try {
             cancelAll(workspace, Actor.SYSTEM);
-            while (!thread.isShutdown() && purge.portion(workspace, MOST_AT_ONCE)) {
+            while (!thread.isShutdown() && purge.portion(workspace, BATCH_SIZE)) {
                 LOG.debug("workspace {} has less", workspace);
             }
         } catch (RuntimeException e) {
@@ -87,7 +87,7 @@ public final class WorkspacePurger implements AutoCloseable {
 
     private void again() {
         if (!thread.isShutdown() && thread.getQueue().size() < 2) {
-            thread.schedule(this::work, SOON.toMillis(), TimeUnit.MILLISECONDS);
+            thread.schedule(this::work, RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -96,11 +96,11 @@ public final class WorkspacePurger implements AutoCloseable {
         UUID last = null;
         while (true) {
             @Nullable UUID after = last;
-            List<UUID> open = database.withConnection(c -> runs.open(c, workspace, after, RUNS_AT_ONCE));
+            List<UUID> open = database.withConnection(c -> runs.open(c, workspace, after, RUN_BATCH_SIZE));
             List<CompletableFuture<Reply>> answers = open.stream()
                     .map(run -> commands.submit(new Command.Cancel(run, CLOSED, actor))).toList();
             answers.forEach(CompletableFuture::join);
-            if (open.size() < RUNS_AT_ONCE) {
+            if (open.size() < RUN_BATCH_SIZE) {
                 return;
             }
             last = open.getLast();

@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The agents of workspaces. Each change has its entry in the audit log, for it changes what agents may do. */
 public final class Roster {
     /** So many are weighed for a task. */
-    public static final int MOST = 1_000;
+    public static final int MAX_AGENTS = 1_000;
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
@@ -103,7 +103,7 @@ public final class Roster {
             count.setObject(1, workspace);
             try (ResultSet row = count.executeQuery()) {
                 row.next();
-                return row.getInt(1) >= MOST;
+                return row.getInt(1) >= MAX_AGENTS;
             }
         }
     }

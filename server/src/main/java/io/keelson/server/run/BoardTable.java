@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * more than a value. Reading them, and people's own, is {@code server.board}'s.
  */
 final class BoardTable {
-    private static final int MOST = 2_000;
+    private static final int MAX_ROWS = 2_000;
     private static final TextColumns.Memo<String> TAGS =
             new TextColumns.Memo<>(type -> TextColumns.JSON.writeValueAsString(List.of("mission_task", type)));
 
@@ -48,7 +48,7 @@ final class BoardTable {
             json("tags", a -> tags(a.row())),
             json("planning_data", a -> PlanningData.of(a.row(), PlanningData.strategy(a.run().planJson()))),
             uuid("run_id", a -> a.run().id()),
-            word("mission", a -> a.run().id().toString()), text("error_message", MOST, a -> error(a.row())),
+            word("mission", a -> a.run().id().toString()), text("error_message", MAX_ROWS, a -> error(a.row())),
             time("started_at", a -> a.row().startedAt()), time("completed_at", a -> a.row().completedAt()));
 
     /**
@@ -75,8 +75,8 @@ final class BoardTable {
             json("tags", n -> TAGS.of(n.row().spec().taskType().wire())),
             json("planning_data", n -> PlanningData.of(n.owner().run().id(), n.row())),
             uuid("run_id", n -> n.owner().run().id()), word("mission", n -> n.owner().run().id().toString()),
-            word("subject", n -> n.row().id().toString()), text("result", MOST, n -> n.task().summary()),
-            text("error_message", MOST, n -> n.row().errorMessage()), time("started_at", n -> n.row().startedAt()),
+            word("subject", n -> n.row().id().toString()), text("result", MAX_ROWS, n -> n.task().summary()),
+            text("error_message", MAX_ROWS, n -> n.row().errorMessage()), time("started_at", n -> n.row().startedAt()),
             time("completed_at", n -> n.row().completedAt()));
 
     /**
@@ -98,7 +98,7 @@ final class BoardTable {
             word("mission", r -> r.id().toString()), word("status", r -> BoardStatus.of(r.state()).wire()),
             json("tags", BoardTable::tags), json("planning_data", r -> PlanningData.of(r, null)),
             time("started_at", RunRow::startedAt),
-            time("completed_at", RunRow::completedAt), text("error_message", MOST, BoardTable::error));
+            time("completed_at", RunRow::completedAt), text("error_message", MAX_ROWS, BoardTable::error));
 
     /** Likewise. */
     static final RowSetStatement<Moved> UPDATE_TASK = new RowSetStatement<>("keelson_board_task_change", """
@@ -115,7 +115,7 @@ final class BoardTable {
              where b.id = u.board_task_id""",
             uuid("task_id", m -> m.task().id()), word("status", m -> BoardStatus.of(m.task().state()).wire()),
             time("started_at", m -> m.task().startedAt()), time("completed_at", m -> m.task().completedAt()),
-            text("result", MOST, BoardTable::result), text("error_message", MOST, m -> error(m.task())),
+            text("result", MAX_ROWS, BoardTable::result), text("error_message", MAX_ROWS, m -> error(m.task())),
             json("planning_data", m -> PlanningData.tries(m.task())));
 
     private BoardTable() {}

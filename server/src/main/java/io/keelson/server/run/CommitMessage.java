@@ -26,7 +26,7 @@ final class CommitMessage {
 
     /** Texts of messages by their statements: the driver knows what it has prepared by its text, and finds the same one at once. */
     private static final Map<List<String>, String> TEXTS = new ConcurrentHashMap<>();
-    private static final int MOST_TEXTS = 1_000;
+    private static final int MAX_TEXTS = 1_000;
 
     private final List<Part<?>> parts = new ArrayList<>();
     private final boolean alone;
@@ -104,7 +104,7 @@ final class CommitMessage {
         if (known != null) {
             return known;
         }
-        if (TEXTS.size() >= MOST_TEXTS) {
+        if (TEXTS.size() >= MAX_TEXTS) {
             TEXTS.clear();
         }
         String text = String.join(";\n", statements);

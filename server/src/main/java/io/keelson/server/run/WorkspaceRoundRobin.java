@@ -12,14 +12,14 @@ import java.util.UUID;
  * ids. Each claimer has turns of its own and may forget them. For one thread at a time.
  */
 public final class WorkspaceRoundRobin {
-    private static final int MOST_PRIORITIES = 100;
+    private static final int MAX_PRIORITIES = 100;
 
     private final Map<Integer, UUID> last = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Integer, UUID> eldest) {
-            return size() > MOST_PRIORITIES;
+            return size() > MAX_PRIORITIES;
         }
     };
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** A stream with every occurrence of certain texts struck out. It holds no more than a piece of its source. */
 final class RedactingInputStream extends InputStream {
 
-    private static final int PIECE = 64 << 10;
+    private static final int CHUNK_SIZE = 64 << 10;
     private static final byte[] REDACTED = Redaction.REDACTED.getBytes(StandardCharsets.UTF_8);
 
     private final InputStream source;
@@ -30,7 +30,7 @@ final class RedactingInputStream extends InputStream {
             this.forms[first] = forms.stream().filter(form -> form[0] == begin).toArray(byte[][]::new);
         }
         this.longest = forms.getFirst().length;
-        this.buffer = new byte[PIECE + longest];
+        this.buffer = new byte[CHUNK_SIZE + longest];
     }
 
     @Override

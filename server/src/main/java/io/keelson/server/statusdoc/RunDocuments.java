@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class RunDocuments {
 
-    private static final int STEPS_AT_ONCE = 50;
+    private static final int STEP_BATCH_SIZE = 50;
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private final Database database;
@@ -87,7 +87,7 @@ final class RunDocuments {
         do {
             Mark mark = documents.mark();
             page = database.withConnection(
-                    c -> DocumentReader.steps(c, run, mark.attempt(), mark.seq(), seq, STEPS_AT_ONCE));
+                    c -> DocumentReader.steps(c, run, mark.attempt(), mark.seq(), seq, STEP_BATCH_SIZE));
             long number = mark.steps();
             long last = mark.seq();
             for (ObjectNode step : page) {
@@ -100,7 +100,7 @@ final class RunDocuments {
             if (!page.isEmpty()) {
                 documents.mark(new Mark(mark.attempt(), last, number, false));
             }
-        } while (page.size() == STEPS_AT_ONCE);
+        } while (page.size() == STEP_BATCH_SIZE);
     }
 
     private ObjectNode manifest(Mark mark, UUID run, ObjectNode status) {

@@ -30,13 +30,13 @@ import org.slf4j.LoggerFactory;
 public final class StatusDocuments implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(StatusDocuments.class);
-    private static final Duration LOOK = Duration.ofMillis(200);
-    private static final Duration SWEEP = Duration.ofHours(1);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
+    private static final Duration SWEEP_INTERVAL = Duration.ofHours(1);
     /** In ids: so many events are followed before that is noted. */
-    private static final int STRETCH = 1_024;
+    private static final int CHUNK_SIZE = 1_024;
     /** Where more runs than that fail it is no folder but the store, and all wait. */
-    private static final int MOST_LATER = 1_000;
-    private static final Duration AGAIN = Duration.ofSeconds(5);
+    private static final int MAX_POSTPONED = 1_000;
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
 
     private final Database database;
     private final DocumentStore store;
@@ -48,7 +48,7 @@ public final class StatusDocuments implements AutoCloseable {
     /** Up to which event all but those are written; less than what is noted while they are none. */
     private long reached = -1;
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1,
-            Thread.ofPlatform().daemon().name("documents").factory());
+            Thread.ofPlatform().daemon().name("status-documents").factory());
 
     public StatusDocuments(Database database, DocumentStore store) {
         this.database = database;
@@ -64,9 +64,9 @@ public final class StatusDocuments implements AutoCloseable {
      */
     public StatusDocuments start() {
         database.runInTransaction(c -> writerLease.begin(c, FeedReader.lastId(c)));
-        every(LOOK, this::look);
-        every(AGAIN, this::again);
-        every(SWEEP, this::sweep);
+        every(POLL_INTERVAL, this::look);
+        every(RETRY_DELAY, this::again);
+        every(SWEEP_INTERVAL, this::sweep);
         return this;
     }
 
@@ -80,7 +80,7 @@ public final class StatusDocuments implements AutoCloseable {
         long at = Math.max(written.orElse(settled), later.isEmpty() ? -1 : reached);
         while (at < settled && !thread.isShutdown()) {
             long from = at;
-            long to = Math.min(settled, from + STRETCH);
+            long to = Math.min(settled, from + CHUNK_SIZE);
             List<Changed> changed = database.withConnection(c -> DocumentReader.changed(c, from, to));
             if (!writeAll(changed) || !database.inTransaction(c -> writerLease.advance(c, later.isEmpty() ? to : -1))) {
                 return;
@@ -100,7 +100,7 @@ public final class StatusDocuments implements AutoCloseable {
                     return false;
                 }
             } catch (IOException | UncheckedIOException e) {
-                if (later.size() >= MOST_LATER) {
+                if (later.size() >= MAX_POSTPONED) {
                     throw new IllegalStateException("the documents of " + later.size() + " runs cannot be written", e);
                 }
                 later.put(each.run(), each.workspace());

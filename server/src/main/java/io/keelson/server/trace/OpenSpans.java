@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** When steps began that have not ended, as far as this server has seen it; the oldest are forgotten. */
 final class OpenSpans {
 
-    private static final int MOST = 50_000;
+    private static final int MAX_SPANS = 50_000;
 
     private record Lease(UUID step, int epoch) {}
 
@@ -21,7 +21,7 @@ final class OpenSpans {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Lease, Start> eldest) {
-            return size() > MOST;
+            return size() > MAX_SPANS;
         }
     };
 

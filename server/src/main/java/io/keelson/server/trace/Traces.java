@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 public final class Traces implements AutoCloseable {
 
     private static final String NONE = "none";
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
     private final OpenTelemetrySdk sdk;
     private final Spans spans;
@@ -69,6 +69,6 @@ public final class Traces implements AutoCloseable {
     /** Sends what is left. */
     @Override
     public void close() {
-        sdk.getSdkTracerProvider().shutdown().join(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        sdk.getSdkTracerProvider().shutdown().join(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     }
 }

@@ -23,7 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code webhook_deliveries} as people look after them. The endpoints that are named exist in their workspace. */
 public final class Deliveries {
 
-    private static final int MOST_FORGOTTEN = 10_000;
+    private static final int DELETION_BATCH_SIZE = 10_000;
 
     private static final String NOW = "select clock_timestamp() as now";
 
@@ -78,7 +78,7 @@ public final class Deliveries {
                 (select count(*) from webhook_endpoints where enabled and failing_since is not null) as failing""";
 
     /** No count goes further. */
-    public static final int MOST_COUNTED = 100_000;
+    public static final int MAX_COUNTED = 100_000;
 
     /**
      * What waits in the whole installation at webhooks that are enabled.
@@ -204,7 +204,7 @@ public final class Deliveries {
     /** Whoever it belongs to. */
     public static Waiting waiting(Connection c) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(WAITING)) {
-            statement.setInt(1, MOST_COUNTED);
+            statement.setInt(1, MAX_COUNTED);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 return new Waiting(row.getLong("pending"), row.getDouble("oldest"), row.getLong("failing"));
@@ -216,7 +216,7 @@ public final class Deliveries {
     void forget() {
         database.runInTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(FORGET)) {
-                statement.setInt(1, MOST_FORGOTTEN);
+                statement.setInt(1, DELETION_BATCH_SIZE);
                 statement.executeUpdate();
             }
         });

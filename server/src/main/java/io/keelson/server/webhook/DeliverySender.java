@@ -38,8 +38,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class DeliverySender {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeliverySender.class);
-    private static final int MOST_ANSWER_BYTES = 1 << 20;
-    private static final int MOST_ERROR = 500;
+    private static final int MAX_ANSWER_BYTES = 1 << 20;
+    private static final int MAX_ERROR_LENGTH = 500;
     private static final int GONE = 410;
 
     private static final String CLAIM = """
@@ -240,7 +240,7 @@ final class DeliverySender {
             } catch (IOException e) {
                 // what no HTTP server answers is quoted in it, and text with NUL is none for the database
                 String text = String.valueOf(e.getMessage()).replace('\0', '\uFFFD');
-                return new Outcome(null, text.substring(0, Math.min(MOST_ERROR, text.length())));
+                return new Outcome(null, text.substring(0, Math.min(MAX_ERROR_LENGTH, text.length())));
             }
         }
 
@@ -269,7 +269,7 @@ final class DeliverySender {
                 headers.put("traceparent", place.text());
             }
             return new OutboundRequest("POST", delivery.url, headers, delivery.body.getBytes(StandardCharsets.UTF_8),
-                    deliveryPolicy.timeout(), MOST_ANSWER_BYTES);
+                    deliveryPolicy.timeout(), MAX_ANSWER_BYTES);
         }
 
         /** Null when somebody else serves the endpoint. */
@@ -324,7 +324,7 @@ final class DeliverySender {
         /** Notes it; whether the endpoint is to be given up. */
         private boolean failing(Connection c, String error) throws SQLException {
             try (PreparedStatement statement = c.prepareStatement(FAILING)) {
-                statement.setString(1, error.substring(0, Math.min(MOST_ERROR, error.length())));
+                statement.setString(1, error.substring(0, Math.min(MAX_ERROR_LENGTH, error.length())));
                 statement.setObject(2, endpoint);
                 statement.setLong(3, deliveryPolicy.patience().toMillis());
                 statement.setInt(4, deliveryPolicy.most());

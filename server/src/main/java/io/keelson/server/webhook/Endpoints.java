@@ -23,7 +23,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 public final class Endpoints {
 
     /** Of one workspace. */
-    public static final int MOST = 50;
+    public static final int MAX_ENDPOINTS = 50;
 
     private static final String COLUMNS =
             """
@@ -91,7 +91,7 @@ public final class Endpoints {
     }
 
     /**
-     * Makes one, of what happens from now on. Empty where the workspace has {@link #MOST}.
+     * Makes one, of what happens from now on. Empty where the workspace has {@link #MAX_ENDPOINTS}.
      *
      * @param spec with url and events
      */
@@ -116,7 +116,7 @@ public final class Endpoints {
         try (PreparedStatement count = c.prepareStatement(COUNT)) {
             count.setObject(1, workspace);
             try (ResultSet row = count.executeQuery()) {
-                return row.next() && row.getLong(1) >= MOST;
+                return row.next() && row.getLong(1) >= MAX_ENDPOINTS;
             }
         }
     }

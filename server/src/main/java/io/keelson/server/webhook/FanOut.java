@@ -31,11 +31,11 @@ import tools.jackson.databind.node.ObjectNode;
 final class FanOut {
 
     /** Of ids, in a transaction. */
-    private static final int STRETCH = 5_000;
+    private static final int CHUNK_SIZE = 5_000;
     /** Of ids that are read at a time. */
-    private static final int PIECE = 250;
+    private static final int BATCH_SIZE = 250;
     /** Characters of bodies that are held before they are written. */
-    private static final long MOST_HELD = 4 << 20;
+    private static final long MAX_BATCH_CHARS = 4 << 20;
 
     private static final String FROM = "select last_id from webhook_feed for update skip locked";
 
@@ -130,7 +130,7 @@ final class FanOut {
         // while there was nobody to be told nothing was made: what was before the first one is nobody's
         long first = receivers.stream().mapToLong(Receiver::from).min().orElse(settled);
         long after = Math.max(from, Math.min(first, settled));
-        long to = Math.min(settled, after + STRETCH);
+        long to = Math.min(settled, after + CHUNK_SIZE);
         make(c, MADE_ONCE, receivers, after, to,
                 (receiver, event) -> event.get("id").longValue() > receiver.from && receiver.told(event));
         try (PreparedStatement statement = c.prepareStatement(TO)) {
@@ -142,7 +142,7 @@ final class FanOut {
 
     /** What is not settled yet is left for the next time. */
     private boolean replayed(Connection c, Receiver receiver, Replay replay, long settled) throws SQLException {
-        long to = Math.min(Math.min(replay.to, settled), replay.after + STRETCH);
+        long to = Math.min(Math.min(replay.to, settled), replay.after + CHUNK_SIZE);
         if (to < replay.after) {
             return false;
         }
@@ -164,8 +164,8 @@ final class FanOut {
             throws SQLException {
         List<NewDelivery> made = new ArrayList<>();
         long held = 0;
-        for (long from = after; from < to; from += PIECE) {
-            for (ObjectNode event : events(c, receivers, from, Math.min(to, from + PIECE))) {
+        for (long from = after; from < to; from += BATCH_SIZE) {
+            for (ObjectNode event : events(c, receivers, from, Math.min(to, from + BATCH_SIZE))) {
                 List<Receiver> its = receivers.stream().filter(receiver -> told.of(receiver, event)).toList();
                 if (its.isEmpty()) {
                     continue;
@@ -176,7 +176,7 @@ final class FanOut {
                 its.forEach(receiver -> made
                         .add(new NewDelivery(receiver, event.get("id").longValue(), type, body, trace)));
                 held += (long) body.length() * its.size();
-                if (held >= MOST_HELD) {
+                if (held >= MAX_BATCH_CHARS) {
                     insert(c, sql, made);
                     made.clear();
                     held = 0;

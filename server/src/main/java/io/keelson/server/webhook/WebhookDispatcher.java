@@ -23,15 +23,15 @@ import org.slf4j.LoggerFactory;
 public final class WebhookDispatcher implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WebhookDispatcher.class);
-    private static final int MOST_AT_ONCE = 500;
-    private static final Duration FORGET_EVERY = Duration.ofHours(1);
+    private static final int MAX_CONCURRENT = 500;
+    private static final Duration CLEANUP_INTERVAL = Duration.ofHours(1);
 
     private final FanOut fanOut;
     private final DeliverySender deliverySender;
     private final Deliveries deliveries;
     private final Clock clock;
     private final Semaphore told = new Semaphore(0);
-    private final Semaphore room = new Semaphore(MOST_AT_ONCE);
+    private final Semaphore room = new Semaphore(MAX_CONCURRENT);
     private final ExecutorService turns = Executors.newVirtualThreadPerTaskExecutor();
     private final Thread thread;
     private Instant forgetAt;
@@ -48,7 +48,7 @@ public final class WebhookDispatcher implements AutoCloseable {
                 DeliveryPolicy.USUAL, observer);
         this.deliveries = webhooks.deliveries();
         this.clock = clock;
-        this.forgetAt = clock.instant().plus(FORGET_EVERY);
+        this.forgetAt = clock.instant().plus(CLEANUP_INTERVAL);
         this.thread = Thread.ofVirtual().name("webhooks").start(this::work);
     }
 
@@ -86,7 +86,7 @@ public final class WebhookDispatcher implements AutoCloseable {
         });
         quietly("forgetting old ones", () -> {
             if (clock.instant().isAfter(forgetAt)) {
-                forgetAt = clock.instant().plus(FORGET_EVERY);
+                forgetAt = clock.instant().plus(CLEANUP_INTERVAL);
                 deliveries.forget();
             }
         });

@@ -220,7 +220,7 @@ class ApiKeysTest {
     }
 
     private void forget() {
-        nanos.addAndGet(ApiKeys.MEMORY.toNanos());
+        nanos.addAndGet(ApiKeys.CACHE_TIME.toNanos());
     }
 
     private static void sql(String statement) {

@@ -108,10 +108,10 @@ class UploadApiTest {
     void tenAtATimeOnAllServers() throws Exception {
         Held held = claim();
         List<HttpURLConnection> open = new ArrayList<>();
-        for (int i = 0; i < UploadSlots.MOST; i++) {
+        for (int i = 0; i < UploadSlots.MAX_UPLOADS; i++) {
             open.add(begin(i % 2 == 0 ? api : other, held, "name=file-" + i));
         }
-        Awaitility.await().until(() -> api.rowCounts().get("upload_slots") == UploadSlots.MOST);
+        Awaitility.await().until(() -> api.rowCounts().get("upload_slots") == UploadSlots.MAX_UPLOADS);
         assertThat(post(other, held, "name=one-too-many").status()).isEqualTo(429);
         HttpResponse<String> refused = upload(held, "name=one-too-many", BodyPublishers.ofString("x")).join();
         assertThat(refused.statusCode()).isEqualTo(429);

@@ -61,15 +61,15 @@ class UsageTest {
     @Test
     void manyLinesAreCutAndTheTotalIsWhole() {
         UUID busy = books.workspace();
-        for (int i = 0; i <= Usage.MOST_LINES; i++) {
+        for (int i = 0; i <= Usage.MAX_LINES; i++) {
             charge(busy, 1, "0.1", "tool " + i, null, null, 1, "2026-11-21T12:00:00Z");
         }
 
         Usage.Report report = books.money.usage().report(busy, Usage.By.TOOL, FROM, TO);
 
-        assertThat(report.lines()).hasSize(Usage.MOST_LINES);
+        assertThat(report.lines()).hasSize(Usage.MAX_LINES);
         assertThat(report.complete()).isFalse();
-        assertThat(report.total().charges()).isEqualTo(Usage.MOST_LINES + 1);
+        assertThat(report.total().charges()).isEqualTo(Usage.MAX_LINES + 1);
         assertThat(report.total().credits()).isEqualByComparingTo("100.1");
     }
 

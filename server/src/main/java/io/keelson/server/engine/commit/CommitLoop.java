@@ -27,7 +27,7 @@ final class CommitLoop implements Runnable {
     private static final int MAX_BATCH = 300;
     private static final int YIELDS = 100;
     private static final int TRIES = 5;
-    private static final long RETRY_PAUSE_MS = 200;
+    private static final long RETRY_DELAY_MS = 200;
 
     private final Database database;
     private final BatchCommit batchCommit;
@@ -168,7 +168,7 @@ final class CommitLoop implements Runnable {
                     batch.forEach(pending -> pending.failure = e);
                     return;
                 }
-                TimeUnit.MILLISECONDS.sleep(RETRY_PAUSE_MS * tried);
+                TimeUnit.MILLISECONDS.sleep(RETRY_DELAY_MS * tried);
             } catch (RuntimeException e) {
                 if (rolledBack() && batch.size() > 1) {
                     commit(batch.subList(0, batch.size() / 2));

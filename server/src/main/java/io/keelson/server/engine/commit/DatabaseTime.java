@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * any number of threads.
  */
 public final class DatabaseTime {
-    private static final Duration FRESH = Duration.ofSeconds(1);
+    private static final Duration MAX_AGE = Duration.ofSeconds(1);
 
     private final LongSupplier nanos;
     private @Nullable Instant said;
@@ -34,7 +34,7 @@ public final class DatabaseTime {
     /** The time, in microseconds; null when the database must be asked. */
     synchronized @Nullable Instant now() {
         long passed = nanos.getAsLong() - at;
-        if (said == null || passed > FRESH.toNanos()) {
+        if (said == null || passed > MAX_AGE.toNanos()) {
             return null;
         }
         latest = noEarlier(said.plusNanos(passed).truncatedTo(ChronoUnit.MICROS));
@@ -43,6 +43,6 @@ public final class DatabaseTime {
 
     /** The given time, or the latest there was; unless that is so far ahead that the database's clock was set back. */
     private Instant noEarlier(Instant now) {
-        return now.isAfter(latest) || now.plus(FRESH).isBefore(latest) ? now : latest;
+        return now.isAfter(latest) || now.plus(MAX_AGE).isBefore(latest) ? now : latest;
     }
 }

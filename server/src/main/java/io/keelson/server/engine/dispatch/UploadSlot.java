@@ -30,7 +30,7 @@ final class UploadSlot implements AutoCloseable {
         this.places = places;
         this.workspace = workspace;
         if (!database.inTransaction(c -> places.take(c, workspace, holder))) {
-            throw new ArtifactRefusedException(LIMIT_REACHED, UploadSlots.MOST
+            throw new ArtifactRefusedException(LIMIT_REACHED, UploadSlots.MAX_UPLOADS
                     + " artifacts of this workspace are being uploaded; nothing was stored");
         }
     }

@@ -33,11 +33,11 @@ import tools.jackson.databind.JsonNode;
  */
 public final class Evaluator {
     private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
-    private static final int AT_ONCE = 8;
-    private static final int MOST_WAITING = 10_000;
+    private static final int MAX_CONCURRENT = 8;
+    private static final int MAX_WAITING = 10_000;
     private static final Pattern SIGNAL = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
     /** A leap year, in seconds. */
-    private static final double LONGEST_WAIT = 31_622_400;
+    private static final double MAX_WAIT_SECONDS = 31_622_400;
 
     private final Database database;
     private final ScopeReader reader;
@@ -45,8 +45,8 @@ public final class Evaluator {
     private final Replanner replanner;
     private final ChildMissions children;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    private final Semaphore places = new Semaphore(AT_ONCE);
-    private final Semaphore room = new Semaphore(MOST_WAITING);
+    private final Semaphore places = new Semaphore(MAX_CONCURRENT);
+    private final Semaphore room = new Semaphore(MAX_WAITING);
 
     public Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
             Function<Command, CompletableFuture<Reply>> commands) {
@@ -148,7 +148,7 @@ public final class Evaluator {
     private static Evaluation signal(JsonNode input) {
         String name = input.path("name").asString("");
         JsonNode timeout = input.path("timeout_seconds");
-        boolean timed = timeout.isNumber() && timeout.asDouble() > 0 && timeout.asDouble() <= LONGEST_WAIT;
+        boolean timed = timeout.isNumber() && timeout.asDouble() > 0 && timeout.asDouble() <= MAX_WAIT_SECONDS;
         if (!SIGNAL.matcher(name).matches() || !timed && !timeout.isMissingNode() && !timeout.isNull()) {
             return broken("INPUT_INVALID", "signal.wait needs a `name` (1 to 100 letters, digits, '.', '_' and '-');"
                     + " `timeout_seconds` is a number above 0");

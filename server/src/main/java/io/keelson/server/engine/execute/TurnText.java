@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class TurnText {
     private static final String CALLS = "tool_calls";
     private static final String OUTPUT = "output";
-    private static final int MOST_CALLS = 50;
+    private static final int MAX_CALLS = 50;
     private static final int MAX_NAME = 200;
 
     private TurnText() {}
@@ -46,8 +46,8 @@ public final class TurnText {
     }
 
     private static TurnAnswer calls(JsonNode given, Function<String, Duration> timeouts) {
-        if (!given.isArray() || given.size() > MOST_CALLS) {
-            return new TurnAnswer.Unreadable(CALLS + " must be an array of at most " + MOST_CALLS + " calls");
+        if (!given.isArray() || given.size() > MAX_CALLS) {
+            return new TurnAnswer.Unreadable(CALLS + " must be an array of at most " + MAX_CALLS + " calls");
         }
         List<Call> calls = new ArrayList<>();
         for (JsonNode each : given) {

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ArtifactSweeper {
     private static final Logger LOG = LoggerFactory.getLogger(ArtifactSweeper.class);
-    private static final int MOST_AT_ONCE = 500;
+    private static final int BATCH_SIZE = 500;
     /** Beyond the longest download. */
     static final Duration GRACE = Duration.ofHours(1);
     /** Beyond the longest time between an upload and the result that names it. */
@@ -48,9 +48,9 @@ public final class ArtifactSweeper {
         int all = 0;
         int some;
         do {
-            some = database.withConnection(c -> life.expire(c, MOST_AT_ONCE));
+            some = database.withConnection(c -> life.expire(c, BATCH_SIZE));
             all += some;
-        } while (some == MOST_AT_ONCE);
+        } while (some == BATCH_SIZE);
         return all;
     }
 
@@ -60,7 +60,7 @@ public final class ArtifactSweeper {
         List<Removable> some;
         List<UUID> removed;
         do {
-            some = database.withConnection(c -> life.removable(c, GRACE, MOST_AT_ONCE));
+            some = database.withConnection(c -> life.removable(c, GRACE, BATCH_SIZE));
             removed = new ArrayList<>();
             for (Removable each : some) {
                 if (remove(each.storageKey())) {
@@ -72,7 +72,7 @@ public final class ArtifactSweeper {
                 database.runInTransaction(c -> life.removed(c, noted));
             }
             all += noted.size();
-        } while (removed.size() == MOST_AT_ONCE);
+        } while (removed.size() == BATCH_SIZE);
         return all;
     }
 

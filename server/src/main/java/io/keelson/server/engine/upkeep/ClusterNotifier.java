@@ -82,8 +82,8 @@ public final class ClusterNotifier implements AutoCloseable {
         peersPresent = present;
         notifyAll();
         if (peersPresent) {
-            threads.add(Thread.ofPlatform().daemon().name("bell-ear").start(() -> again(this::listen)));
-            threads.add(Thread.ofPlatform().daemon().name("bell-voice").start(() -> again(this::speak)));
+            threads.add(Thread.ofPlatform().daemon().name("notify-listener").start(() -> again(this::listen)));
+            threads.add(Thread.ofPlatform().daemon().name("notify-sender").start(() -> again(this::speak)));
         } else {
             threads.clear();
         }

@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class ConcurrencyKeyScheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyKeyScheduler.class);
-    private static final int MOST_AT_ONCE = 500;
+    private static final int BATCH_SIZE = 500;
 
     private final Database database;
     private final RunStore store;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final AtomicBoolean asked = new AtomicBoolean();
     private final ThreadPoolExecutor thread = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("admissions").factory(),
+            new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("concurrency-keys").factory(),
             new ThreadPoolExecutor.DiscardPolicy());
 
     public ConcurrencyKeyScheduler(Database database, RunStore store,
@@ -58,13 +58,13 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
         int admitted;
         do {
             admitted = database.inTransaction(c -> {
-                List<UUID> runs = store.admissible(c, MOST_AT_ONCE);
+                List<UUID> runs = store.admissible(c, BATCH_SIZE);
                 List<CompletableFuture<Reply>> answers = runs.stream()
                         .map(run -> commands.apply(new Command.Admit(run, Actor.SYSTEM))).toList();
                 answers.forEach(CompletableFuture::join);
                 return runs.size();
             });
-        } while (admitted == MOST_AT_ONCE);
+        } while (admitted == BATCH_SIZE);
     }
 
     @Override

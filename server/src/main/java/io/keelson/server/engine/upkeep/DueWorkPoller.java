@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * has been idle by a statement more; other small questions that are asked again and again go by it, too.
  */
 public final class DueWorkPoller implements AutoCloseable {
-    private static final Duration PERIOD = Duration.ofSeconds(1);
-    private static final Duration SOON = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration RETRY_DELAY = Duration.ofMillis(100);
     /** So that not all nodes go for the same lease at the same moment. */
     private static final long SPREAD_MS = 200;
 
@@ -88,14 +88,14 @@ public final class DueWorkPoller implements AutoCloseable {
             reconciler.dueTimers();
         }
         if (due.lapsed() && reconciler.expiredLeases() > 0) {
-            return SOON;
+            return RETRY_DELAY;
         }
         return pause(due.nextLease());
     }
 
     private static Duration pause(@Nullable Duration nextLease) {
-        if (nextLease == null || nextLease.compareTo(PERIOD) >= 0) {
-            return PERIOD;
+        if (nextLease == null || nextLease.compareTo(POLL_INTERVAL) >= 0) {
+            return POLL_INTERVAL;
         }
         return nextLease.plusMillis(ThreadLocalRandom.current().nextLong(1, SPREAD_MS));
     }

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class EventSweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EventSweeper.class);
-    private static final Duration NOW_AND_THEN = Duration.ofMinutes(10);
-    private static final int MOST_AT_ONCE = 1_000;
+    private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(10);
+    private static final int BATCH_SIZE = 1_000;
     private static final String JSON_LINES = "application/jsonl";
 
     /**
@@ -44,7 +44,7 @@ public final class EventSweeper implements AutoCloseable {
     private final Ages ages;
     private final Ids ids;
     private final ScheduledThreadPoolExecutor thread =
-            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("events").factory());
+            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("event-retention").factory());
 
     public EventSweeper(Database database, EventRetention life, ArtifactStore store, Ages ages, Ids ids) {
         this.database = database;
@@ -63,7 +63,7 @@ public final class EventSweeper implements AutoCloseable {
             } catch (RuntimeException e) {
                 LOG.warn("moving old events failed and is tried again", e);
             }
-        }, NOW_AND_THEN.toMillis(), NOW_AND_THEN.toMillis(), TimeUnit.MILLISECONDS);
+        }, SWEEP_INTERVAL.toMillis(), SWEEP_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         return this;
     }
 
@@ -74,13 +74,13 @@ public final class EventSweeper implements AutoCloseable {
         while (after != null && !thread.isShutdown()) {
             long from = after;
             EventRetention.Found found =
-                    database.withConnection(c -> life.ended(c, false, ages.hot(), from, MOST_AT_ONCE));
+                    database.withConnection(c -> life.ended(c, false, ages.hot(), from, BATCH_SIZE));
             for (EventRetention.Ended run : found.runs()) {
                 int some;
                 do {
-                    some = database.inTransaction(c -> life.mine(c) ? life.archive(c, run.runId(), MOST_AT_ONCE) : 0);
+                    some = database.inTransaction(c -> life.mine(c) ? life.archive(c, run.runId(), BATCH_SIZE) : 0);
                     moved += some;
-                } while (some == MOST_AT_ONCE && !thread.isShutdown());
+                } while (some == BATCH_SIZE && !thread.isShutdown());
             }
             after = found.last();
         }
@@ -94,7 +94,7 @@ public final class EventSweeper implements AutoCloseable {
         while (after != null && !thread.isShutdown()) {
             long from = after;
             EventRetention.Found found =
-                    database.withConnection(c -> life.ended(c, true, ages.archive(), from, MOST_AT_ONCE));
+                    database.withConnection(c -> life.ended(c, true, ages.archive(), from, BATCH_SIZE));
             for (EventRetention.Ended run : found.runs()) {
                 files += !thread.isShutdown() && export(run) ? 1 : 0;
             }
@@ -143,7 +143,7 @@ public final class EventSweeper implements AutoCloseable {
         }
 
         private EventRetention.Lines read(long after) {
-            return database.withConnection(c -> life.lines(c, run, after, MOST_AT_ONCE));
+            return database.withConnection(c -> life.lines(c, run, after, BATCH_SIZE));
         }
 
         @Override

@@ -25,13 +25,13 @@ import org.slf4j.LoggerFactory;
 public final class MaintenanceScheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MaintenanceScheduler.class);
     private static final Duration TIMER_INTERVAL = Duration.ofSeconds(1);
-    private static final Duration RARELY = Duration.ofSeconds(20);
-    private static final Duration NOW_AND_THEN = Duration.ofMinutes(5);
+    private static final Duration JOIN_CHECK_INTERVAL = Duration.ofSeconds(20);
+    private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(5);
     /** The whole store is gone through. */
-    private static final Duration SELDOM = Duration.ofHours(6);
+    private static final Duration ORPHAN_SCAN_INTERVAL = Duration.ofHours(6);
     /** How soon a node sees limits and prices that were changed elsewhere, if it does not hear of it. */
-    private static final Duration SETTINGS = Duration.ofSeconds(5);
-    private static final int KEYS_AT_ONCE = 1_000;
+    private static final Duration SETTINGS_INTERVAL = Duration.ofSeconds(5);
+    private static final int KEY_BATCH_SIZE = 1_000;
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
@@ -112,14 +112,14 @@ public final class MaintenanceScheduler implements AutoCloseable {
     /** What must not come late; the look at what is due says itself when to look again. */
     public List<Duty> duties() {
         return List.of(new Duty(beat(), this::keepLeases), new Duty(TIMER_INTERVAL, this::endsElsewhere),
-                new Duty(SETTINGS, this::readSettings));
+                new Duty(SETTINGS_INTERVAL, this::readSettings));
     }
 
     /** What may wait for each other. */
     public List<Duty> chores() {
-        return List.of(new Duty(RARELY, reconciler::stuckJoins), new Duty(NOW_AND_THEN, this::dropExpiredKeys),
-                new Duty(NOW_AND_THEN, secrets::forget), new Duty(NOW_AND_THEN, artifacts::expire),
-                new Duty(NOW_AND_THEN, artifacts::remove), new Duty(SELDOM, artifacts::removeOrphans));
+        return List.of(new Duty(JOIN_CHECK_INTERVAL, reconciler::stuckJoins), new Duty(CLEANUP_INTERVAL, this::dropExpiredKeys),
+                new Duty(CLEANUP_INTERVAL, secrets::forget), new Duty(CLEANUP_INTERVAL, artifacts::expire),
+                new Duty(CLEANUP_INTERVAL, artifacts::remove), new Duty(ORPHAN_SCAN_INTERVAL, artifacts::removeOrphans));
     }
 
     private void lookAfter(Duration pause) {
@@ -173,8 +173,8 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private void dropExpiredKeys() {
         int dropped;
         do {
-            dropped = database.withConnection(c -> store.keys().purge(c, KEYS_AT_ONCE));
-        } while (dropped == KEYS_AT_ONCE);
+            dropped = database.withConnection(c -> store.keys().purge(c, KEY_BATCH_SIZE));
+        } while (dropped == KEY_BATCH_SIZE);
     }
 
     private static void every(ScheduledThreadPoolExecutor ticker, Duty duty) {

@@ -23,8 +23,8 @@ import java.util.function.Function;
  * upon meanwhile. Any number of nodes may do so at once. Each duty is a step that a test can call.
  */
 public final class Reconciler {
-    private static final int MOST_AT_ONCE = 500;
-    private static final int OPEN_RUNS_AT_ONCE = 2_000;
+    private static final int BATCH_SIZE = 500;
+    private static final int OPEN_RUN_BATCH_SIZE = 2_000;
 
     private final Database database;
     private final RunStore store;
@@ -42,7 +42,7 @@ public final class Reconciler {
 
     /** Work whose holder was not heard of in time goes back to the queue, under a new epoch for the next holder. */
     int expiredLeases() {
-        return act(Observer.Duty.LEASES, database.withConnection(c -> store.expired(c, MOST_AT_ONCE)).stream()
+        return act(Observer.Duty.LEASES, database.withConnection(c -> store.expired(c, BATCH_SIZE)).stream()
                 .map(Reconciler::lapsed)
                 .toList());
     }
@@ -62,7 +62,7 @@ public final class Reconciler {
      * since.
      */
     int dueTimers() {
-        List<RunStore.DueTimer> due = database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE));
+        List<RunStore.DueTimer> due = database.withConnection(c -> store.dueTimers(c, BATCH_SIZE));
         List<CompletableFuture<Reply>> answers = due.stream().map(t -> commands
                 .apply(new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER))).toList();
         Set<UUID> gone = new TreeSet<>();
@@ -85,7 +85,7 @@ public final class Reconciler {
 
     /** Runs that are running although all their tasks have ended, among the next stretch of those that are open. */
     int stuckJoins() {
-        RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUNS_AT_ONCE));
+        RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUN_BATCH_SIZE));
         sweptTo = sweep.next();
         return act(Observer.Duty.JOINS,
                 sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());

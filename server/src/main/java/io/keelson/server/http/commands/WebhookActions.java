@@ -83,7 +83,7 @@ public final class WebhookActions {
                         spec.enabled());
         Endpoint.WithSecret made = endpoints.create(request.workspace(), ids.next(), whole, request.origin())
                 .orElseThrow(() -> ApiProblem.of(ErrorCode.WEBHOOKS_LIMIT_REACHED,
-                        "a workspace has at most " + Endpoints.MOST + " webhooks"));
+                        "a workspace has at most " + Endpoints.MAX_ENDPOINTS + " webhooks"));
         return ApiResponse.created("/api/v1/webhooks/" + made.endpoint().id(), document(made))
                 .header("Cache-Control", "no-store");
     }

@@ -82,7 +82,7 @@ public final class RosterActions {
         return transaction.answer(request, c -> {
             if (roster.full(c, request.workspace())) {
                 throw ApiProblem.of(ErrorCode.AGENTS_LIMIT_REACHED,
-                        "a workspace has at most " + Roster.MOST + " agents");
+                        "a workspace has at most " + Roster.MAX_AGENTS + " agents");
             }
             Agent made = roster.create(c, request.workspace(), slug, profile, String.valueOf(request.actor().id()),
                     request.origin()).orElseThrow(

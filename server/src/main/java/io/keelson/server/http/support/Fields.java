@@ -189,7 +189,7 @@ public final class Fields extends JsonObjectReader {
         if (amount.isEmpty()) {
             problem("INVALID_VALUE", key, "must be a decimal number such as 12.5");
         } else if (!Amounts.possible(amount.get())) {
-            problem("OUT_OF_RANGE", key, "must be from 0 to " + Amounts.MOST + " with at most " + Amounts.SCALE
+            problem("OUT_OF_RANGE", key, "must be from 0 to " + Amounts.MAX_AMOUNT + " with at most " + Amounts.SCALE
                     + " decimal places");
         } else {
             return amount.get();

@@ -33,7 +33,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
         long workers, long nodes, long outages, double reserved) {
 
     /** No count goes further: whoever has more open needs no exact number, and the question stays cheap. */
-    public static final int MOST_COUNTED = 100_000;
+    public static final int MAX_COUNTED = 100_000;
 
     /** By indexes; the age goes from head to head of the queue, one per workspace, tool and priority. */
     private static final String READ = """
@@ -57,13 +57,13 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                      where left_at is null and last_seen_at >= clock.now - interval '1 minute') as nodes,
                    (select count(*) from engine_outages) as outages,
                    (select coalesce(sum(reserved), 0)::float8 from credit_balances) as reserved
-              from clock""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_COUNTED));
+              from clock""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MAX_COUNTED));
 
     private static final String RUNS = """
             select state, count(*), greatest(0, extract(epoch from {now} - min(since))) from (
                 select state, coalesce(state_since, created_at) as since from orchestration_runs
                  where state_type <> 'terminal' limit {most}) open
-             group by state""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_COUNTED));
+             group by state""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MAX_COUNTED));
 
     /** Without the times in which a run only waits for people, times, signals or children. */
     private static final String ACTIVE = """
@@ -71,14 +71,14 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
               from (select active_ms, active_since from orchestration_runs
                      where state_type <> 'terminal' limit {most}) open
              where active_since is not null""".replace("{now}", DbClock.SQL).replace("{most}",
-            Integer.toString(MOST_COUNTED));
+            Integer.toString(MAX_COUNTED));
 
     /** As {@link Inbox} has them. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
             "task_review", "escalation", "budget", "proposal");
 
     /** Of each of three tables: rows that their partial indexes have, and for each the row that it is about. */
-    private static final int MOST_IN_INBOX = 10_000;
+    private static final int MAX_INBOX = 10_000;
 
     /** Laterals with a limit go by index, also in a plan that was made while the tables were empty. */
     private static final String INBOX = """
@@ -103,7 +103,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                   where p.state = 'pending' and (p.expires_at is null or p.expires_at > (select {now}))
                     and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null limit {most})) waiting
              where kind is not null
-             group by kind""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_IN_INBOX));
+             group by kind""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MAX_INBOX));
 
     public Backlog {
         inbox = Map.copyOf(inbox);

@@ -13,7 +13,7 @@ import java.util.Deque;
  */
 public final class FeedWatermark {
 
-    private static final int MOST_KEPT = 256;
+    private static final int MAX_CACHED = 256;
 
     private final Deque<Look> marks = new ArrayDeque<>();
     private long known = -1;
@@ -37,7 +37,7 @@ public final class FeedWatermark {
         while (!marks.isEmpty() && marks.getFirst().next() <= look.openFrom()) {
             settled = Math.max(settled, marks.removeFirst().lastId());
         }
-        if (marks.size() > MOST_KEPT) {
+        if (marks.size() > MAX_CACHED) {
             Look[] all = marks.toArray(Look[]::new);
             marks.clear();
             for (int i = (all.length - 1) % 2; i < all.length; i += 2) {

@@ -199,16 +199,16 @@ final class ReadSql {
             .formatted(lastOutput("source"));
 
     /** Values longer than this are left out of lists; the reads of single tasks and steps have them. */
-    private static final int MOST_IN_LIST = 16_384;
+    private static final int MAX_LIST_TEXT = 16_384;
 
     /** In place of a value that is too long: null. */
     private static String listed(String value, String label) {
-        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MOST_IN_LIST, label);
+        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MAX_LIST_TEXT, label);
     }
 
     /** The member's name where {@link #listed} left its value out, else null. */
     private static String leftOut(String value, String label) {
-        return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MOST_IN_LIST, label);
+        return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MAX_LIST_TEXT, label);
     }
 
     private static final String TASK_COLUMNS = """

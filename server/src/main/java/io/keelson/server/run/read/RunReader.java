@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class RunReader {
     /** Characters of configurations after which a page of runs ends. */
-    private static final int MOST_OF_PAGE = 4 << 20;
+    private static final int MAX_PAGE_BYTES = 4 << 20;
 
     private static final String ALLOTMENT = """
             select p.parent_run_id, p.allotment, r.state = 'budget_exceeded' as stopped
@@ -142,7 +142,7 @@ public final class RunReader {
         long size = 0;
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                if (items.size() == limit || size > MOST_OF_PAGE) {
+                if (items.size() == limit || size > MAX_PAGE_BYTES) {
                     return new Page(items, Objects.requireNonNull(last).text());
                 }
                 Instant createdAt = Rows.time(row, "created_at");

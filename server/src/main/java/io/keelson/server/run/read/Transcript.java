@@ -20,7 +20,7 @@ final class Transcript {
     /** Chars of one answer or result, and of all of them together. */
     private static final int TEXT = 32_768;
     private static final int WHOLE = 262_144;
-    private static final int MOST_STEPS = 1_000;
+    private static final int MAX_STEPS = 1_000;
 
     /** The newest first. */
     private static final String STEPS = """
@@ -29,7 +29,7 @@ final class Transcript {
               from orchestration_tasks t
               join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
              where t.id = ? and s.kind in ('turn', 'call') and s.state in ('completed', 'failed', 'skipped')
-             order by s.position desc, s.turn desc limit %d""".formatted(TEXT + 1, MOST_STEPS);
+             order by s.position desc, s.turn desc limit %d""".formatted(TEXT + 1, MAX_STEPS);
 
     private final Deque<ObjectNode> turns = new ArrayDeque<>();
     private Deque<ObjectNode> results = new ArrayDeque<>();
@@ -48,7 +48,7 @@ final class Transcript {
                     rows++;
                     transcript.take(row);
                 }
-                transcript.full |= rows == MOST_STEPS;
+                transcript.full |= rows == MAX_STEPS;
             }
         }
         return transcript.document();

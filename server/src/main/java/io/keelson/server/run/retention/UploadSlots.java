@@ -12,7 +12,7 @@ import java.util.UUID;
 public final class UploadSlots {
 
     /** At a time in one workspace (specification: money §3). */
-    public static final int MOST = 10;
+    public static final int MAX_UPLOADS = 10;
     /** Whoever is not heard of for so long has lost its slot: longer than the longest silence of a sender. */
     public static final Duration LEASE = Duration.ofMinutes(3);
 
@@ -53,7 +53,7 @@ public final class UploadSlots {
             take.setObject(2, holder);
             clock.bind(take, 3);
             take.setLong(4, LEASE.toMillis());
-            take.setInt(5, MOST);
+            take.setInt(5, MAX_UPLOADS);
             take.setObject(6, workspaceId);
             clock.bind(take, 7);
             return take.executeUpdate() == 1;

@@ -6,7 +6,7 @@ import tools.jackson.databind.JsonNode;
 /** The model that a step's input names before it is resolved: its member {@code model}, where that is plain text. */
 public final class ModelName {
     private static final String MEMBER = "model";
-    private static final int LONGEST = 255;
+    private static final int MAX_LENGTH = 255;
 
     private ModelName() {}
 
@@ -22,7 +22,7 @@ public final class ModelName {
         try {
             JsonNode named = TextColumns.tree(input).path(MEMBER);
             String model = named.isString() ? named.stringValue() : "";
-            return model.length() > LONGEST || model.contains("${") || model.indexOf('\0') >= 0 ? "" : model;
+            return model.length() > MAX_LENGTH || model.contains("${") || model.indexOf('\0') >= 0 ? "" : model;
         } catch (JacksonException e) {
             return "";
         }

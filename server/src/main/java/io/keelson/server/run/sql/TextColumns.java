@@ -23,7 +23,7 @@ public final class TextColumns {
     /** The texts of values that come again and again. */
     public static final class Memo<T> extends LinkedHashMap<T, String> {
         private static final long serialVersionUID = 1L;
-        private static final int MOST = 200;
+        private static final int MAX_CACHED = 200;
 
         private final transient Function<T, String> writer;
 
@@ -37,7 +37,7 @@ public final class TextColumns {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<T, String> eldest) {
-            return size() > MOST;
+            return size() > MAX_CACHED;
         }
     }
 

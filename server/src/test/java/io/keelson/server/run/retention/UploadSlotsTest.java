@@ -31,7 +31,7 @@ class UploadSlotsTest {
                     Stream.generate(() -> (Callable<Boolean>) () -> take(UUID.randomUUID())).limit(40)
                             .toList())
                     .stream().map(Future::resultNow).toList();
-            assertThat(taken.stream().filter(got -> got)).hasSize(UploadSlots.MOST);
+            assertThat(taken.stream().filter(got -> got)).hasSize(UploadSlots.MAX_UPLOADS);
         }
         boolean elsewhere = database.inTransaction(c -> places.take(c, UUID.randomUUID(), UUID.randomUUID()));
         assertThat(elsewhere).isTrue();
@@ -39,14 +39,14 @@ class UploadSlotsTest {
 
     @Test
     void whoIsNotHeardOfLosesItsPlace() {
-        List<UUID> holders = Stream.generate(UUID::randomUUID).limit(UploadSlots.MOST).toList();
+        List<UUID> holders = Stream.generate(UUID::randomUUID).limit(UploadSlots.MAX_UPLOADS).toList();
         assertThat(holders).allMatch(this::take);
         now = START.plus(UploadSlots.LEASE.minus(Duration.ofSeconds(1)));
         assertThat(keep(holders.getFirst())).isTrue();
         assertThat(take(UUID.randomUUID())).isFalse();
 
         now = START.plus(UploadSlots.LEASE);
-        assertThat(Stream.generate(UUID::randomUUID).limit(UploadSlots.MOST).filter(this::take)).hasSize(9);
+        assertThat(Stream.generate(UUID::randomUUID).limit(UploadSlots.MAX_UPLOADS).filter(this::take)).hasSize(9);
         assertThat(keep(holders.getFirst())).isTrue();
         assertThat(keep(holders.getLast())).isFalse();
         database.runInTransaction(c -> places.leave(c, WORKSPACE, holders.getFirst()));
