@@ -7,14 +7,14 @@ import java.util.Deque;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** An agent at work in one attempt of a run: the tasks that share its name, and its slots for them. */
+/** An agent in one attempt of a run: the tasks that share its name, and its slots for them. */
 public final class AgentRow {
     private final UUID id;
     private final int number;
     private final @Nullable String name;
 
     AgentState state = AgentState.PENDING;
-    /** How often it has begun, from 1. */
+    /** Number of times it has started, from 1. */
     int attempt = 1;
     /** True from a task's final failure until the tasks that exist for this case have ended and the agent fails. */
     boolean failing;
@@ -27,7 +27,7 @@ public final class AgentRow {
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
 
-    /** Tasks that are ready and wait for one of this agent's slots, in the order in which they became so. */
+    /** Ready tasks that wait for one of this agent's slots, in the order in which they became ready. */
     final Deque<TaskRow> ready = new ArrayDeque<>();
     /** Tasks that hold a slot. */
     int slotsTaken;
@@ -44,7 +44,7 @@ public final class AgentRow {
         this.name = name;
     }
 
-    /** True while the agent counts against the run's limit of agents at work. */
+    /** True while the agent counts against the run's limit of concurrent agents. */
     boolean atWork() {
         return slotsTaken > 0;
     }
@@ -85,12 +85,12 @@ public final class AgentRow {
         return state;
     }
 
-    /** True for the agent that does what the engine itself added to the plan. */
+    /** True for the agent that runs the tasks which the engine added to the plan. */
     boolean system() {
         return SystemTasks.AGENT.equals(name);
     }
 
-    /** How often it has begun within the run's attempt, from 1. */
+    /** Number of times it has started within the run's attempt, from 1. */
     public int attempt() {
         return attempt;
     }

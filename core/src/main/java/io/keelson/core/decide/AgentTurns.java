@@ -14,9 +14,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the turns of an agent ask for (specification, api: a task without steps is agentic). Each call of a tool is a step
- * of its own at the turn's position, and behind the last one stands the next turn, which sees what came of them. What the
- * task's terms do not allow is refused here and never reaches anybody who could execute it.
+ * Handles the tool calls that an agent's turn asks for; a task without steps is agentic. Each call is a step of its own
+ * at the turn's position. The next turn follows the last call and sees the results. Calls that the task's terms forbid
+ * are refused here and never reach an executor.
  */
 final class AgentTurns {
     static final String LIMIT = "CONTINUATION_LIMIT";
@@ -25,12 +25,12 @@ final class AgentTurns {
 
     private AgentTurns() {}
 
-    /** The calls that a completed step asks for; null when it is no turn or asks for none. */
+    /** The calls that a completed step asks for; null when it is not a turn or asks for none. */
     static TurnAnswer.@Nullable Calls calls(StepRow step, Result result) {
         return step.spec().kind() == StepKind.TURN && result.turn() instanceof TurnAnswer.Calls calls ? calls : null;
     }
 
-    /** Why a turn's answer cannot be taken; null when it can. */
+    /** Why a turn's answer is invalid; null when it is valid. */
     static @Nullable StepError unreadable(StepRow step, Result result) {
         if (step.spec().kind() != StepKind.TURN) {
             return null;
@@ -44,14 +44,14 @@ final class AgentTurns {
                 : null;
     }
 
-    /** What is recorded as a turn's output: a last turn's is the task's. */
+    /** The output recorded for a turn; the last turn's output is the task's. */
     static Result yielded(StepRow step, Result result) {
         return step.spec().kind() == StepKind.TURN && result.turn() instanceof TurnAnswer.Done(String output)
                 ? result.yielding(output)
                 : result;
     }
 
-    /** A turn has ended and wants tools called. */
+    /** A turn has ended and asks for tool calls. */
     static void called(Decision d, StepRow turn, TurnAnswer.Calls calls, String holder) {
         TaskRow task = turn.task();
         if (!another(d, task)) {
@@ -68,7 +68,7 @@ final class AgentTurns {
         Steps.advance(d, task, holder);
     }
 
-    /** Counts a further turn. A task that has had all that it may have fails. */
+    /** Counts a further turn. Fails the task when its turns are used up. */
     static boolean another(Decision d, TaskRow task) {
         int limit = furtherTurns(d, task);
         if (task.continuations >= limit) {
@@ -81,7 +81,7 @@ final class AgentTurns {
         return true;
     }
 
-    /** Turns that the task may have beyond its first. */
+    /** Turns that the task may have after its first. */
     static int furtherTurns(Decision d, TaskRow task) {
         AgentTerms terms = task.spec().policy().agent();
         return terms == null || terms.maxTurns() == 0 ? d.run.policy().maxContinuations() : terms.maxTurns() - 1;
@@ -110,7 +110,7 @@ final class AgentTurns {
     }
 
     /**
-     * What is told of who does a task when its work begins.
+     * The event payload that names who does a task, at the start of its work.
      *
      * @param worker that takes its first step; null for the engine
      */

@@ -21,12 +21,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
-/** A whole level from its beginning: a task's, an agent's, a run's next attempt; the old rows stay (failure §4). */
+/** Starts the next attempt of a task, an agent or a run from the beginning; the old rows stay (failure §4). */
 final class AttemptRestarts {
 
     private AttemptRestarts() {}
 
-    /** The time of a task's next attempt has come; while the run is held up it waits for the resume. */
+    /** A task's next attempt is due; while the run is held up it waits for the resume. */
     static void taskDue(Decision d, TaskRow task) {
         if (task.nextRunAt != null && task.nextRunAt.isAfter(d.now)) {
             return;
@@ -35,7 +35,7 @@ final class AttemptRestarts {
         nextAttempt(d, task);
     }
 
-    /** Begins a task's next attempt if its time has come. */
+    /** Starts a task's next attempt if it is due. */
     static void nextAttempt(Decision d, TaskRow task) {
         if (!d.atWork() || task.state != TaskState.AWAITING_RETRY || task.nextRunAt == null) {
             return;
@@ -52,12 +52,12 @@ final class AttemptRestarts {
         Completion.queue(d, task);
     }
 
-    /** True when the agent may start over once more, and what failed it may go better then. */
+    /** True when the agent has another attempt left and the error may not recur. */
     static boolean agentMay(Decision d, AgentRow agent, StepError error) {
         return error.errorClass().retryable() && agent.attempt < d.run.policy().failures().agentTries();
     }
 
-    /** Likewise of the run, whose failed tasks have all ended. */
+    /** The same for the run, whose failed tasks have all ended. */
     static boolean runMay(Decision d) {
         return d.run.attempt < runTries(d) && d.view.tasks.values().stream()
                 .filter(task -> task.state == TaskState.FAILED && !task.failureIgnored && task.errorClass != null)
@@ -69,8 +69,8 @@ final class AttemptRestarts {
     }
 
     /**
-     * Starts an agent over: all its tasks anew, those that had ended in this attempt of the run included. Others' tasks
-     * that have not begun wait for the new ones; what has begun on the old ones' outputs goes on.
+     * Restarts an agent with new rows for all its tasks, including those that ended in this attempt of the run. Tasks
+     * of other agents that have not begun wait for the new rows; tasks that began with the old outputs continue.
      */
     static void startOver(Decision d, AgentRow agent, StepError error) {
         SlotScheduling.start(d, agent);
@@ -91,18 +91,18 @@ final class AttemptRestarts {
         } else {
             d.move(agent, AgentState.PENDING, payload);
         }
-        Map<TaskRow, TaskRow> anew = new LinkedHashMap<>();
+        Map<TaskRow, TaskRow> restarted = new LinkedHashMap<>();
         for (TaskRow task : old) {
             if (task.group() == null) {
-                anew.put(task, Planning.respawn(d, task, Objects.requireNonNull(planned.get(task))));
+                restarted.put(task, Planning.respawn(d, task, Objects.requireNonNull(planned.get(task))));
             }
         }
         for (TaskRow task : old) {
             if (task.group() == null) {
-                relink(d, task, anew);
+                relink(d, task, restarted);
             }
         }
-        anew.forEach((task, again) -> Planning.tell(d, again, task.id()));
+        restarted.forEach((task, again) -> Planning.tell(d, again, task.id()));
         CompletionCounters.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         SlotScheduling.letOthers(d);
@@ -114,13 +114,13 @@ final class AttemptRestarts {
                 Duration.between(d.now, when).toMillis() / 1000.0, attempts, attempts, left, left);
     }
 
-    private static void relink(Decision d, TaskRow old, Map<TaskRow, TaskRow> anew) {
-        TaskRow task = Objects.requireNonNull(anew.get(old));
+    private static void relink(Decision d, TaskRow old, Map<TaskRow, TaskRow> restarted) {
+        TaskRow task = Objects.requireNonNull(restarted.get(old));
         for (TaskRow upstream : old.upstreams) {
-            d.view.link(task, anew.getOrDefault(upstream, upstream));
+            d.view.link(task, restarted.getOrDefault(upstream, upstream));
         }
         for (TaskRow down : List.copyOf(old.downstreams)) {
-            if (!anew.containsKey(down) && down.state == TaskState.PENDING) {
+            if (!restarted.containsKey(down) && down.state == TaskState.PENDING) {
                 CompletionCounters.relink(down, old, task);
                 d.changes.link(down, task);
                 if (down.evaluating) {
@@ -131,7 +131,7 @@ final class AttemptRestarts {
         }
     }
 
-    /** The time of an agent's next attempt has come; while the run is held up it waits for the resume. */
+    /** An agent's next attempt is due; while the run is held up it waits for the resume. */
     static void agentDue(Decision d, AgentRow agent) {
         if (agent.nextRunAt != null && agent.nextRunAt.isAfter(d.now)) {
             return;
@@ -143,7 +143,7 @@ final class AttemptRestarts {
         }
     }
 
-    /** Lets a waiting agent begin if its time has come, else sees to it that its time will come. */
+    /** Starts a waiting agent if it is due, else arms its timer. */
     static boolean begin(Decision d, AgentRow agent) {
         if (agent.nextRunAt == null || !d.carriedOut()) {
             return false;
@@ -158,14 +158,14 @@ final class AttemptRestarts {
         return true;
     }
 
-    /** A failed run whose mode says so begins again, after its backoff, while it has attempts left. */
+    /** Restarts a failed run after its backoff if its mode says so and it has attempts left. */
     static void retryRun(Decision d) {
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(d.run.attempt, d.run.id().getLeastSignificantBits() ^ d.run.attempt));
         Planning.retry(d, when, schedule(d, d.run.attempt, runTries(d), when));
     }
 
-    /** The time of a run's next attempt has come. */
+    /** A run's next attempt is due. */
     static void runDue(Decision d) {
         d.disarm(TimerKind.RUN_RETRY, d.run.id());
         if (d.run.state != RunState.RETRYING) {

@@ -7,7 +7,7 @@ import java.util.Deque;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** How many of a run's recent calls failed, by the second; what is older than the window is forgotten. */
+/** Counts a run's recent calls and their failures per second. Forgets what is older than the window. */
 public final class CallWindow {
     private final Duration length;
     private final Deque<Bucket> buckets = new ArrayDeque<>();
@@ -42,7 +42,7 @@ public final class CallWindow {
         last.errors += errors;
     }
 
-    /** Whatever was up to now does not count any more. */
+    /** Forgets all calls so far. */
     void forgive(Instant now) {
         ignoredUntil = now;
         buckets.clear();

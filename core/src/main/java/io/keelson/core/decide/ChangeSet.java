@@ -50,7 +50,7 @@ public final class ChangeSet {
             Instant queuedAt,
             @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {}
 
-    /** A lease that somebody had. */
+    /** A lease that a holder had and has lost. */
     public record Lost(UUID stepId, int epoch, String holder) {}
 
     public record TimerKey(TimerKind kind, UUID subject) {}
@@ -58,10 +58,10 @@ public final class ChangeSet {
     public record Timer(TimerKey key, UUID runId, Instant dueAt) {}
 
     /**
-     * One attempt of a run as its row stands.
+     * One attempt of a run, as stored in its row.
      *
      * @param failures what had failed when it ended: tasks, and steps of tasks that went on without them
-     * @param credits what it was about
+     * @param credits the attempt's account
      */
     public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage, int failures, Account credits) {}
@@ -75,7 +75,7 @@ public final class ChangeSet {
     public record Account(BigDecimal reserved, BigDecimal charged, BigDecimal refunded, BigDecimal uncollected,
             @Nullable Instant settledAt) {}
 
-    /** By how much a workspace's balances change; what an open attempt has charged is still reserved here. */
+    /** The change of a workspace's balances. Charges of an open attempt are still part of its reservation. */
     public record Balance(UUID workspaceId, BigDecimal available, BigDecimal reserved, BigDecimal spent) {
 
         private Balance plus(Balance other) {
@@ -108,12 +108,12 @@ public final class ChangeSet {
 
     public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
 
-    /** Something that a step proposes to people. */
+    /** A step's proposal to people. */
     public record Proposal(NewProposal made, UUID runId, UUID workspaceId, int attempt, UUID taskId, UUID stepId,
             Instant createdAt, @Nullable Instant expiresAt) {}
 
     /**
-     * A proposal that is pending no longer.
+     * A proposal that is no longer pending.
      *
      * @param state {@code accepted}, {@code rejected} or {@code withdrawn}
      */
@@ -122,27 +122,27 @@ public final class ChangeSet {
     /** A new version of a run's plan, as it is to be stored. */
     public record NewPlan(RunRow run, int version, String json) {}
 
-    /** A dependency between tasks of which the later one is not new. */
+    /** A dependency between tasks; the downstream task is not new. */
     public record Link(TaskRow task, TaskRow upstream) {}
 
     /** A ticket that was opened, changed or answered. */
     public record Ticket(RunRow run, TicketRow row) {}
 
     /**
-     * A signal that came.
+     * A received signal.
      *
      * @param seq the number of its event: signals are taken in this order
      * @param takenBy the step; null while it is kept
      */
     public record NewSignal(RunRow run, Signal signal, long seq, Actor actor, @Nullable UUID takenBy, Instant at) {}
 
-    /** A kept signal that a step has taken. */
+    /** A kept signal that a step has consumed. */
     public record TakenSignal(UUID id, UUID stepId, Instant at) {}
 
-    /** A run that another one's step has started, as that one's row of it stands. */
+    /** A child run, as stored in its parent's row of it. */
     public record Child(RunRow run, ChildRow row) {}
 
-    /** Something to hand to the evaluator once committed. */
+    /** A request to the evaluator, sent after the commit. */
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
 
     /** The run and the attempt that a new row belongs to; the run may be at a later attempt by the end of the batch. */
@@ -193,7 +193,9 @@ public final class ChangeSet {
         newRunIds.add(run.id());
     }
 
-    /** Whatever a view knows of may change only together with its run's version, or other nodes keep what is no longer so. */
+    /**
+     * Marks the run's version as changed. Every change of a view must come with it, or other nodes keep a stale view.
+     */
     void touch(RunRow run) {
         if (runs.add(run)) {
             run.version++;
@@ -257,12 +259,12 @@ public final class ChangeSet {
         transfers.add(transfer);
     }
 
-    /** Sets so much of the workspace's credits aside. */
+    /** Reserves that much of the workspace's credits. */
     void reserve(UUID workspace, BigDecimal amount) {
         balances.merge(workspace, new Balance(workspace, amount.negate(), amount, Amounts.ZERO), Balance::plus);
     }
 
-    /** Ends a reservation: so much of it was used, the rest goes back. */
+    /** Ends a reservation: {@code charged} was used, the rest is released. */
     void settle(UUID workspace, BigDecimal reserved, BigDecimal charged) {
         balances.merge(workspace, new Balance(workspace, reserved.subtract(charged), reserved.negate(), charged),
                 Balance::plus);
@@ -276,7 +278,7 @@ public final class ChangeSet {
         queue.put(lane, Optional.empty());
     }
 
-    /** The lane's next step goes on under the lease that its row already records. */
+    /** The lane's next step continues under the lease that its row already records. */
     void retain(Lane lane) {
         queue.remove(lane);
     }
@@ -289,12 +291,12 @@ public final class ChangeSet {
         timers.put(key, Optional.empty());
     }
 
-    /** What a timer was armed for is done with; another run may have armed it again. */
+    /** Disarms a timer that was handled; another run may have armed it again since. */
     void answered(Timer timer) {
         answered.add(timer);
     }
 
-    /** The run has ended: nothing of it stays in the queue or among the timers. */
+    /** The run has ended: removes all its queue rows and timers. */
     void clear(UUID runId) {
         clearedRuns.add(runId);
         queue.values().removeIf(item -> item.isPresent() && item.get().runId().equals(runId));
@@ -325,7 +327,7 @@ public final class ChangeSet {
         children.put(child.stepId(), new Child(run, child));
     }
 
-    /** The run has heard of its parent. */
+    /** The run's knowledge of its parent has changed. */
     void touchParent(RunRow run) {
         touch(run);
         parents.add(run);
@@ -347,7 +349,7 @@ public final class ChangeSet {
         artifacts.add(artifact);
     }
 
-    /** The run has ended and has artifacts, which are kept for a time from now on. */
+    /** The run has ended with artifacts; their retention begins. */
     void endArtifacts(RunRow run) {
         endedWithArtifacts.add(run);
     }
@@ -378,12 +380,12 @@ public final class ChangeSet {
         return newRuns;
     }
 
-    /** True when the run is made in this batch. */
+    /** True when this batch creates the run. */
     public boolean isNew(UUID runId) {
         return newRunIds.contains(runId);
     }
 
-    /** Runs to update, those in {@link #newRuns} included: they are inserted with the values that stand here. */
+    /** Runs to update. Includes {@link #newRuns}, which are inserted with their final values. */
     public Set<RunRow> runs() {
         return runs;
     }
@@ -416,7 +418,7 @@ public final class ChangeSet {
         return steps;
     }
 
-    /** Where a row of the {@code new…} sets belongs. */
+    /** The owner of a row of the {@code new…} sets. */
     public Owner ownerOf(Object newRow) {
         return Objects.requireNonNull(owners.get(newRow));
     }
@@ -459,17 +461,17 @@ public final class ChangeSet {
         return timers;
     }
 
-    /** Timers to disarm where they are due as they are here, before those above are written. */
+    /** Timers to disarm if still due at the given time, before those above are written. */
     public List<Timer> answered() {
         return answered;
     }
 
-    /** Runs whose queue rows and timers all go, before those above are written. */
+    /** Runs whose queue rows and timers are all deleted, before those above are written. */
     public Set<UUID> clearedRuns() {
         return clearedRuns;
     }
 
-    /** Plans that take the place of stored ones. */
+    /** Plans that replace stored ones. */
     public Collection<NewPlan> plans() {
         return plans.values();
     }
@@ -487,17 +489,17 @@ public final class ChangeSet {
         return tickets.values();
     }
 
-    /** Rows of children to insert or to put in the place of those that are there. */
+    /** Rows of children to insert or to replace. */
     public Collection<Child> children() {
         return children.values();
     }
 
-    /** Runs that have heard of the run that started them. */
+    /** Runs whose knowledge of their parent has changed. */
     public Set<RunRow> parents() {
         return parents;
     }
 
-    /** Signals to insert, before {@link #takenSignals} are noted. */
+    /** Signals to insert, before {@link #takenSignals} are written. */
     public List<NewSignal> newSignals() {
         return newSignals;
     }
@@ -514,7 +516,7 @@ public final class ChangeSet {
         return artifacts;
     }
 
-    /** Runs with artifacts that ended in this batch; one that began again within it is no longer terminal. */
+    /** Runs with artifacts that ended in this batch; a run that started again within it is no longer terminal. */
     public Set<RunRow> endedWithArtifacts() {
         return endedWithArtifacts;
     }
@@ -523,17 +525,17 @@ public final class ChangeSet {
         return proposals;
     }
 
-    /** Of proposals that may have been made in the same batch. */
+    /** Ends of proposals, which may have been made in the same batch. */
     public List<ProposalEnd> proposalEnds() {
         return proposalEnds;
     }
 
-    /** Steps that run now under a lease given in this batch, each with its run. */
+    /** Steps that run under a lease given in this batch, each with its run. */
     public Map<StepRow, RunRow> started() {
         return started;
     }
 
-    /** Leases that have gone; what is executed under them must be stopped. */
+    /** Lost leases; work under them must be stopped. */
     public Collection<Lost> stopped() {
         return stopped.values();
     }

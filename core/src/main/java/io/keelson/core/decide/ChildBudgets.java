@@ -11,16 +11,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What runs may cost that a run with a limit has started. The parent's view is where an allotment is decided; its child
- * hears of it after that is written, and of nothing smaller than it has heard before. So the parent never counts on less
- * than its children may cost, whoever dies on the way.
+ * Budgets of child runs whose parent has a limit. The parent's view decides a budget and writes it first; the child is
+ * informed afterwards and never of a smaller one than before. So after any crash the parent counts on no less than its
+ * children may cost.
  */
 final class ChildBudgets {
     private ChildBudgets() {}
 
     /**
-     * What a run is allotted that is about to be started: what its parent's limit leaves, or less if its step or its own
-     * mission says so; null for no limit.
+     * The budget of a child about to start: what its parent's limit leaves, or less if its step or its own mission says
+     * so; null for no limit.
      */
     static @Nullable BigDecimal of(@Nullable BigDecimal room, Command.Evaluation.Starts starts) {
         BigDecimal least = least(least(room, starts.budget()), starts.run().policy().budget().hardLimit());
@@ -31,12 +31,12 @@ final class ChildBudgets {
         return one == null ? other : other == null ? one : one.min(other);
     }
 
-    /** True when a run that it has started is at work and nothing bounds what that one may cost. */
+    /** True when an open child of the run has no bound on its cost. */
     static boolean unbounded(Decision d) {
         return d.view.children.values().stream().anyMatch(child -> !child.ended() && child.allotment() == null);
     }
 
-    /** The parent gives a child more, if its own limit leaves it. */
+    /** Raises a child's budget if the parent's own limit leaves enough. */
     static Reply allot(Decision d, Command.AddChildBudget command) {
         Optional<ChildRow> found = d.view.children.values().stream()
                 .filter(child -> child.runId().equals(command.childId()) && !child.ended()).findFirst();
@@ -64,7 +64,7 @@ final class ChildBudgets {
         return new Reply.Rejected("BUDGET_OF_PARENT", why, d.run.state.wire(), List.of());
     }
 
-    /** A child hears what it is allotted. */
+    /** A child receives its budget. */
     static Reply heard(Decision d, Command.ChildBudgetAdded command) {
         ParentRow parent = d.run.parent;
         if (parent == null || parent.allotment() == null || d.run.state.terminal()

@@ -6,11 +6,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run that another one's step has started, as that one sees it.
+ * A child run, as its parent sees it.
  *
  * @param allotment credits that it may cost at most; null for no limit
- * @param charged credits that it was charged, its own children included; 0 until it has ended, and until these have what
- *     they may cost counts
+ * @param charged credits that it was charged, its own children included; 0 until it has ended; its children's budgets
+ *                count until they have ended
  * @param tokens that it and its own children have used; 0 until all have ended
  * @param ended whether all have
  */
@@ -21,7 +21,7 @@ public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, 
         return new ChildRow(stepId, runId, allotment, Amounts.of(cost), used, true);
     }
 
-    /** It has ended and others that it has started have not: with these it comes to no more than so much. */
+    /** The child has ended and its own children have not: together they cost at most so much. */
     ChildRow atMost(BigDecimal cost) {
         BigDecimal most = Amounts.of(cost);
         return charged.signum() > 0 && charged.compareTo(most) <= 0 ? this
@@ -32,12 +32,12 @@ public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, 
         return new ChildRow(stepId, runId, amount, charged, tokens, ended);
     }
 
-    /** Whether it has ended itself, so that what it takes of its parent's limit will not become more. */
+    /** Whether the child itself has ended, so that its share of its parent's limit cannot grow. */
     boolean over() {
         return ended || charged.signum() > 0;
     }
 
-    /** What it takes of its parent's limit. */
+    /** Its share of its parent's limit. */
     BigDecimal taken() {
         return over() || allotment == null ? charged : allotment;
     }

@@ -27,20 +27,20 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs that steps start. A child is made in the commit in which its step begins to wait, so there is never one without
- * the other. Whatever one of them has to know of the other is asked for: a timer of the one who has to know is armed in
- * the commit of the other, and is due again until somebody has looked. So nothing is lost with a process, and since the
- * answer says how things are and not what has happened, it does no harm to hear it late or twice.
+ * Child runs, which steps start. One commit creates the child and moves its step to waiting, so neither exists without
+ * the other. Parent and child learn of each other by timers: the commit of one arms a timer of the other, which stays
+ * due until the evaluator has read the state. No message is lost in a crash. The answer describes the current state, so
+ * late or repeated answers are harmless.
  */
 final class ChildRuns {
-    /** Levels of runs below the topmost. */
+    /** Levels of runs below the root run. */
     static final int MAX_DEPTH = 5;
-    /** So many a run starts in its life. */
+    /** Child runs that a run may start in its life. */
     static final int MAX_CHILDREN = 1_000;
 
     private ChildRuns() {}
 
-    /** A step begins to wait for a run that it starts. */
+    /** A step starts a child run and waits for it. */
     static void start(Decision d, StepRow step, Starts starts) {
         int depth = d.run.parent == null ? 1 : d.run.parent.depth() + 1;
         BigDecimal room = HardLimit.roomForChild(d);
@@ -87,7 +87,7 @@ final class ChildRuns {
                 new StepPayload.Failed(PayloadPart.Failure.of(error), null, waited, false));
     }
 
-    /** The child has taken too long. */
+    /** The child's time is over. */
     static void late(Decision d, StepRow step) {
         tell(d, step.id());
         fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),
@@ -95,8 +95,8 @@ final class ChildRuns {
     }
 
     /**
-     * This run has ended, and all its timers are gone, also those by which it was to look at its children: it looks once
-     * more at those that are open, as it may have another attempt. The run that started it looks at it.
+     * This run has ended, and its timers are gone, including those to check its children. It checks its open children
+     * once more, as it may have another attempt. Its parent checks it.
      */
     static void runEnded(Decision d) {
         for (ChildRow child : d.view.children.values()) {
@@ -108,7 +108,7 @@ final class ChildRuns {
         tellParent(d);
     }
 
-    /** This run has ended, or what it has started is other than it was since: who started it looks. */
+    /** Has the parent check this run: it has ended, or its children have changed since. */
     private static void tellParent(Decision d) {
         ParentRow parent = d.run.parent;
         if (parent != null) {
@@ -116,14 +116,14 @@ final class ChildRuns {
         }
     }
 
-    /** Another attempt begins: what this run was to learn of its parent has gone with the timers of the one before. */
+    /** Another attempt begins: restores the check of the parent, whose timer went with the last attempt. */
     static void anotherAttempt(Decision d) {
         if (d.run.parent != null) {
             ask(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
         }
     }
 
-    /** Something about the step or this run is other than it was: the child looks. */
+    /** Has the child check its parent, because the step or this run has changed. */
     static void tell(Decision d, UUID step) {
         ChildRow child = d.view.children.get(step);
         if (child != null && !child.ended()) {
@@ -137,7 +137,7 @@ final class ChildRuns {
         }
     }
 
-    /** Children rest with the run: the time of its pause is not held against them. */
+    /** Children pause with the run: the pause does not count against their time. */
     static void rested(Decision d, @Nullable Instant since) {
         for (StepRow step : d.view.steps.values().stream().filter(ChildRuns::waits).sorted(StepRow.BY_ID).toList()) {
             if (since != null && step.nextRunAt != null) {
@@ -152,7 +152,7 @@ final class ChildRuns {
         return step.spec().kind() == StepKind.RUN && step.state == StepState.WAITING;
     }
 
-    /** Has another run look; its view knows nothing of the timer. */
+    /** Has another run check this one; its view does not know of the timer. */
     private static void ask(Decision d, UUID run, TimerKind kind, UUID subject) {
         d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decider.EVALUATION_TIMEOUT)));
         d.changes.evaluate(new Evaluate(run, kind, subject));
@@ -167,7 +167,7 @@ final class ChildRuns {
         return child != null && !child.ended();
     }
 
-    /** Somebody has looked at a child. */
+    /** The evaluator has read a child's state. */
     static Reply childIs(Decision d, UUID stepId, ChildIs is) {
         d.disarm(TimerKind.EVALUATE_CHILD, stepId, is.armed());
         ChildRow child = d.view.children.get(stepId);
@@ -191,15 +191,15 @@ final class ChildRuns {
         }
         d.note(step.task(), step,
                 new OtherPayload.ChildRunEnded(child.runId(), is.state().wire(), charged, is.tokens()));
-        PayloadPart.Waited told = new PayloadPart.Waited(null, null, false, child.runId(), is.state().wire(), charged,
+        PayloadPart.Waited waited = new PayloadPart.Waited(null, null, false, child.runId(), is.state().wire(), charged,
                 is.tokens());
         d.disarm(TimerKind.STEP_WAIT, stepId);
         switch (is.state()) {
-            case COMPLETED, SKIPPED -> Steps.succeed(d, step, is.output() == null ? "null" : is.output(), told);
+            case COMPLETED, SKIPPED -> Steps.succeed(d, step, is.output() == null ? "null" : is.output(), waited);
             case CANCELLED -> fail(d, step, new StepError("CHILD_RUN_CANCELLED", ErrorClass.CANCELLED,
-                    "the child run was cancelled" + because(is.error())), told);
+                    "the child run was cancelled" + because(is.error())), waited);
             case FAILED -> fail(d, step, new StepError("CHILD_RUN_FAILED", ErrorClass.INFRASTRUCTURE,
-                    "the child run failed" + because(is.error())), told);
+                    "the child run failed" + because(is.error())), waited);
             case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, READY, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED,
                     RESUMING,
                     RETRYING ->
@@ -212,7 +212,7 @@ final class ChildRuns {
         return error == null ? "" : ": " + error;
     }
 
-    /** Somebody has looked at the run that started this one. */
+    /** The evaluator has read the parent's state. */
     static Reply parentIs(Decision d, UUID subject, ParentIs is) {
         d.disarm(TimerKind.EVALUATE_PARENT, subject);
         ParentRow parent = d.run.parent;
@@ -236,7 +236,7 @@ final class ChildRuns {
         d.changes.touchParent(d.run);
     }
 
-    /** A run that is to rest rests as soon as it runs. */
+    /** Pauses a run that is to pause with its parent, as soon as it runs. */
     static boolean rest(Decision d) {
         boolean rests = d.run.parent != null && d.run.parent.held() && d.carriedOut();
         if (rests) {
@@ -245,7 +245,7 @@ final class ChildRuns {
         return rests;
     }
 
-    /** A human lets it go on although its parent is paused. */
+    /** A human lets it continue although its parent is paused. */
     static void released(Decision d) {
         if (d.run.parent != null && d.run.parent.held()) {
             heard(d, d.run.parent.heard(d.run.parent.seen(), false));

@@ -29,8 +29,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What follows when tasks end: downstreams are judged, agents and the run come to their end. Cascades run over a list,
- * never by recursion, for plans may be ten thousand tasks deep.
+ * Handles the ends of tasks: judges downstream tasks, ends agents and the run. Cascades iterate over a list instead of
+ * recursing, because plans may be ten thousand tasks deep.
  */
 final class Completion {
 
@@ -62,7 +62,7 @@ final class Completion {
         ended(d, List.of(task));
     }
 
-    /** Whether nothing was done in a running task: what was not skipped in it was passed over. */
+    /** Whether nothing was done in a running task: all its work was skipped or failed with the failure ignored. */
     private static boolean allSkipped(TaskRow task) {
         if (task.state != TaskState.RUNNING) {
             return false;
@@ -75,7 +75,10 @@ final class Completion {
                 && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.failureIgnored);
     }
 
-    /** A task is skipped with all its work. Where some of that was passed over, so is the task, with the first such error. */
+    /**
+     * A task is skipped with all its work. If part of that failed and was ignored, the task is failed and ignored, too,
+     * with the first such error.
+     */
     private static void nothingDone(Decision d, TaskRow task) {
         PayloadPart.Cause cause = IgnoredFailure.within(task);
         if (cause != null) {
@@ -100,7 +103,7 @@ final class Completion {
                 credits -> new RunPayload.Cancelled(d.by(), remaining, why, credits));
     }
 
-    /** Takes a task out of the run's present: what is open of it is cancelled, and it is counted no longer. */
+    /** Removes a task from the current attempt: cancels its open work and stops counting it. */
     static void drop(Decision d, TaskRow task) {
         AgentRow agent = task.agent();
         if (task.terminal()) {
@@ -134,7 +137,7 @@ final class Completion {
         }
     }
 
-    /** Disarms what waits on behalf of a task that will not go on. */
+    /** Disarms timers of a task that will not continue. */
     static void forget(Decision d, TaskRow task) {
         switch (task.state) {
             case CONTINUING -> d.disarm(TimerKind.TASK_CONTINUE, task.id());
@@ -152,7 +155,7 @@ final class Completion {
         ended.add(task);
     }
 
-    /** The row keeps why: whatever it had failed of before is told by its events. */
+    /** Cancels a task. The row keeps the reason; earlier failures are in its events. */
     private static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why) {
         task.errorCode = "TASK_CANCELLED";
         task.errorMessage = why.reason();
@@ -160,7 +163,7 @@ final class Completion {
         d.move(task, TaskState.CANCELLED, why);
     }
 
-    /** One task, or all open ones of a list, are cancelled on request; what depends on them is judged. */
+    /** One task, or all open ones of a list, are cancelled on request; downstream tasks are judged. */
     static void cancelled(Decision d, List<TaskRow> tasks, TaskPayload.Cancelled why) {
         List<TaskRow> ended = new ArrayList<>();
         for (TaskRow task : tasks) {
@@ -173,7 +176,7 @@ final class Completion {
         ended(d, ended);
     }
 
-    /** What is open of a task is given up, and what was asked about it is void. */
+    /** Cancels a task's open steps and voids its tickets. */
     static void cancelSteps(Decision d, TaskRow task) {
         for (StepRow step : task.steps) {
             if (!step.state.terminal()) {
@@ -190,7 +193,7 @@ final class Completion {
         }
     }
 
-    /** Counts tasks that have just become terminal, judges what waited for them and settles what that brings to an end. */
+    /** Counts tasks that have just become terminal, judges tasks that waited for them, and ends what they complete. */
     static void ended(Decision d, Collection<TaskRow> first) {
         Deque<TaskRow> todo = new ArrayDeque<>(first);
         while (!todo.isEmpty()) {
@@ -271,7 +274,7 @@ final class Completion {
         SlotScheduling.ready(d, task);
     }
 
-    /** A pending task is skipped, for what it depends on has failed. */
+    /** Skips a pending task because an upstream task has failed. */
     static void skip(Decision d, TaskRow task, TaskRow failed, List<TaskRow> ended) {
         cancelSteps(d, task);
         d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped("'" + failed.key() + "' failed", failed.id(),
@@ -279,7 +282,7 @@ final class Completion {
         ended.add(task);
     }
 
-    /** A task is skipped: its {@code when} was false, or a human wants it so. */
+    /** A task is skipped because its {@code when} was false or a human skips it. */
     static void skipped(Decision d, TaskRow task, TaskPayload.Skipped why) {
         forget(d, task);
         cancelSteps(d, task);
@@ -288,8 +291,8 @@ final class Completion {
     }
 
     /**
-     * Ends an agent all of whose tasks have ended; not while the run is paused. The last one stays open until the run's
-     * result is there and accepted: a running run has an agent at work, and a failed one an agent that failed (handoff
+     * Ends an agent all of whose tasks have ended; not while the run is paused. The last agent stays open until the
+     * run's result is present and accepted: a running run has a running agent, and a failed run a failed one (handoff
      * §2.1).
      */
     static void end(Decision d, AgentRow agent) {
@@ -358,7 +361,7 @@ final class Completion {
         }
     }
 
-    /** All work has ended well and the output is there: a human accepts it where one is asked, else that is the end. */
+    /** All work has succeeded and the output is present: a human accepts it if required, else the run completes. */
     static void accept(Decision d) {
         if (!d.run.policy().humans().accept()) {
             complete(d);
@@ -389,7 +392,7 @@ final class Completion {
     }
 
     /**
-     * What is told of a run that fails, whose error is set.
+     * The payload of a run's failure; the run's error is set.
      *
      * @param reason null for the error's code in lower case
      * @param failing the task that it fails for; null for the first that has failed for good, if any
@@ -409,7 +412,7 @@ final class Completion {
                 credits);
     }
 
-    /** The run ends: nothing of it stays in the queue or among the timers. */
+    /** Ends the run: removes its queue rows and timers. */
     static void end(Decision d, RunState state, Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
         boolean begun = d.run.state != RunState.CREATED;
         Tickets.voidAll(d);
@@ -433,7 +436,7 @@ final class Completion {
         }
     }
 
-    /** Fails the run, whose error is set, and ends everything in it that is still open; see {@link #failed}. */
+    /** Fails the run, whose error is set, and ends all its open parts; see {@link #failed}. */
     static void failAll(Decision d, @Nullable String reason, @Nullable TaskRow failing, @Nullable String failedBy,
             @Nullable String rejectedBy) {
         abandon(d, RunState.FAILED, new TaskPayload.Cancelled(
@@ -442,8 +445,8 @@ final class Completion {
     }
 
     /**
-     * The agents that a run fails with: that of the task at fault and those that fail already, otherwise those whose work is
-     * under way, otherwise those that were to go on. None while no agent has begun.
+     * The agents that fail with the run: those of the failing task and those that already fail; otherwise those at
+     * work; otherwise those still open. None while no agent has begun.
      */
     private static Set<AgentRow> atFault(Decision d, @Nullable TaskRow failing) {
         Set<AgentRow> open = agents(d, agent -> !agent.state.terminal());
@@ -461,7 +464,7 @@ final class Completion {
     }
 
     /**
-     * Ends the run and everything in it that is still open.
+     * Ends the run and all its open parts.
      *
      * @param atFault agents that end failed instead of cancelled
      */

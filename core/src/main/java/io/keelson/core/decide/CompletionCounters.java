@@ -3,7 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.TaskState;
 import java.util.Comparator;
 
-/** What tasks know of the ends of those before them, and agents of the ends of their tasks; follows from the rows alone. */
+/** Counters of tasks about their upstream tasks, and of agents about their tasks; derived from the rows alone. */
 final class CompletionCounters {
 
     private CompletionCounters() {}
@@ -25,7 +25,7 @@ final class CompletionCounters {
         }
     }
 
-    /** An agent's task that had ended is open again. */
+    /** An agent's ended task is open again. */
     static void uncount(AgentRow agent, TaskRow ended) {
         switch (ended.state) {
             case FAILED -> {
@@ -42,7 +42,7 @@ final class CompletionCounters {
         }
     }
 
-    /** An upstream of a task has ended. One that was passed over has failed for the rules that ask for failures. */
+    /** An upstream task has ended. A failed one counts as failed for failure rules, even if its failure was ignored. */
     static void countUpstream(TaskRow task, TaskRow ended) {
         if (ended.state == TaskState.COMPLETED) {
             task.upstreamsCompleted++;
@@ -51,7 +51,7 @@ final class CompletionCounters {
         }
     }
 
-    /** Puts another upstream in the place of one. */
+    /** Replaces one upstream task by another. */
     static void relink(TaskRow task, TaskRow old, TaskRow upstream) {
         task.upstreams.remove(old);
         old.downstreams.remove(task);
@@ -60,7 +60,7 @@ final class CompletionCounters {
         recountUpstreams(task);
     }
 
-    /** Forgets links to tasks that are no part of the run's present any more; the others stand in plan order. */
+    /** Removes links to tasks that are no longer part of the attempt; the others stay in plan order. */
     static void forgetSuperseded(RunView view) {
         for (TaskRow task : view.tasks.values()) {
             task.downstreams.removeIf(down -> down.superseded);

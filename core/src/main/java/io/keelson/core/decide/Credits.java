@@ -18,9 +18,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run costs its workspace (specification, money §1): set aside when an attempt begins, charged as its steps
- * report, more set aside where that does not do, and the rest given back at its end. Never more is charged than is set
- * aside, and never more is set aside than the hard limit leaves.
+ * The credits of a run (specification, money §1). An attempt's start reserves them, steps' reports charge them, an
+ * insufficient reservation is extended, and the end releases the rest. Charges never exceed the reservation, and the
+ * reservation never exceeds the hard limit.
  */
 final class Credits {
     private static final String INSUFFICIENT = "INSUFFICIENT_CREDITS";
@@ -28,10 +28,10 @@ final class Credits {
     private Credits() {}
 
     /**
-     * Sets aside what an attempt is thought to need.
+     * Reserves the estimated cost of an attempt.
      *
      * @param attempt that is about to begin
-     * @return null when it may begin; otherwise why not, and nothing has changed
+     * @return null when it may begin; otherwise the refusal, and nothing has changed
      */
     static Reply.@Nullable Rejected reserve(Decision d, int attempt) {
         BigDecimal room = HardLimit.room(d.run);
@@ -47,9 +47,9 @@ final class Credits {
     }
 
     /**
-     * Looks whether a first attempt could be paid for; reserves nothing.
+     * Checks whether a first attempt is affordable; reserves nothing.
      *
-     * @return null when it could
+     * @return null when it is
      */
     static Reply.@Nullable Rejected missing(Decision d) {
         BigDecimal wanted = wanted(d);
@@ -65,12 +65,12 @@ final class Credits {
         }
     }
 
-    /** What an attempt is thought to need, at least 1, as far as the hard limit leaves it. */
+    /** The estimated cost of an attempt, at least 1, within the hard limit. */
     private static BigDecimal wanted(Decision d) {
         return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
     }
 
-    /** What all attempts may cost together; null for no limit. */
+    /** Maximum cost of all attempts together; null for no limit. */
     static @Nullable BigDecimal hardLimit(RunRow run) {
         return run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
     }
@@ -80,15 +80,15 @@ final class Credits {
         return run.chargedBefore.add(run.charged);
     }
 
-    /** What a report says to have cost, or is to cost by the prices in force. */
+    /** The cost in a report, or by the prices in force. */
     static Cost cost(Decision d, StepRow step, Result result) {
         return d.funds.prices().cost(step.spec().tool(), result.model(), result.tokens(), result.cost());
     }
 
     /**
-     * Charges what one try of a step cost, once, as far as it can be collected.
+     * Charges the cost of one try of a step, once, as far as it can be collected.
      *
-     * @return what its event tells of it; null when it has used nothing
+     * @return the cost for its event; null when nothing was used
      */
     static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost) {
         BigDecimal amount = cost.amount();
@@ -117,7 +117,7 @@ final class Credits {
         return new PayloadPart.Spent(result.tokens(), amount, charged, uncollected);
     }
 
-    /** What the runs that it has started were charged, or may be. */
+    /** Charges and budgets of the run's children. */
     static BigDecimal childrenTake(Decision d) {
         return childrenTake(d.view);
     }
@@ -140,7 +140,7 @@ final class Credits {
         }
     }
 
-    /** Sets more aside: a whole reservation's worth if it is there, else so much at least, else nothing. */
+    /** Extends the reservation by its full size if available, else by {@code least}, else not at all. */
     private static void extend(Decision d, BigDecimal least) {
         BigDecimal much = HardLimit.within(d.run, wanted(d).max(least));
         BigDecimal little = HardLimit.within(d.run, least);
@@ -151,12 +151,12 @@ final class Credits {
         }
     }
 
-    /** Sets aside whatever there is of what is missing. */
+    /** Reserves as much of the missing amount as is available. */
     private static void scrape(Decision d, BigDecimal missing) {
         extend(d, d.funds.balances().rest(d.run.workspaceId(), HardLimit.within(d.run, missing)));
     }
 
-    /** A first plan is there: what it is thought to cost is set aside as far as it is not, if the workspace has it. */
+    /** A first plan exists: reserves the rest of its estimated cost if the workspace has the credits. */
     static void provideFor(Decision d, BigDecimal estimate) {
         BigDecimal more = HardLimit.within(d.run, estimate.subtract(left(d.run)));
         if (take(d, more)) {
@@ -169,7 +169,7 @@ final class Credits {
         return amount.signum() > 0 && d.funds.balances().take(d.run.workspaceId(), amount);
     }
 
-    /** People are warned once of what a run costs. */
+    /** Warns people once of a run's cost. */
     private static void warn(Decision d) {
         BigDecimal soft = d.run.softLimit != null ? d.run.softLimit : d.run.policy().budget().softLimit();
         BigDecimal hard = hardLimit(d.run);
@@ -184,26 +184,26 @@ final class Credits {
         }
     }
 
-    /** Whether the next try of a failed step can be paid, as far as it is known what that costs. */
+    /** Whether the next try of a failed step is affordable, by its known cost. */
     static boolean affordable(Decision d, BigDecimal known) {
         BigDecimal needed = known.max(d.run.policy().budget().minCredits());
         BigDecimal more = needed.subtract(left(d.run));
         return more.signum() <= 0 || d.funds.balances().covers(d.run.workspaceId(), more);
     }
 
-    /** True when all that is set aside is used up and did not do for what a step has cost. */
+    /** True when the reservation is used up and did not cover a step's cost. */
     static boolean overdrawn(RunRow run) {
         return run.uncollected.signum() > 0 && left(run).signum() == 0;
     }
 
-    /** A human lets a run go on that was overdrawn in its pause: there may be something to go on with by now. */
+    /** A human resumes a run that was overdrawn during its pause; credits may be available by now. */
     static void provideAgain(Decision d) {
         if (overdrawn(d.run)) {
             provide(d);
         }
     }
 
-    /** A run that was stopped goes on if its limit and its workspace leave something to go on with. */
+    /** A stopped run resumes if its limit and its workspace leave credits. */
     static Reply resume(Decision d) {
         Reply.Rejected refusal = provide(d);
         return refusal == null ? HumanGates.resume(d) : refusal;
@@ -275,7 +275,7 @@ final class Credits {
         return one == null || other == null ? one == other : one.compareTo(other) == 0;
     }
 
-    /** The attempt ends: what it did not need goes back, in full, and its account is empty for the next. */
+    /** Ends the attempt's account: releases the unused reservation and resets the account. */
     static ChangeSet.Account settle(Decision d) {
         RunRow run = d.run;
         BigDecimal refund = left(run);
@@ -293,12 +293,12 @@ final class Credits {
         return account;
     }
 
-    /** The account of an attempt that goes on. */
+    /** The account of an open attempt. */
     static ChangeSet.Account open(RunRow run) {
         return new ChangeSet.Account(run.reserved, run.charged, Amounts.ZERO, run.uncollected, null);
     }
 
-    /** What a terminal event tells. */
+    /** The credits part of a terminal event. */
     static PayloadPart.Settled settled(ChangeSet.Account account) {
         return new PayloadPart.Settled(account.charged(), account.refunded(),
                 account.uncollected().signum() > 0 ? account.uncollected() : null);

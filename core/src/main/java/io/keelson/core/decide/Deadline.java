@@ -11,14 +11,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a time that counts at the moment is over, at the earliest: {@link TimeoutMonitor} takes times without an engine off.
+ * A deadline at the present count of time; {@link TimeoutMonitor} subtracts times without an engine.
  *
- * @param of what runs out of its time
- * @param limit how long it may be at work
+ * @param of the entity with the timeout
+ * @param limit the timeout
  */
 record Deadline(String of, Instant at, Duration limit) {
 
-    /** The first that a task meets, of its own, its agent's and its run's time; null while none of them counts. */
+    /** The earliest deadline of a task, its agent or its run; null while no time counts. */
     static @Nullable Deadline first(RunView view, TaskRow task) {
         return Stream.of(run(view), agent(view, task.agent()), task(view, task)).filter(Objects::nonNull)
                 .min(Comparator.comparing(Deadline::at)).orElse(null);

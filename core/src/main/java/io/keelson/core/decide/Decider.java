@@ -18,20 +18,20 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. The answer and everything that
- * changes follow from the view, the command, the time and the ids given. A refusal is a value and leaves the view as it
- * was; an exception is a bug, after which the view must be thrown away.
+ * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. Reply and changes follow from the
+ * view, the command, the time and the ids given. A refusal is a value and leaves the view unchanged; an exception is a
+ * bug, after which the view must be discarded.
  */
 public final class Decider {
-    /** How long an evaluation may stay unanswered before it is asked for again. */
+    /** How long an evaluation may stay unanswered before the engine repeats the request. */
     static final Duration EVALUATION_TIMEOUT = Duration.ofSeconds(5);
 
     private Decider() {}
 
     /**
-     * What became of a new run.
+     * The result of creating a run.
      *
-     * @param view for commands that follow; null when it was refused: then there is no such run
+     * @param view for further commands; null when the run was refused and does not exist
      */
     public record Created(Reply reply, @Nullable RunView view) {}
 
@@ -194,7 +194,7 @@ public final class Decider {
         return Reply.CHANGED;
     }
 
-    /** As {@link Command.Approve} and the like, but never about anything else that waits by now. */
+    /** As {@link Command.Approve} and similar commands, but only for the named gate. */
     private static Reply decideGate(Decision d, Command.DecideGate command) {
         boolean waits = switch (command.gate()) {
             case PLAN -> d.run.state == RunState.AWAITING_APPROVAL;
@@ -220,7 +220,7 @@ public final class Decider {
         return reply;
     }
 
-    /** The same decision again is no error; a limit that would be passed over is. */
+    /** Repeating the same decision is not an error, unless it would ignore a limit. */
     private static Reply decidedGate(Decision d, Command.DecideGate command) {
         String no = switch (command.gate()) {
             case PLAN -> "PLAN_REJECTED";
@@ -305,7 +305,7 @@ public final class Decider {
         return Reply.CHANGED;
     }
 
-    /** The refusal of what the run's state does not allow, with what it does allow. */
+    /** The refusal of a command that the run's state does not allow, with the allowed ones. */
     static Reply.Rejected forbidden(RunState state, String what) {
         return new Reply.Rejected("INVALID_STATE_TRANSITION",
                 "cannot " + what + " a run that is " + state.wire(), state.wire(),

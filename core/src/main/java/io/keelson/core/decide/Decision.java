@@ -25,9 +25,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One decision under way: the view it works on, what it has changed so far, and the doors. A {@code move} is the only
- * way in which an entity's state changes: it obeys the lifecycle, writes the event and marks the row. A forbidden move
- * here is a bug; what clients may not do is refused before.
+ * One decision in progress: its view, its changes so far, and the only methods that change state. Each {@code move}
+ * follows the lifecycle, writes the event and marks the row. A forbidden move here is a bug; forbidden requests of
+ * clients are refused earlier.
  */
 final class Decision {
     final RunView view;
@@ -38,13 +38,13 @@ final class Decision {
     final LocalCapacity capacity;
     final Funds funds;
     final Actor actor;
-    /** True when a step was not begun because the run's limit does not allow it. */
+    /** True when a step did not start because of the run's limit. */
     boolean heldBack;
-    /** What the command's worker wants to go on with; null for nothing. */
+    /** The work that the command's worker asks to continue with; null for none. */
     @Nullable NextStepRequest request;
-    /** The output that the command has brought, JSON text; null for none. */
+    /** The output in the command, JSON text; null for none. */
     @Nullable String yielded;
-    /** What it got; null for nothing. */
+    /** The assignment it received; null for none. */
     @Nullable StepAssignment given;
 
     Decision(RunView view, ChangeSet changes, Instant now, Ids ids, LocalCapacity capacity, Funds funds, Actor actor) {
@@ -58,22 +58,24 @@ final class Decision {
         this.actor = actor;
     }
 
-    /** True while steps may begin: those of the plan, and the planner's. */
+    /** True while steps may begin: the plan's, and the planner's. */
     boolean atWork() {
         return carriedOut() || run.state == RunState.PLANNING;
     }
 
-    /** True while the plan is carried out: its first steps may be claimed before the run is running. */
+    /** True while the plan is executed: its first steps may be claimed before the run is running. */
     boolean carriedOut() {
         return run.state == RunState.RUNNING || queued();
     }
 
-    /** True while the plan's first steps wait to be claimed. A run with a concurrency key is pending before its turn. */
+    /**
+     * True while the plan's first steps wait to be claimed. A run with a concurrency key is pending before its turn.
+     */
     private boolean queued() {
         return run.state == RunState.READY || run.state == RunState.PENDING && run.policy().concurrency() == null;
     }
 
-    /** The plan's work begins: the run is running from now on. Its planner's work does not count. */
+    /** The plan's work begins: the run is running from now on. The planner's work does not count. */
     void begin() {
         if (queued()) {
             move(RunState.RUNNING, new RunPayload.Started());
@@ -146,22 +148,22 @@ final class Decision {
         event(step.task().agent(), step.task(), step, edge.from(), edge.to(), payload);
     }
 
-    /** An event of the run that tells of no transition. */
+    /** Writes an event of the run without a transition. */
     void note(Payload payload) {
         event(null, null, null, null, null, payload);
     }
 
-    /** An event of a task that tells of no transition. */
+    /** Writes an event of a task without a transition. */
     void note(TaskRow task, Payload payload) {
         note(task, null, payload);
     }
 
-    /** An event of a task, a step or the run without a transition. */
+    /** Writes an event of a task, a step or the run without a transition. */
     void note(@Nullable TaskRow task, @Nullable StepRow step, Payload payload) {
         event(task == null ? null : task.agent(), task, step, null, null, payload);
     }
 
-    /** An event of an agent that tells of no transition. */
+    /** Writes an event of an agent without a transition. */
     void note(AgentRow agent, Payload payload) {
         event(agent, null, null, null, null, payload);
     }
@@ -175,7 +177,7 @@ final class Decision {
                 from == null ? null : from.wire(), to == null ? null : to.wire(), decidedBy(payload, task), now));
     }
 
-    /** Who or what decided it: by its type, but for payloads that know better (PRD-101 §6.3). */
+    /** The actor of an event, from its type unless the payload names one (PRD-101 §6.3). */
     private Actor decidedBy(Payload payload, @Nullable TaskRow task) {
         Actor own = payload.actor();
         if (own != null) {
@@ -210,7 +212,7 @@ final class Decision {
                 .reduce((one, next) -> next).map(step -> step.spec().tool()).orElse(null);
     }
 
-    /** The agent from the roster that does the task, or the worker or node that reports. */
+    /** The roster agent of the task, or the reporting worker or node. */
     private Actor worker(@Nullable TaskRow task) {
         if (actor.type() != ActorType.AGENT) {
             return actor.type() == ActorType.RECONCILER ? Actor.RECONCILER : Actor.SYSTEM;
@@ -219,7 +221,7 @@ final class Decision {
         return terms == null || terms.slug() == null ? actor : Actor.agent(terms.slug());
     }
 
-    /** The edge from here to there; the record of a transition is that of its edge. */
+    /** The edge between two states; it determines the transition's event. */
     private static <S extends Enum<S> & State> Edge<S> edge(Lifecycle<S> lifecycle, S from, S to, Payload payload) {
         Edge<S> edge = lifecycle.edge(from, to);
         if (edge == null) {
@@ -238,14 +240,14 @@ final class Decision {
         changes.arm(new ChangeSet.Timer(new ChangeSet.TimerKey(kind, subject), run.id(), due));
     }
 
-    /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
+    /** Requests an evaluation after the commit, with a timer that repeats the request if no answer arrives. */
     void evaluate(TimerKind kind, UUID subject) {
         arm(kind, subject, now.plus(Decider.EVALUATION_TIMEOUT));
         changes.evaluate(new ChangeSet.Evaluate(run.id(), kind, subject));
     }
 
     /**
-     * Disarms a timer as somebody saw it: where it has been armed again since, it stays.
+     * Disarms a timer that was due at the given time; a timer that was armed again since stays.
      *
      * @param due null when it was not armed
      */

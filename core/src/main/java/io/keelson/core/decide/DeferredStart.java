@@ -9,20 +9,20 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** How runs start that were only accepted: when they are told to, or by themselves at their time. */
+/** Starts runs that were only accepted: on request, or at their start time. */
 final class DeferredStart {
-    /** So soon a run is tried again whose workspace could not pay for it at its time. */
+    /** Delay before the next try to start a run that its workspace could not pay for. */
     static final Duration RETRY_DELAY = Duration.ofMinutes(1);
 
     private DeferredStart() {}
 
-    /** When a new run is to start by itself; null where that is not later than now. */
+    /** When a new run starts by itself; null unless that is in the future. */
     static @Nullable Instant later(NewRun run, Instant now) {
         Instant at = run.startAt();
         return at != null && at.isAfter(now) ? at : null;
     }
 
-    /** What the event of its making says. */
+    /** The payload of the run's creation. */
     static RunPayload created(NewRun run, @Nullable Instant later) {
         return new RunPayload.Created(run.name(), run.goal(), ParentNotice.summary(run.policy()),
                 run.policy().humans().autonomy().wire(), run.trigger(), later);
@@ -33,7 +33,7 @@ final class DeferredStart {
         d.arm(TimerKind.START, d.run.id(), when);
     }
 
-    /** Somebody says so; one that would have started by itself does so no more. */
+    /** Starts the run on request and disarms its start time. */
     static Reply now(Decision d) {
         if (d.run.state == RunState.CREATED) {
             Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
@@ -46,7 +46,7 @@ final class DeferredStart {
         return d.run.state.terminal() ? Decider.forbidden(d.run.state, "start") : Reply.UNCHANGED;
     }
 
-    /** Its time may have come. A run that cannot be paid for waits until it can. */
+    /** The start time may have come. A run that is not affordable waits until it is. */
     static void due(Decision d) {
         Instant due = d.view.startDue;
         if (d.run.state != RunState.CREATED || due == null) {

@@ -31,28 +31,28 @@ public final class Explain {
         this.around = around;
     }
 
-    /** What a view does not know. */
+    /** Facts that a view does not contain. */
     public interface Surroundings {
-        /** Whether some executor or a worker that was heard of lately takes steps of that tool. */
+        /** Whether an executor or a recently active worker serves that tool. */
         boolean served(String tool);
 
-        /** When a lease ends unless it is extended; null when there is none. */
+        /** When a lease expires unless extended; null when there is none. */
         @Nullable Instant leaseUntil(ChangeSet.Lane lane);
 
         /**
-         * What bounds how much is at work in the workspace, where nothing more may be begun with that tool and input: the limit's name
-         * and what it is, such as {@code steps=20}; null while there is room.
+         * The reached limit that keeps this workspace from starting more with that tool and input, as name and value,
+         * such as {@code steps=20}; null while there is capacity.
          */
         @Nullable String full(String tool, String input);
 
-        /** The name of its own that an item of a fan-out has; null for any other task. */
+        /** The own name of a fan-out item; null for any other task. */
         @Nullable String label(UUID task);
 
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
     }
 
-    /** Of a whole run: its own reasons, then those of at most a hundred open tasks that could move. */
+    /** The reasons of a whole run: its own, then those of at most a hundred open tasks that could move. */
     public static List<Explanation> run(RunView view, Surroundings around) {
         Explain explain = new Explain(view, around);
         if (!explain.held()) {
@@ -63,7 +63,7 @@ public final class Explain {
         return explain.reasons;
     }
 
-    /** Of one task: what holds the run up, if anything does, then its own. */
+    /** The reasons of one task: what holds up the run, if anything, then its own. */
     public static List<Explanation> task(RunView view, TaskRow task, Surroundings around) {
         Explain explain = new Explain(view, around);
         explain.held();
@@ -71,7 +71,7 @@ public final class Explain {
         return explain.reasons;
     }
 
-    /** Of one step: what holds the run or its task up, then its own. */
+    /** The reasons of one step: what holds up the run or its task, then its own. */
     public static List<Explanation> step(RunView view, StepRow step, Surroundings around) {
         Explain explain = new Explain(view, around);
         explain.held();
@@ -82,7 +82,7 @@ public final class Explain {
         return explain.reasons;
     }
 
-    /** What keeps the whole run from going on; true when there is such a thing. */
+    /** Adds what holds up the whole run; true when there is something. */
     private boolean held() {
         RunRow run = view.run;
         switch (run.state) {
@@ -140,7 +140,7 @@ public final class Explain {
         }
     }
 
-    /** Whether it waits for its turn under a concurrency key; without one only its tasks tell what it waits for. */
+    /** Adds the wait for a concurrency key; without a key only the tasks have reasons. */
     private boolean turn(RunRow run) {
         Concurrency turn = run.policy().concurrency();
         if (turn != null) {
@@ -151,7 +151,7 @@ public final class Explain {
         return turn != null;
     }
 
-    /** Whether it is its limit that stopped it: what the limit would have left was not there otherwise. */
+    /** Whether its own limit stopped it, instead of missing credits. */
     private String budget(RunRow run) {
         BigDecimal limit = Credits.hardLimit(run);
         BigDecimal children = Credits.childrenTake(view);
@@ -184,9 +184,9 @@ public final class Explain {
         return true;
     }
 
-    /** Once, though it holds up the run as well as its task or step. */
+    /** Adds a ticket once, though it holds up the run as well as its task or step. */
     private void ticket(TicketRow ticket) {
-        if (reasons.stream().anyMatch(told -> told.on().contains(ticket.id().toString()))) {
+        if (reasons.stream().anyMatch(reason -> reason.on().contains(ticket.id().toString()))) {
             return;
         }
         reasons.add(new Explanation("TICKET_OPEN", ticket.message() + " (" + ticket.reason() + ")", ticket.taskId(),
@@ -337,12 +337,12 @@ public final class Explain {
                 List.of(step.spec().tool()));
     }
 
-    /** Names the time that runs out before what is waited for comes, if one does; each once. */
+    /** Adds the deadline that comes before the awaited event, if there is one; each once. */
     private void deadline(TaskRow task, @Nullable Instant awaited) {
         Deadline first = Deadline.first(view, task);
         if (first == null || awaited == null || !first.at().isBefore(awaited)
                 || reasons.stream()
-                        .anyMatch(told -> told.code().equals("DEADLINE") && told.on().contains(first.of()))) {
+                        .anyMatch(reason -> reason.code().equals("DEADLINE") && reason.on().contains(first.of()))) {
             return;
         }
         reasons.add(new Explanation("DEADLINE", first.of() + " runs out of its time of " + Seconds.of(first.limit())
@@ -364,7 +364,7 @@ public final class Explain {
                 step.task().id(), step.id(), until, on));
     }
 
-    /** In brackets behind the key. */
+    /** The item's name in brackets after the key. */
     private String label(TaskRow task) {
         String label = around.label(task.id());
         return label == null ? "" : " (" + label + ")";

@@ -24,7 +24,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a failure: tried again, put before a human, passed over, or handed to the level above (specification,
+ * Applies the failure policy to a failure: retry, ticket, ignore, or propagate to the level above (specification,
  * failure §2–4).
  */
 final class Failures {
@@ -41,7 +41,7 @@ final class Failures {
                 step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures), recorded.spent());
     }
 
-    /** So many holders in a row were not heard of again that no further one gets it. */
+    /** Too many holders in a row lost the step; it is not delivered again. */
     static void poisoned(Decision d, StepRow step, StepError error) {
         boolean ask = escalation(d).onExhausted();
         RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
@@ -78,7 +78,7 @@ final class Failures {
         }
     }
 
-    /** A step that nobody held has failed for good: a rejected approval, an input that cannot be resolved. */
+    /** A step without a holder has failed for good: a rejected approval, an input that cannot be resolved. */
     static void refused(Decision d, StepRow step, StepError error, StepPayload payload) {
         remember(step, error);
         step.failureIgnored = ignoresFailure(step);
@@ -97,14 +97,14 @@ final class Failures {
                 || mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
     }
 
-    /** How a task reacts to a step that finally failed; the children of a group leave CONTINUE to the group. */
+    /** A task's failure mode after a step's final failure; children of a group leave CONTINUE to the group. */
     private static FailureMode mode(TaskRow task) {
         FailureMode mode = task.spec().policy().failureMode();
         return task.group() != null && mode == FailureMode.CONTINUE ? FailureMode.FAIL_FAST : mode;
     }
 
-    /** @param told why the task fails, should it fail with the step */
-    private static void failed(Decision d, StepRow step, StepError error, PayloadPart.Failure told) {
+    /** @param failure the payload in case the task fails with the step */
+    private static void failed(Decision d, StepRow step, StepError error, PayloadPart.Failure failure) {
         TaskRow task = step.task();
         if (step.spec().kind() == StepKind.VERIFY) {
             Verdicts.missing(d, task, error);
@@ -125,18 +125,18 @@ final class Failures {
                 } else {
                     rejected(task, error);
                     ParentNotice.crashed(d, task, error);
-                    Propagation.failed(d, task, error, told);
+                    Propagation.failed(d, task, error, failure);
                 }
             }
         }
     }
 
-    /** True where the step's own tries are all that there are: those of its task do not multiply them. */
+    /** True where only the step's own retries count: its task's do not multiply them. */
     private static boolean triedBefore(StepRow step) {
         return step.spec().retry().maxAttempts() > 1 && step.task().spec().policy().retry() == null;
     }
 
-    /** Whatever row tries again what was found wanting makes its effects anew, be it one of another attempt of the run. */
+    /** A repeat after a rejected output renews its effects, also in a later attempt of the run. */
     private static void rejected(TaskRow task, StepError error) {
         task.effectGeneration += error.errorClass() == ErrorClass.QUALITY ? 1 : 0;
     }
@@ -186,7 +186,7 @@ final class Failures {
         }
     }
 
-    /** How often the task may still be tried again. */
+    /** Number of retries that the task has left. */
     static int retriesLeft(Decision d, TaskRow task) {
         return Math.max(0, policy(d, task).maxAttempts() - (task.attempt - task.grantedRetries));
     }
@@ -201,13 +201,13 @@ final class Failures {
         return own == null ? d.run.policy().failures().task() : own;
     }
 
-    /** What the task's steps are known to cost. */
+    /** The known cost of the task's steps. */
     private static BigDecimal known(Decision d, TaskRow task) {
         return task.steps.stream().map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO,
                 BigDecimal::add);
     }
 
-    /** @param cost of the next try, as far as it is known */
+    /** @param cost the known cost of the next try */
     private static RetryDecision decide(Decision d, RetryPolicy policy, StepError error, int attempts, int failures,
             @Nullable Instant since, BigDecimal cost, long seed) {
         return FailurePolicy.decide(policy, escalation(d),
@@ -217,7 +217,9 @@ final class Failures {
                         d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));
     }
 
-    /** A run that is planning cannot be held up: what becomes of its planner's failures is settled. */
+    /**
+     * The escalation in force. A run that is planning cannot be held up: failures of its planner have a fixed outcome.
+     */
     private static Escalation escalation(Decision d) {
         return FirstPlan.underWay(d) ? Escalation.OFF : d.run.policy().failures().escalation();
     }
@@ -236,7 +238,7 @@ final class Failures {
                         "the workspace cannot pay for another try after: " + error.message()));
     }
 
-    /** The run ends here and now, with everything in it. */
+    /** The run ends immediately, with all its parts. */
     static void abort(Decision d, String reason, @Nullable TaskRow failing, StepError error) {
         d.run.errorCode = error.code();
         d.run.errorMessage = error.message();

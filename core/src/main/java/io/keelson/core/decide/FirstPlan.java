@@ -11,23 +11,22 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The plan of a run that was given a goal and no plan. While the run is {@code planning} its planner is at work, on a
- * task like any other; an answer that is no plan goes back to it with what is wrong, twice at most, unless only an operator
- * can put that right.
+ * The plan of a run that has only a goal. While the run is {@code planning}, its planner works on an ordinary task. An
+ * invalid plan is returned to the planner with its problems, at most twice, unless only an operator can fix it.
  */
 final class FirstPlan {
-    /** The first answer, and two repairs of it. */
+    /** The first answer and two repairs. */
     private static final int TRIES = 3;
     private static final String CODE = "PLANNING_FAILED";
 
     private FirstPlan() {}
 
-    /** True of a run that has no plan as yet. */
+    /** True for a run that has no plan yet. */
     static boolean missing(Decision d) {
         return d.view.requirePlan().version() == 0;
     }
 
-    /** True while the planner is at work on it, or its answer is looked at. */
+    /** True while the planner works or its answer is checked. */
     static boolean underWay(Decision d) {
         return d.run.state == RunState.PLANNING;
     }
@@ -46,7 +45,7 @@ final class FirstPlan {
         Completion.queue(d, Planning.addSystemTask(d, SystemTasks.firstPlan(planner, d.run.replans)));
     }
 
-    /** The planner's answer is a plan: it is carried out, or waits for a human where its estimate wants one. */
+    /** The planner's answer is a valid plan: it is executed, or waits for a human if its estimate requires that. */
     static void planned(Decision d, Planned answer) {
         d.run.gate = RunRow.Gate.NONE;
         d.run.replans = 0;
@@ -64,8 +63,8 @@ final class FirstPlan {
     }
 
     /**
-     * No plan came of it: another try while there are tries, or the run fails. It fails at once where only an operator can
-     * help, who sets a price and retries the run.
+     * The planner failed: retries while there are tries, or fails the run. Fails it at once where only an operator can
+     * help, by setting a price and retrying the run.
      */
     static void refused(Decision d, StepError error) {
         int tries = d.run.replans;

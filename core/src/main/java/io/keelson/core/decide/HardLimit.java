@@ -9,14 +9,14 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run's hard limit leaves and holds back (specification, money §1): a step begins only where what it is known to cost
- * is left, and the run stops when nothing is out and nothing can begin.
+ * Enforces a run's hard limit (specification, money §1). A step begins only while the limit leaves its known cost. The
+ * run stops when no step is in flight and none can begin.
  */
 final class HardLimit {
 
     private HardLimit() {}
 
-    /** What may be set aside beyond what is; null for as much as there is. */
+    /** Credits that may still be reserved; null for no limit. */
     static @Nullable BigDecimal room(RunRow run) {
         BigDecimal limit = Credits.hardLimit(run);
         return limit == null ? null : limit.subtract(run.chargedBefore).subtract(run.reserved);
@@ -27,21 +27,21 @@ final class HardLimit {
         return room == null ? amount : amount.min(room).max(Amounts.ZERO);
     }
 
-    /** Of an amount, what the hard limit leaves beside the runs that this one has started. */
+    /** The part of an amount that the hard limit leaves beside the run's children. */
     static BigDecimal besideChildren(Decision d, BigDecimal amount) {
         BigDecimal limit = Credits.hardLimit(d.run);
         return limit == null || d.view.children.isEmpty() ? amount
                 : limit.subtract(Credits.charged(d.run)).subtract(Credits.childrenTake(d)).max(Amounts.ZERO);
     }
 
-    /** What a run that it starts may cost at most; null for as much as there is. */
+    /** Maximum cost of a new child run; null for no limit. */
     static @Nullable BigDecimal roomForChild(Decision d) {
         BigDecimal limit = Credits.hardLimit(d.run);
         return limit == null ? null
                 : limit.subtract(Credits.charged(d.run)).subtract(Credits.childrenTake(d)).subtract(out(d));
     }
 
-    /** True when the run's limit leaves nothing for a run that it is to start. */
+    /** True when the limit leaves nothing for a new child run. */
     static boolean holdsBackChild(Decision d) {
         BigDecimal room = roomForChild(d);
         boolean nothing = room != null && room.signum() <= 0;
@@ -49,7 +49,7 @@ final class HardLimit {
         return nothing;
     }
 
-    /** True when the run's limit does not allow the step to begin: it waits until what is out has ended. */
+    /** True when the limit does not allow the step to begin: it waits until the steps in flight have ended. */
     static boolean holdsBack(Decision d, StepRow step) {
         boolean held = Credits.hardLimit(d.run) != null && !FirstPlan.underWay(d)
                 && !allows(d, d.funds.prices().known(step.spec().tool()));
@@ -57,7 +57,7 @@ final class HardLimit {
         return held;
     }
 
-    /** The same of the step that a queued task would begin with. */
+    /** The same for the first step of a queued task. */
     static boolean holdsBack(Decision d, TaskRow task) {
         return Credits.hardLimit(d.run) != null && !FirstPlan.underWay(d)
                 && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
@@ -66,7 +66,7 @@ final class HardLimit {
                         .isPresent();
     }
 
-    /** Whether so much may be begun beside what is out: what that is known to cost counts as charged. */
+    /** Whether so much fits beside the steps in flight, whose known cost counts as charged. */
     private static boolean allows(Decision d, BigDecimal more) {
         BigDecimal limit = Credits.hardLimit(d.run);
         BigDecimal charged = Credits.charged(d.run).add(Credits.childrenTake(d));
@@ -80,14 +80,14 @@ final class HardLimit {
         return known.signum() == 0 || charged.add(known).compareTo(limit) <= 0;
     }
 
-    /** What the steps that are queued or running are known to cost. */
+    /** The known cost of queued and running steps. */
     private static BigDecimal out(Decision d) {
         return d.funds.prices().tools().isEmpty() ? Amounts.ZERO
                 : d.view.steps.values().stream().filter(step -> step.queued)
                         .map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
-    /** A report's cost is charged: where it could not be collected, or others wait for what is used up, the run stops. */
+    /** After a charge: stops the run if the cost could not be collected, or if others wait for used-up credits. */
     static void afterCharge(Decision d, PayloadPart.@Nullable Spent spent) {
         if (spent != null && spent.uncollected() != null) {
             notCollected(d);
@@ -102,7 +102,7 @@ final class HardLimit {
         stop(d, "the cost of a step could not be collected");
     }
 
-    /** Stops a run that goes on after it was held up, where that alone has kept it from being stopped. */
+    /** Stops a run that resumes, if only its pause has kept it from being stopped. */
     static boolean stopsNow(Decision d) {
         if (Credits.overdrawn(d.run)) {
             notCollected(d);
@@ -115,8 +115,8 @@ final class HardLimit {
     }
 
     /**
-     * After a decision: when nothing is out, what was held back is begun if by now there is enough left for it, and if there
-     * is not the run is stopped; not while children that have ended may yet turn out to have cost less.
+     * After a decision, when no step is in flight: starts held-back work if the limit now allows it, else stops the
+     * run; not while ended children may yet turn out to have cost less.
      */
     static void after(Decision d) {
         if (d.carriedOut() && Credits.hardLimit(d.run) != null && nothingIsQueued(d)
@@ -133,7 +133,10 @@ final class HardLimit {
         return d.view.steps.values().stream().noneMatch(step -> step.queued);
     }
 
-    /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */
+    /**
+     * Stops the run like a pause: work in flight may finish and is recorded. A run that is already held up does not
+     * change.
+     */
     private static void stop(Decision d, String reason) {
         if (d.carriedOut()) {
             BigDecimal charged = Credits.charged(d.run);
@@ -143,7 +146,7 @@ final class HardLimit {
         }
     }
 
-    /** Stops a run whose planner has cost more than could be collected, before anything else of it begins. */
+    /** Stops a run whose planner cost more than could be collected, before anything else begins. */
     static boolean stopped(Decision d) {
         if (d.run.uncollected.signum() > 0) {
             stop(d, "the cost of making the plan could not be collected");

@@ -28,15 +28,15 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Where a run waits for somebody else than a worker: humans' decisions, and answers of the evaluator. */
+/** Waits of a run for humans' decisions and for answers of the evaluator. */
 final class HumanGates {
-    /** What the run's error is after a human's no. */
+    /** The errors of a run after a human's rejection. */
     private static final Set<String> REJECTIONS =
             Set.of("PLAN_REJECTED", "APPROVAL_REJECTED", "OUTPUT_REJECTED", "RESULT_REJECTED");
 
     private HumanGates() {}
 
-    /** Decides the plan gate, else the only approval that waits (specification, api). */
+    /** Decides the plan gate, else the only approval that waits. */
     static Reply decide(Decision d, boolean approve, @Nullable String comment) {
         if (d.run.state == RunState.AWAITING_APPROVAL) {
             return approve ? approvePlan(d, comment) : rejectPlan(d, comment);
@@ -65,7 +65,7 @@ final class HumanGates {
         return nothingWaits(d, approve);
     }
 
-    /** A decision that was made already is no error; what was decided otherwise cannot be decided again. */
+    /** Repeating a decision is not an error; another decision about the same gate is. */
     private static Reply nothingWaits(Decision d, boolean approve) {
         if (d.run.state == RunState.ESCALATED || d.run.gate == RunRow.Gate.ACCEPTANCE) {
             return Decider.forbidden(d.run.state, approve ? "approve" : "reject");
@@ -79,7 +79,7 @@ final class HumanGates {
         return same ? Reply.UNCHANGED : Decider.forbidden(d.run.state, approve ? "approve" : "reject");
     }
 
-    /** Whether its plan or anything of its present attempt was put before a human and approved. */
+    /** Whether a human has approved its plan or anything of its current attempt. */
     private static boolean hasAsked(Decision d) {
         return d.run.policy().approvePlan() && (d.run.state == RunState.READY || d.run.startedAt != null)
                 || d.run.policy().humans().accept() && d.run.state == RunState.COMPLETED
@@ -316,7 +316,7 @@ final class HumanGates {
         return Reply.CHANGED;
     }
 
-    /** A timer that guards an evaluation has come due: nobody answered, so ask again if the answer is still wanted. */
+    /** An evaluation's timer is due without an answer: repeats the request if the answer is still needed. */
     static void askAgain(Decision d, TimerKind kind, UUID subject) {
         TaskRow task = d.view.tasks.get(subject);
         StepRow step = d.view.steps.get(subject);
@@ -339,7 +339,7 @@ final class HumanGates {
         }
     }
 
-    /** @param by who pauses it, as payloads name them */
+    /** @param by who pauses it, as named in payloads */
     static Reply pause(Decision d, String by, @Nullable String reason) {
         d.move(RunState.PAUSED, new RunPayload.Paused(by, reason));
         if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
@@ -350,7 +350,7 @@ final class HumanGates {
         return Reply.CHANGED;
     }
 
-    /** Nothing new is dispatched; what is in flight may finish and is recorded. */
+    /** Stops dispatch; work in flight may finish and is recorded. */
     static void rest(Decision d) {
         for (AgentRow agent : d.view.agents) {
             if (!agent.state.terminal()) {
@@ -364,7 +364,7 @@ final class HumanGates {
         return resume(d, Credits.hardLimit(d.run));
     }
 
-    /** @param before the hard limit that the run had; null for none */
+    /** @param before the run's previous hard limit; null for none */
     static Reply resume(Decision d, @Nullable BigDecimal before) {
         TimeoutMonitor.heldUp(d, d.run.stateSince);
         if (d.run.state == RunState.PAUSED) {

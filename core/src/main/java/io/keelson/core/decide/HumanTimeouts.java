@@ -16,13 +16,13 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Gates and tickets that nobody has answered in time: people are reminded, or the run's rule answers for them. */
+/** Handles gates and tickets without a timely answer: reminds people, or answers by the run's rule. */
 final class HumanTimeouts {
-    private static final String COMMENT = "nobody answered in time";
+    private static final String COMMENT = "no answer in time";
 
     private HumanTimeouts() {}
 
-    /** The timer of a gate or a ticket has come due. */
+    /** The timer of a gate or a ticket is due. */
     static void over(Decision d, UUID subject) {
         d.disarm(TimerKind.HUMAN, subject);
         TicketRow ticket = d.view.tickets.get(subject);
@@ -47,7 +47,7 @@ final class HumanTimeouts {
         }
     }
 
-    /** Time without an engine is not held against people, who could not answer; they have it in addition. */
+    /** Whether the time is over. Time without an engine does not count, as people could not answer. */
     private static boolean isOver(Decision d, UUID subject, @Nullable Instant asked) {
         HumanRules rules = d.run.policy().humans();
         Duration left = rules.patience().minus(TimeoutMonitor.alive(d, asked));
@@ -77,7 +77,7 @@ final class HumanTimeouts {
                 || d.run.state == RunState.RUNNING && d.run.gate == RunRow.Gate.ACCEPTANCE;
     }
 
-    /** A result waits from when the last of the run's agents ended, and anew from the end of a pause. */
+    /** A result waits from the end of the run's last agent, and from each resume. */
     private static @Nullable Instant gateSince(Decision d) {
         return Stream.concat(Stream.ofNullable(d.run.stateSince), d.view.agents.stream()
                 .map(agent -> agent.completedAt).filter(Objects::nonNull)).max(Comparator.naturalOrder()).orElse(null);

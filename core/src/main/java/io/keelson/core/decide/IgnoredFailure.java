@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The failures that a run's current attempt goes on without, or ended in spite of. */
+/** The failures that a run's current attempt ignored. */
 final class IgnoredFailure {
 
     private IgnoredFailure() {}
 
     /**
-     * Tasks that failed, and steps that failed in tasks which went on without them. A planner's failure is not counted, for
-     * another plan was made or the run failed; nor is a failed call of an agent, which judges that itself.
+     * Tasks that failed, and steps that failed in tasks which continued without them. A planner's failure does not
+     * count: another plan followed, or the run failed. Nor does an agent's failed call, which the agent judges itself.
      */
     static Stream<Explanation> in(RunView view) {
         return Stream.concat(
@@ -30,7 +30,7 @@ final class IgnoredFailure {
                                 step.task(), step, step.errorCode, step.errorMessage)));
     }
 
-    /** The first failure that a task whose work has ended went on without; null for none. */
+    /** The first ignored failure within an ended task; null for none. */
     static PayloadPart.@Nullable Cause within(TaskRow task) {
         return Stream.concat(
                 task.children.stream().filter(child -> child.failureIgnored)

@@ -6,15 +6,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the deciding node's own executors can take at once, so that work which becomes ready need not go through the
- * queue. Nothing is offered while others wait in the queue, or order and fairness would suffer.
+ * What the deciding node's own executors can take at once, so that ready work need not pass through the queue. Nothing
+ * is offered while other work waits in the queue, to keep order and fairness.
  */
 public final class LocalCapacity {
 
-    /** What may not be started past the queue, because of how much may be at work at a time. */
+    /** Concurrency limits, which keep work from starting past the queue. */
     public interface Limits {
 
-        /** Nothing is limited. */
+        /** No limits. */
         Limits NONE = new Limits() {
             @Override
             public boolean limited(UUID workspace) {
@@ -27,22 +27,21 @@ public final class LocalCapacity {
             }
         };
 
-        /** Whether a workspace's new lanes must queue, for they are counted where they are claimed. */
+        /** Whether a workspace's new lanes must queue, because claims count them. */
         boolean limited(UUID workspace);
 
         /**
-         * Whether each step with this tool, or with the model that its input names, must, be it in a lane that somebody
-         * holds already.
+         * Whether each step with this tool or its input's model must queue, even in a lane that a node already holds.
          *
          * @param input JSON text
          */
         boolean limited(UUID workspace, String tool, String input);
     }
 
-    /** Where lanes beyond those already held may begin. */
+    /** Capacity for lanes beyond those already held. */
     @FunctionalInterface
     public interface Slots {
-        /** Takes one for good, if there is one. */
+        /** Takes one permanently, if available. */
         boolean take();
     }
 
@@ -66,7 +65,7 @@ public final class LocalCapacity {
         this.limits = limits;
     }
 
-    /** So many slots, and nothing is limited. */
+    /** That many slots, without limits. */
     public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
         this.holder = holder;
         this.tools = tools;
@@ -80,7 +79,7 @@ public final class LocalCapacity {
         return new LocalCapacity(null, tool -> false, Duration.ZERO, 0);
     }
 
-    /** True when the offer's node may go on with the next step of a lane that it holds. */
+    /** True when the offering node may continue with the next step of a lane that it holds. */
     boolean keeps(String laneHolder, String tool) {
         return laneHolder.equals(holder) && tools.test(tool);
     }
@@ -90,7 +89,7 @@ public final class LocalCapacity {
         return limits.limited(workspace, tool, input);
     }
 
-    /** Takes a slot for a new lane of the workspace if there is one for that tool. */
+    /** Takes a slot for a new lane of the workspace if one is available for that tool. */
     boolean take(UUID workspace, String tool) {
         if (holder == null || !tools.test(tool) || limits.limited(workspace) || !slots.take()) {
             return false;

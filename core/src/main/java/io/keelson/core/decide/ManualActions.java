@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What humans do to one task or one agent of a run. */
+/** Humans' actions on one task or one agent of a run. */
 final class ManualActions {
 
     private ManualActions() {}
@@ -50,7 +50,9 @@ final class ManualActions {
         return Reply.CHANGED;
     }
 
-    /** Only what waits for another attempt can have it at once; a failed task belongs to a failed run's retry. */
+    /**
+     * Only a task that waits for another attempt can be retried at once; a failed task belongs to a failed run's retry.
+     */
     static Reply retry(Decision d, Command.RetryTask command) {
         TaskRow task = d.view.tasks.get(command.taskId());
         if (task == null) {

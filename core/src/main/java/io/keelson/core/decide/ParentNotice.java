@@ -18,18 +18,18 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Payloads that are gathered from more than one place, and the events that tell of no transition but follow from one. */
+/** Builds payloads with facts from several places, and events that follow from a transition without being one. */
 final class ParentNotice {
-    /** A run's cost is summed up whenever so many more of its tasks have ended, and at its end. */
+    /** A run's cost is summed up each time so many more tasks have ended, and at its end. */
     static final int SNAPSHOT_EVERY = 100;
-    /** So many tasks a snapshot names, those that cost most. */
+    /** Tasks in a snapshot, the most expensive first. */
     static final int SNAPSHOT_TASKS = 20;
-    /** Characters of an output that its summary has at most. */
+    /** Maximum characters of an output's summary. */
     private static final int SUMMARY = 2_000;
 
     private ParentNotice() {}
 
-    /** What a run's configuration comes to. */
+    /** A summary of a run's configuration. */
     static Map<String, Object> summary(RunPolicy policy) {
         Map<String, Object> summary = new LinkedHashMap<>();
         summary.put("max_attempts", policy.maxAttempts());
@@ -46,14 +46,14 @@ final class ParentNotice {
         return summary;
     }
 
-    /** A task is ready: which of those that it depends on ended last. */
+    /** A task is ready: names the dependency that ended last. */
     static TaskPayload.Queued queued(TaskRow task) {
         TaskRow of = task.group() == null ? task : task.group();
         return new TaskPayload.Queued(of.upstreams.stream().filter(up -> up.completedAt != null)
                 .max(Comparator.comparing(up -> up.completedAt)).map(TaskRow::id).orElse(null));
     }
 
-    /** The first of a task's dependencies that did not end as its rule wants; null for none. */
+    /** The first dependency of a task that did not end as its rule requires; null for none. */
     static @Nullable UUID failedDependency(TaskRow task) {
         return task.upstreams.stream().filter(up -> up.state == TaskState.FAILED).findFirst()
                 .or(() -> task.upstreams.stream().filter(up -> up.state != TaskState.COMPLETED).findFirst())
@@ -65,13 +65,13 @@ final class ParentNotice {
         return new TaskPayload.OutputSubmitted(task.outputRef(), length, task.tokens, verifiers);
     }
 
-    /** A verifier begins with a task's output. */
+    /** A verifier starts on a task's output. */
     static void verifies(Decision d, TaskRow task, StepSpec verifier) {
         d.note(task, new TaskPayload.VerificationStarted(verifier.tool(),
                 d.run.policy().failures().models().verifier()));
     }
 
-    /** Another attempt is scheduled, where the event of the transition tells of a verdict. */
+    /** Another attempt is scheduled, where the transition's event reports a verdict. */
     static void retrying(Decision d, TaskRow task, double backoffSeconds, PayloadPart.Failure cause) {
         d.note(task, retrying(task, backoffSeconds, cause));
     }
@@ -89,7 +89,10 @@ final class ParentNotice {
         }
     }
 
-    /** A turn's report names another model than the task asks for; a more precise name of the same one is none. */
+    /**
+     * A turn's report names another model than the task requires; a more precise name of the same model is no
+     * difference.
+     */
     static void otherModel(Decision d, StepRow step, Result result) {
         AgentTerms terms = step.task().spec().policy().agent();
         if (step.spec().kind() == StepKind.TURN && terms != null && terms.model() != null && result.model() != null
@@ -106,7 +109,7 @@ final class ParentNotice {
         }
     }
 
-    /** Sums up what the run has cost; nothing while it has used nothing. */
+    /** Sums up the run's cost; does nothing while it is zero. */
     static void snapshot(Decision d) {
         if (d.run.tokens == 0 && d.run.cost.signum() == 0) {
             return;

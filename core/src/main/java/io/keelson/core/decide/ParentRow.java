@@ -5,14 +5,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run knows of the run that started it.
+ * What a run knows of its parent.
  *
  * @param stepId the step that waits for it
- * @param depth 1 for a run that a run of its own has started
- * @param abandon true when it goes on should the parent not wait for it any more
+ * @param depth 1 for a child of a root run
+ * @param abandon true when it continues if the parent stops waiting for it
  * @param allotment credits that it may cost at most; null for no limit
- * @param seen the parent's version that it last heard of: older news are none
- * @param held true while it is to rest because its parent is paused
+ * @param seen the parent's version that it last received; older news is ignored
+ * @param held true while it is to pause because its parent is paused
  */
 public record ParentRow(UUID runId, UUID stepId, int depth, boolean abandon, @Nullable BigDecimal allotment, int seen,
         boolean held) {

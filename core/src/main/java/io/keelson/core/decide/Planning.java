@@ -24,15 +24,15 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** From a plan to agents, tasks and steps: at the start, for a new attempt, and when a task fans out. */
+/** Turns a plan into agents, tasks and steps: at the start, for a new attempt, and when a task fans out. */
 final class Planning {
 
     private Planning() {}
 
     /**
-     * What new tasks have of those in whose place they come, by their keys.
+     * What new tasks keep of the tasks they replace, by key.
      *
-     * @param carried the tasks that hold the outputs of those that are done
+     * @param carried the tasks that hold the outputs of completed ones
      * @param generations effect generations; 1 for a key that has none
      */
     record Kept(Map<String, UUID> carried, Map<String, Integer> generations) {
@@ -41,8 +41,8 @@ final class Planning {
 
     /**
      * {@code created} or {@code retrying} → {@code pending}. Without a plan, or where a human approves it, the run is
-     * {@code planning} next; else it stays {@code pending} until its first step begins. A run with a concurrency key stays
-     * {@code pending} until its turn has come.
+     * {@code planning} next; else it stays {@code pending} until its first step begins. A run with a concurrency key
+     * stays {@code pending} until it is admitted.
      */
     static void begin(Decision d, boolean approved, Kept kept) {
         d.move(RunState.PENDING, new RunPayload.Queued(d.run.reserved));
@@ -73,7 +73,7 @@ final class Planning {
         }
     }
 
-    /** The turn of a run that was {@code pending} has come. A plan that was carried out before needs no human any more. */
+    /** A {@code pending} run is admitted. A plan that was executed before needs no further approval. */
     static void admit(Decision d) {
         if (FirstPlan.missing(d)) {
             FirstPlan.begin(d);
@@ -95,9 +95,9 @@ final class Planning {
     }
 
     /**
-     * The plan is there.
+     * The plan exists.
      *
-     * @param ready what its event tells
+     * @param ready the payload of its event
      * @param asks whether a human is asked first
      */
     static void open(Decision d, RunPayload.PlanReady ready, boolean asks) {
@@ -112,7 +112,7 @@ final class Planning {
         }
     }
 
-    /** No approval is asked for; later attempts have the approval of the first. */
+    /** No approval is required; later attempts have the approval of the first. */
     private static void approved(Decision d) {
         if (d.run.attempt == 1) {
             d.note(new RunPayload.Approved(RunPayload.AUTO, List.of(), null));
@@ -130,16 +130,17 @@ final class Planning {
         Completion.settle(d);
     }
 
-    /** A new attempt of a failed run: fresh rows; the old ones stay with the attempt that they belong to. */
+    /** A new attempt of a failed run with new rows; the old ones stay with their attempt. */
     static void retry(Decision d, boolean fromStart) {
         Kept kept = renew(d, fromStart, null);
         begin(d, d.run.startedAt != null, kept);
     }
 
     /**
+     *
      * A new attempt from the start, to begin at a later time.
      *
-     * @param schedule what its event tells of the decision
+     * @param schedule the decision, for the event
      */
     static void retry(Decision d, Instant when, PayloadPart.Schedule schedule) {
         renew(d, true, schedule);
@@ -177,14 +178,16 @@ final class Planning {
         return kept;
     }
 
-    /** The effect generations of the tasks that there are, by their keys. */
+    /** The effect generations of the current tasks, by key. */
     static Map<String, Integer> generations(Decision d) {
         Map<String, Integer> generations = new HashMap<>();
         d.view.tasks.values().forEach(task -> generations.put(task.key(), task.effectGeneration));
         return generations;
     }
 
-    /** Completed tasks whose upstreams in the plan are carried too, by key, each with the task that holds its output. */
+    /**
+     * Completed tasks whose upstreams in the plan are carried too, by key, each with the task that holds its output.
+     */
     private static Map<String, UUID> carried(Decision d) {
         Map<String, UUID> carried = new HashMap<>();
         Map<String, TaskSpec> planned = new HashMap<>();
@@ -231,12 +234,12 @@ final class Planning {
         return task;
     }
 
-    /** Tells of a new task, whose links are made. */
+    /** Writes the event of a new task, whose links exist. */
     static void tell(Decision d, TaskRow task) {
         tell(d, task, null);
     }
 
-    /** @param replaces the task in whose place it comes; null for none */
+    /** @param replaces the task that it replaces; null for none */
     static void tell(Decision d, TaskRow task, @Nullable UUID replaces) {
         String rule = task.spec().triggerRule().wire();
         List<UUID> dependsOn = task.upstreams.stream().map(TaskRow::id).toList();
@@ -284,7 +287,7 @@ final class Planning {
         d.run.stepCount++;
     }
 
-    /** Steps for a task's new attempt; those of the old one are no part of the run's present any more. */
+    /** Steps for a task's new attempt; those of the old one leave the view. */
     static void freshSteps(Decision d, TaskRow task) {
         List<StepSpec> planned = task.planned();
         dropSteps(d, task);
@@ -301,7 +304,7 @@ final class Planning {
         task.steps.clear();
     }
 
-    /** A new row in the place of a task that starts over with its agent; its links are the caller's to make and to tell. */
+    /** A new row for a task that restarts with its agent; the caller makes its links and writes its event. */
     static TaskRow respawn(Decision d, TaskRow old, List<StepSpec> planned) {
         TaskRow task = new TaskRow(d.ids.next(), old.key(), old.sequence(), old.spec(), old.agent(), null, -1, null);
         task.effectGeneration = old.effectGeneration;
@@ -330,7 +333,7 @@ final class Planning {
         addSystemTask(d, spec).effectGeneration = generations.getOrDefault(spec.id(), 1);
     }
 
-    /** Adds a task of the engine's own, pending. */
+    /** Adds a pending task of the engine's own. */
     static TaskRow addSystemTask(Decision d, TaskSpec spec) {
         AgentRow agent = d.view.agents.stream().filter(each -> each.system() && !each.state.terminal()).findFirst()
                 .orElseGet(() -> spawnAgent(d, SystemTasks.AGENT));
@@ -340,19 +343,19 @@ final class Planning {
         return task;
     }
 
-    /** Not their number: tasks that a new plan dropped have left gaps. The last planner is told by its place. */
+    /** The highest sequence number. Not the count: tasks that a new plan dropped have left gaps. */
     private static int lastSequence(Decision d) {
         return d.view.tasks.values().stream().mapToInt(TaskRow::sequence).max().orElse(0);
     }
 
-    /** True when the task may begin as far as the run's first hook is concerned. */
+    /** True when the run's first hook allows the task to begin. */
     static boolean begun(Decision d, TaskRow task) {
         TaskRow hook = d.view.beforeHook;
         return hook == null || task.system() || hook.terminal();
     }
 
     /**
-     * Spawns what a new plan names and the run does not have.
+     * Creates tasks that a new plan names and the run does not have.
      *
      * @param generations effect generations of the tasks that there were before, by their keys
      */
@@ -375,7 +378,7 @@ final class Planning {
     }
 
     /**
-     * A {@code for_each} has its items: one child per item, and the group runs until they have ended.
+     * A {@code for_each} has its items: creates one child per item, and the group runs until they have ended.
      *
      * @param generations effect generations of earlier children, by their items' indexes
      */
@@ -406,7 +409,7 @@ final class Planning {
                 d.run.errorCode, d.run.errorMessage, d.run.failures, credits));
     }
 
-    /** A run's row as it is when accepted. */
+    /** A run's row when accepted. */
     static RunView created(NewRun run, @Nullable ParentRow parent) {
         RunRow row = new RunRow(run.id(), run.workspaceId(), run.name(), run.priority(), run.policy(),
                 run.outputTemplate()).traced(run.origin().trace());

@@ -18,8 +18,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Where a task's final failure goes: it is passed over, its agent starts over, the run is planned anew, or agent and run
- * fail with it (specification, failure §4, §5).
+ * Propagates a task's final failure: ignore it, restart its agent, replan the run, or fail agent and run
+ * (specification, failure §4, §5).
  */
 final class Propagation {
 
@@ -30,16 +30,16 @@ final class Propagation {
     }
 
     /**
-     * A task has failed for good: it is passed over, its agent starts over, the run is planned anew, or agent and run
-     * fail with it (failure §4, §5).
+     * A task has failed for good: ignores the failure, restarts its agent, replans the run, or fails agent and run
+     * (failure §4, §5).
      *
-     * @param told what its event tells: the error, and the decision where a policy was asked
+     * @param failure the event's error, and the decision if a policy was asked
      */
-    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told) {
-        failed(d, task, error, told, d.run.policy().failures().agent(task.agent().name()));
+    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure) {
+        failed(d, task, error, failure, d.run.policy().failures().agent(task.agent().name()));
     }
 
-    private static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told,
+    private static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure,
             FailureMode mode) {
         TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
         boolean over = task == d.view.afterHook
@@ -47,7 +47,7 @@ final class Propagation {
         List<TaskRow> ended = new ArrayList<>();
         task.children.stream().filter(child -> !child.terminal())
                 .forEach(child -> Completion.cancel(d, child, because(task), ended));
-        fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
+        fail(d, task, error, failure, over || !task.system() && mode == FailureMode.CONTINUE, ended);
         if (over) {
             Completion.ended(d, ended);
             return;
@@ -84,8 +84,8 @@ final class Propagation {
     }
 
     /**
-     * Skips what depends on the failed task and cancels what else is open, in its agent or in the whole run, but for what
-     * exists for this case.
+     * Skips tasks downstream of the failed one and cancels the other open tasks, in its agent or in the whole run.
+     * Tasks that exist for this case stay open.
      */
     private static void failFast(Decision d, TaskRow failed, StepError error, boolean whole, List<TaskRow> ended) {
         AgentRow agent = failed.agent();
@@ -115,7 +115,7 @@ final class Propagation {
         d.run.errorMessage = "task '" + failed.key() + "' failed: " + error.message();
     }
 
-    /** No new plan came of it: the failures that called for one take their course. */
+    /** Replanning failed: the failures that requested it are propagated. */
     static void failWhatFailed(Decision d, StepError error) {
         Set<AgentRow> seen = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
@@ -130,7 +130,7 @@ final class Propagation {
         Completion.settle(d);
     }
 
-    /** An agent has been at work for too long: it fails itself, even where it would pass over a task that fails. */
+    /** An agent's time is over: it fails itself, even where it would ignore a failed task. */
     static void timedOut(Decision d, AgentRow agent) {
         StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the agent was at work for longer than " + Seconds.of(d.run.policy().timeouts().agent()));
@@ -146,7 +146,7 @@ final class Propagation {
                 });
     }
 
-    private static void fail(Decision d, TaskRow task, StepError error, PayloadPart.Failure told, boolean over,
+    private static void fail(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure, boolean over,
             List<TaskRow> ended) {
         task.errorCode = error.code();
         task.errorMessage = error.message();
@@ -155,7 +155,7 @@ final class Propagation {
         Completion.cancelSteps(d, task);
         Completion.forget(d, task);
         d.move(task, TaskState.FAILED,
-                new TaskPayload.Failed(task.attempt, task.cost.stripTrailingZeros(), told, over));
+                new TaskPayload.Failed(task.attempt, task.cost.stripTrailingZeros(), failure, over));
         ended.add(task);
     }
 
@@ -163,7 +163,7 @@ final class Propagation {
         return new TaskPayload.Cancelled(Actor.SYSTEM.name(), "task '" + failed.key() + "' failed", false);
     }
 
-    /** What has just ended will be begun anew: it stands for nothing that waits. */
+    /** Removes an ended task that restarts from the counters of its downstream tasks. */
     private static void uncount(Decision d, TaskRow task) {
         d.view.tasksOpen--;
         task.agent().tasksOpen--;
@@ -184,7 +184,7 @@ final class Propagation {
         return kept;
     }
 
-    /** All tasks that depend on a task, directly or not. */
+    /** All tasks downstream of a task, directly or not. */
     private static Set<TaskRow> below(TaskRow task) {
         Deque<TaskRow> todo = new ArrayDeque<>(List.of(task));
         Set<TaskRow> seen = new HashSet<>();

@@ -11,8 +11,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What steps propose to people. A run neither waits for the answers nor goes by them, and they may come after its end
- * (run-lifecycle §3).
+ * Steps' proposals to people. A run does not wait for the answers and does not depend on them; they may come after its
+ * end (run-lifecycle §3).
  */
 final class Proposals {
 
@@ -43,7 +43,7 @@ final class Proposals {
         return Reply.CHANGED;
     }
 
-    /** Nobody wants the run any more, or it begins all over and will propose again. */
+    /** Withdraws pending proposals: the run is cancelled, or restarts and will propose again. */
     static void withdraw(Decision d) {
         List.copyOf(d.view.proposals.keySet()).forEach(id -> close(d, id, End.WITHDRAWN, null));
     }

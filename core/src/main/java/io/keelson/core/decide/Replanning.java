@@ -23,17 +23,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A new plan for a run that fails (specification, failure §5). The planner's work is a task like any other; its answer
- * is checked off the committing threads and put in place as the plan's next version.
+ * Makes a new plan for a failing run (specification, failure §5). The planner's work is an ordinary task. The evaluator
+ * checks its answer outside the committing threads; it becomes the plan's next version.
  */
 final class Replanning {
-    /** What a planner cannot mend: a plan that is good but for models that have no price. */
+    /** The error of a valid plan whose models have no price, which a planner cannot fix. */
     static final String NO_PRICE = "NO_PRICE";
     private static final int MANY_TASKS = 10;
 
     private Replanning() {}
 
-    /** Whether what has just failed calls for a new plan: more than half of the agents, or more than ten tasks. */
+    /** Whether the failures require a new plan: more than half of the agents, or more than ten tasks. */
     static boolean wanted(Decision d, AgentRow failing) {
         if (!possible(d) || d.run.gate != Gate.NONE) {
             return false;
@@ -49,7 +49,7 @@ final class Replanning {
         return rules.planner() != null && d.run.replans < rules.maxReplans() && !d.run.failing;
     }
 
-    /** A human asks. */
+    /** A human requests a new plan. */
     static Reply ask(Decision d, Command.Replan command) {
         if (!d.carriedOut()) {
             return Decider.forbidden(d.run.state, "re-plan");
@@ -73,7 +73,7 @@ final class Replanning {
         begin(d, reason, null);
     }
 
-    /** @param requestedBy who has asked for it; null where the failure policy did */
+    /** @param requestedBy the human who requested it; null for the failure policy */
     private static void begin(Decision d, String reason, @Nullable String requestedBy) {
         StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
         if (d.view.evaluatingOutput) {
@@ -97,13 +97,13 @@ final class Replanning {
         }
     }
 
-    /** The planner has done its work: its answer is checked. */
+    /** The planner has answered: has its answer checked. */
     static void answered(Decision d) {
         d.view.evaluatingPlan = true;
         d.evaluate(TimerKind.EVALUATE_PLAN, d.run.id());
     }
 
-    /** The planner's answer has been checked. */
+    /** The planner's answer is checked. */
     static void planned(Decision d, Command.Evaluation.Planned answer) {
         if (FirstPlan.underWay(d)) {
             FirstPlan.planned(d, answer);
@@ -150,7 +150,7 @@ final class Replanning {
         }
     }
 
-    /** What failed before is the new plan's to make up for. */
+    /** Forgives earlier failures, which the new plan replaces. */
     private static void forgive(Decision d) {
         d.run.errorCode = null;
         d.run.errorMessage = null;
@@ -160,7 +160,7 @@ final class Replanning {
         }
     }
 
-    /** The planner's answer is no plan: that stands with its task, for the next try to be told of. */
+    /** The planner's answer is no valid plan: stores the problems with its task, for the next try. */
     static void broken(Decision d, StepError error) {
         if (error.code().equals(NO_PRICE) && !FirstPlan.underWay(d) && !d.run.failing) {
             d.run.gate = Gate.REPLANNING;
@@ -177,7 +177,7 @@ final class Replanning {
         refused(d, error);
     }
 
-    /** No plan came of it: another try while there are tries, or the failure takes its course. */
+    /** No valid plan: retries while there are tries, else propagates the failure. */
     static void refused(Decision d, StepError error) {
         if (FirstPlan.underWay(d)) {
             FirstPlan.refused(d, error);
@@ -196,19 +196,22 @@ final class Replanning {
         Propagation.failWhatFailed(d, error);
     }
 
-    /** True when the planner's answer is there and nobody is looking at it. */
+    /** True when the planner's answer exists and no check of it is in progress. */
     static boolean plannerIsDone(Decision d) {
         return underWay(d) && !d.view.evaluatingPlan
                 && d.view.tickets.isEmpty() && d.run.state == RunState.RUNNING
                 && d.view.tasks.values().stream().noneMatch(task -> SystemTasks.plans(task) && !task.terminal());
     }
 
-    /** True while nothing of the present plan may be begun. */
+    /** True while nothing of the current plan may begin. */
     static boolean holds(Decision d, TaskRow task) {
         return underWay(d) && !task.system();
     }
 
-    /** True from the wish for a new plan until it is in place or refused; what fails meanwhile is the planner's, too. */
+    /**
+     * True from the request of a new plan until it is in place or refused; failures in that time are the planner's,
+     * too.
+     */
     static boolean underWay(Decision d) {
         return d.run.gate == Gate.REPLANNING || d.run.gate == Gate.REPLAN_APPROVED;
     }

@@ -31,42 +31,42 @@ public final class RunRow {
     int taskCount;
     int tasksCompleted;
     int tasksFailed;
-    /** What had failed when the attempt ended; nothing is decided by it. */
+    /** Failures at the attempt's end; no decision depends on it. */
     int failures;
     int tasksSkipped;
     int stepCount;
     int stepsCompleted;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
-    /** Set aside for the open attempt. */
+    /** Credits reserved for the open attempt. */
     BigDecimal reserved = Amounts.ZERO;
-    /** Of that, what its steps have used; never more. */
+    /** The part of {@link #reserved} that its steps have used; never more. */
     BigDecimal charged = Amounts.ZERO;
-    /** What the attempt's steps have cost beyond what could be collected. */
+    /** Cost of the attempt's steps beyond what could be collected. */
     BigDecimal uncollected = Amounts.ZERO;
-    /** What settled attempts were charged, and what they gave back. */
+    /** Charges and refunds of settled attempts. */
     BigDecimal chargedBefore = Amounts.ZERO;
     BigDecimal refunded = Amounts.ZERO;
-    /** Limits that have taken the place of those of the policy; null where none has. */
+    /** Limits that replace the policy's; null for none. */
     @Nullable BigDecimal hardLimit;
     @Nullable BigDecimal softLimit;
-    /** True once people were warned of what it costs. */
+    /** True once people were warned of the cost. */
     boolean budgetWarned;
-    /** Where whoever asked for it was in a trace of theirs; null where they did not say. */
+    /** Position in the caller's trace; null where the caller gave none. */
     private @Nullable TraceParent trace;
-    /** Where another run's step has started it; else null. */
+    /** The run whose step started this one; null for none. */
     @Nullable ParentRow parent;
     int planVersion = 1;
     /** Re-plannings asked for in this attempt. */
     int replans;
     Gate gate = Gate.NONE;
-    /** When it came into its state. */
+    /** When it entered its state. */
     @Nullable Instant stateSince;
-    /** How long it has been at work in this attempt, up to {@link #activeSince}. */
+    /** Time at work in this attempt, up to {@link #activeSince}. */
     Duration active = Duration.ZERO;
-    /** Since when its time at work has been counting; null while it does not. */
+    /** Since when its time at work counts; null while it does not. */
     @Nullable Instant activeSince;
-    /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
+    /** Since when none of its workers has sent a heartbeat, where the run fails of that; null while one does. */
     @Nullable Instant quietSince;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
@@ -75,7 +75,7 @@ public final class RunRow {
     @Nullable String output;
     private @Nullable Face saved;
 
-    /** What stands on the run's own row; what may change with every step stands apart. */
+    /** The columns of the run's own row. Columns that may change with every step are in another row. */
     private record Face(RunState state, int attempt, int effectGeneration, boolean failing, int agents, int tasks,
             int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, int planVersion, int replans, Gate gate,
             @Nullable Instant stateSince, Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince,
@@ -84,12 +84,12 @@ public final class RunRow {
             BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
             boolean budgetWarned) {}
 
-    /** What a running run waits for beside its tasks. */
+    /** What a running run waits for besides its tasks. */
     public enum Gate {
         NONE,
-        /** The planner is making a new plan; nothing of the old one is begun meanwhile. */
+        /** The planner is making a new plan; nothing of the old one starts meanwhile. */
         REPLANNING,
-        /** A human has approved the new plan; it is about to be put in place. */
+        /** A human has approved the new plan, which is about to be put in place. */
         REPLAN_APPROVED,
         /** A human decides whether the result is accepted. */
         ACCEPTANCE;
@@ -106,7 +106,7 @@ public final class RunRow {
     }
 
     /**
-     * Counters that stand on the run's row (PRD-101 §4.2), of the current attempt.
+     * Counters in the run's row (PRD-101 §4.2), of the current attempt.
      *
      * @param tasksSkipped tasks that ended without being needed
      */
@@ -123,13 +123,13 @@ public final class RunRow {
         this.outputTemplate = outputTemplate;
     }
 
-    /** Sets where it is in somebody's trace; for whoever makes or loads it. */
+    /** Sets its position in the caller's trace; for the code that creates or loads the run. */
     public RunRow traced(@Nullable TraceParent parent) {
         trace = parent;
         return this;
     }
 
-    /** What its spans follow from. */
+    /** The origin of its spans. */
     public RunTrace trace() {
         return new RunTrace(id, attempt, trace);
     }
@@ -162,7 +162,7 @@ public final class RunRow {
         return this;
     }
 
-    /** Sets what the failure policy and the watch over time keep; for the loader of views only. */
+    /** Sets the columns of the failure policy and the timeout monitor; for the loader of views only. */
     public RunRow restorePolicy(int planVersion, int replans, Gate gate, @Nullable Instant stateSince,
             Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince) {
         this.planVersion = planVersion;
@@ -176,7 +176,7 @@ public final class RunRow {
         return this;
     }
 
-    /** Sets what it has cost and may cost; for the loader of views only. */
+    /** Sets its costs and limits; for the loader of views only. */
     public RunRow restoreCredits(BigDecimal reserved, BigDecimal charged, BigDecimal uncollected,
             BigDecimal chargedBefore, BigDecimal refunded, @Nullable BigDecimal hardLimit,
             @Nullable BigDecimal softLimit, boolean budgetWarned) {
@@ -192,12 +192,12 @@ public final class RunRow {
         return this;
     }
 
-    /** Sets by what it was started; for the loader of views only. */
+    /** Sets its parent; for the loader of views only. */
     public void restoreParent(ParentRow of) {
         this.parent = of;
     }
 
-    /** The run whose step has started it; null for none. */
+    /** The run whose step started it; null for none. */
     public @Nullable ParentRow parent() {
         return parent;
     }
@@ -210,12 +210,12 @@ public final class RunRow {
                 softLimit, budgetWarned);
     }
 
-    /** True when the run's own row does not hold what stands here; for the writer of changes. */
+    /** True when the run's own row is not up to date; for the writer of changes. */
     public boolean unsaved() {
         return !face().equals(saved);
     }
 
-    /** The run's own row holds what stands here; for the writer and the loader of views. */
+    /** Marks the run's own row as up to date; for the writer and the loader of views. */
     public void saved() {
         saved = face();
     }
@@ -253,7 +253,7 @@ public final class RunRow {
         return attempt;
     }
 
-    /** Part of every effect key: rises when the run starts over, so that its effects are made anew. */
+    /** Part of every effect key: rises when the run starts over, so that its effects happen again. */
     public int effectGeneration() {
         return effectGeneration;
     }
@@ -273,7 +273,7 @@ public final class RunRow {
         return failing;
     }
 
-    /** The version of the plan that it works on, from 1. */
+    /** The plan version in use, from 1. */
     public int planVersion() {
         return planVersion;
     }
@@ -283,32 +283,32 @@ public final class RunRow {
         return replans;
     }
 
-    /** What it waits for beside its tasks. */
+    /** What it waits for besides its tasks. */
     public Gate gate() {
         return gate;
     }
 
-    /** When it came into its state; null for a run that was never moved. */
+    /** When it entered its state; null for a run without transitions. */
     public @Nullable Instant stateSince() {
         return stateSince;
     }
 
-    /** How long it has been at work in this attempt, up to {@link #activeSince}. */
+    /** Time at work in this attempt, up to {@link #activeSince}. */
     public Duration active() {
         return active;
     }
 
-    /** Since when its time at work has been counting; null while it does not. */
+    /** Since when its time at work counts; null while it does not. */
     public @Nullable Instant activeSince() {
         return activeSince;
     }
 
-    /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
+    /** Since when none of its workers has sent a heartbeat, where the run fails of that; null while one does. */
     public @Nullable Instant quietSince() {
         return quietSince;
     }
 
-    /** Tasks that had failed when the attempt ended, and steps of tasks that went on without them; set at that end. */
+    /** Tasks that had failed at the attempt's end, and steps of tasks that continued without them; set at that end. */
     public int failures() {
         return failures;
     }
@@ -326,17 +326,17 @@ public final class RunRow {
         return cost;
     }
 
-    /** Credits set aside for the open attempt; zero when none is open. */
+    /** Credits reserved for the open attempt; zero when none is open. */
     public BigDecimal reserved() {
         return reserved;
     }
 
-    /** Of {@link #reserved}, what the attempt's steps have used; never more. */
+    /** The part of {@link #reserved} that the attempt's steps have used; never more. */
     public BigDecimal charged() {
         return charged;
     }
 
-    /** Credits that the current attempt's steps have cost beyond what could be collected. */
+    /** Cost of the current attempt's steps, in credits, beyond what could be collected. */
     public BigDecimal uncollected() {
         return uncollected;
     }
@@ -351,17 +351,17 @@ public final class RunRow {
         return refunded;
     }
 
-    /** The hard limit that has taken the place of the policy's; null where none has. */
+    /** The hard limit that replaces the policy's; null for none. */
     public @Nullable BigDecimal hardLimit() {
         return hardLimit;
     }
 
-    /** Likewise the soft limit. */
+    /** The soft limit that replaces the policy's; null for none. */
     public @Nullable BigDecimal softLimit() {
         return softLimit;
     }
 
-    /** True once people were warned of what it costs. */
+    /** True once people were warned of the cost. */
     public boolean budgetWarned() {
         return budgetWarned;
     }
@@ -382,7 +382,7 @@ public final class RunRow {
         return errorMessage;
     }
 
-    /** The output that this decision made, JSON text, null when it made none; the view does not keep outputs. */
+    /** The output of this decision, JSON text; null for none. The view does not keep outputs. */
     public @Nullable String output() {
         return output;
     }

@@ -23,9 +23,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything about one run's current attempt that a decision may need, without outputs. It is the working copy of
- * whoever decides: valid for exactly the {@link RunRow#version} it was loaded at, thrown away when a commit fails.
- * Counters and queues that can be derived from the rows live here and not in the database.
+ * All facts about one run's current attempt that a decision may need, without outputs. Valid for exactly the {@link
+ * RunRow#version} it was loaded at; discarded when a commit fails. Counters and queues that can be derived from the
+ * rows are here and not in the database. Not thread-safe.
  */
 public final class RunView {
     private static final int TEXT_PER_ROW = 512;
@@ -35,19 +35,19 @@ public final class RunView {
     final List<AgentRow> agents = new ArrayList<>();
     final Map<UUID, TaskRow> tasks = new LinkedHashMap<>();
     final Map<UUID, StepRow> steps = new HashMap<>();
-    /** Names of the attempt's artifacts, for they are unique. */
+    /** The attempt's artifacts by their unique names. */
     final Map<String, UUID> artifacts = new HashMap<>();
-    /** Agents with ready tasks that wait until fewer agents are at work. */
+    /** Agents with ready tasks that wait for the limit of concurrent agents. */
     final Deque<AgentRow> waitingAgents = new ArrayDeque<>();
     /** Open tickets. */
     final Map<UUID, TicketRow> tickets = new LinkedHashMap<>();
-    /** Pending proposals, each with the time at which it expires, if it does. */
+    /** Pending proposals, each with its expiry, if any. */
     final Map<UUID, @Nullable Instant> proposals = new LinkedHashMap<>();
-    /** Signals that no step has taken, in order. */
+    /** Signals that no step has consumed, in order. */
     final List<Signal> signals = new ArrayList<>();
-    /** All signals that the run has ever got: each counts once, however often it is sent. */
+    /** All signals that the run has ever received: each counts once, however often it is sent. */
     final Set<UUID> signalsSeen = new HashSet<>();
-    /** Runs that steps of all attempts have started, by the step. */
+    /** Child runs of all attempts, by the step that started them. */
     final Map<UUID, ChildRow> children = new HashMap<>();
     final List<EngineOutage> outages = new ArrayList<>();
     final CallWindow calls;
@@ -55,19 +55,19 @@ public final class RunView {
     @Nullable TaskRow beforeHook;
     /** The task that runs when all others have ended; null for none. */
     @Nullable TaskRow afterHook;
-    /** True while the evaluator's answer for a planner's plan is awaited. */
+    /** True while the evaluator checks a planner's plan. */
     boolean evaluatingPlan;
-    /** When the timer over all timeouts is due; null when it is not known to be armed. */
+    /** When the timer of all timeouts is due; null when it is not known to be armed. */
     @Nullable Instant watchDue;
-    /** When it starts by itself; null when it has started or waits to be told. */
+    /** When it starts by itself; null when it has started or waits for a request. */
     @Nullable Instant startDue;
-    /** Tasks, groups aside, that have begun and not ended; of these, those that only wait. */
+    /** Tasks, groups aside, that have begun and not ended, and how many of these only wait. */
     int tasksBegun;
     int tasksWaiting;
     /** Agents with a task that holds a slot; changes with the slots only. */
     int agentsAtWork;
     int tasksOpen;
-    /** True while the evaluator's answer for the run's output is awaited. */
+    /** True while the evaluator computes the run's output. */
     boolean evaluatingOutput;
 
     /** @param plan null while no command can need it (a run whose tasks exist) */
@@ -97,7 +97,7 @@ public final class RunView {
         return tasks.get(id);
     }
 
-    /** How much memory the view takes, in rows; so many characters of a plan's or a step's input count as one more. */
+    /** Memory use of the view, in rows; a fixed number of characters of a plan or an input counts as one more row. */
     public int weight() {
         long kept = signals.stream().mapToLong(signal -> signal.payload().length()).sum();
         long inputs = steps.values().stream().mapToLong(step -> step.spec().input().length()).sum();
@@ -108,7 +108,7 @@ public final class RunView {
         return 1 + tasks.size() + steps.size() + (int) ((inputs + kept) / TEXT_PER_ROW);
     }
 
-    /** The calls of recent time; the loader of views adds what happened before. */
+    /** The recent calls; the loader of views adds those from before. */
     public CallWindow calls() {
         return calls;
     }
@@ -128,23 +128,23 @@ public final class RunView {
         proposals.put(proposal, expires);
     }
 
-    /** Adds a signal that no step has taken, in order. */
+    /** Adds a signal that no step has consumed, in order. */
     public void add(Signal signal) {
         signalsSeen.add(signal.id());
         signals.add(signal);
     }
 
-    /** Adds a run that a step has started; for the loader of views. */
+    /** Adds a child run; for the loader of views. */
     public void add(ChildRow child) {
         children.put(child.stepId(), child);
     }
 
-    /** Notes a signal that a step has taken. */
+    /** Adds the id of a consumed signal. */
     public void addTakenSignal(UUID id) {
         signalsSeen.add(id);
     }
 
-    /** Notes a time without any engine since the run was made; for the loader of views. */
+    /** Adds an outage of the engine since the run's creation; for the loader of views. */
     public void add(EngineOutage outage) {
         outages.add(outage);
     }
@@ -191,12 +191,12 @@ public final class RunView {
         step.task().steps.add(step);
     }
 
-    /** True of a task, no group, that has begun and not ended. */
+    /** True for a task, not a group, that has begun and not ended. */
     static boolean begun(TaskRow task) {
         return !task.isGroup() && task.state != TaskState.PENDING && !task.terminal();
     }
 
-    /** Brings up to date whether the task only waits: for a person, a time, a signal or another run. */
+    /** Updates whether the task only waits: for a person, a time, a signal or another run. */
     void lookAtWaits(TaskRow task) {
         boolean is = task.state == TaskState.AWAITING_HUMAN || task.parked()
                 || (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)
@@ -220,19 +220,19 @@ public final class RunView {
         return waits;
     }
 
-    /** True while the whole run only waits: nothing of it is queued, held or backing off. */
+    /** True while the whole run only waits: no step is queued, held or backing off. */
     boolean onlyWaits() {
         return run.gate == RunRow.Gate.ACCEPTANCE || tasksWaiting > 0 && tasksBegun == tasksWaiting + inLine()
                 && agents.stream().noneMatch(agent -> agent.nextRunAt != null);
     }
 
-    /** Tasks that wait for a slot, which those that only wait may hold. */
+    /** Number of tasks that wait for a slot, which tasks that only wait may hold. */
     private long inLine() {
         return agents.stream().flatMap(agent -> agent.ready.stream())
                 .filter(task -> task.state == TaskState.QUEUED && !task.hasSlot).count();
     }
 
-    /** Links a task to one of its upstreams, both added before with the states they have. */
+    /** Links a task to one of its upstreams; both must be added, with their states. */
     public void link(TaskRow task, TaskRow upstream) {
         task.upstreams.add(upstream);
         upstream.downstreams.add(task);
@@ -243,7 +243,7 @@ public final class RunView {
         }
     }
 
-    /** Empties the view for a new attempt. */
+    /** Clears the view for a new attempt. */
     void forgetAttempt() {
         agents.clear();
         tasks.clear();
@@ -265,7 +265,9 @@ public final class RunView {
         artifacts.put(name, stepId);
     }
 
-    /** Notes a row of the work queue: the lane's first open step is in it, under a lease when {@code holder} is set. */
+    /**
+     * Restores a row of the work queue: the lane's first open step is in it, under a lease when {@code holder} is set.
+     */
     public void restoreLane(UUID taskId, int lane, @Nullable String holder) {
         TaskRow task = Objects.requireNonNull(tasks.get(taskId));
         for (StepRow step : task.steps) {
@@ -277,17 +279,17 @@ public final class RunView {
         }
     }
 
-    /** Notes when the timer over all timeouts is due. */
+    /** Restores the due time of the timer of all timeouts. */
     public void restoreWatch(Instant due) {
         watchDue = due;
     }
 
-    /** Notes when it starts by itself. */
+    /** Restores its start time. */
     public void restoreStart(Instant due) {
         startDue = due;
     }
 
-    /** Notes an armed evaluation timer. */
+    /** Restores an armed evaluation timer. */
     public void restoreEvaluation(TimerKind kind, UUID subject) {
         switch (kind) {
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> Objects.requireNonNull(tasks.get(subject)).evaluating = true;
@@ -301,7 +303,7 @@ public final class RunView {
         }
     }
 
-    /** Gives a task one of its agent's slots; the first puts the agent to work. */
+    /** Gives a task one of its agent's slots; the first one starts the agent. */
     void takeSlot(TaskRow task) {
         task.hasSlot = true;
         if (task.agent().slotsTaken++ == 0) {
@@ -309,7 +311,7 @@ public final class RunView {
         }
     }
 
-    /** Takes a task's slot from it; with the last the agent is no longer at work. */
+    /** Takes a task's slot from it; without slots the agent is no longer at work. */
     void leaveSlot(TaskRow task) {
         task.hasSlot = false;
         if (--task.agent().slotsTaken == 0) {
@@ -317,7 +319,7 @@ public final class RunView {
         }
     }
 
-    /** Derives slots and queues once all rows are in; for the loader of views, after everything was added. */
+    /** Derives slots and queues; for the loader of views, after all rows were added. */
     public void restoreSlots() {
         List<TaskRow> waiting = new ArrayList<>();
         for (TaskRow task : tasks.values()) {

@@ -19,13 +19,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages from outside that steps of kind {@code signal} wait for. Each goes to exactly one step: to the one that has
- * waited for its name the longest, or it is kept for the first that will. What is kept outlives attempts.
+ * Delivers external messages to steps of kind {@code signal}. Each signal goes to exactly one step: the one that has
+ * waited longest for its name, or the first one later. Kept signals outlive attempts.
  */
 final class Signals {
-    /** So many are kept at a time. */
+    /** Maximum number of kept signals. */
     static final int MAX_UNREAD = 100;
-    /** So many a run takes in its life. */
+    /** Maximum number of signals in a run's life. */
     static final int MAX_SIGNALS = 1_000;
 
     private static final Comparator<StepRow> BY_TURN = Comparator
@@ -45,8 +45,10 @@ final class Signals {
         }
         StepRow step = waiting(d, signal.name());
         if (d.view.signalsSeen.size() >= MAX_SIGNALS || step == null && d.view.signals.size() >= MAX_UNREAD) {
-            return new Reply.Rejected("TOO_MANY_SIGNALS", "a run takes " + MAX_SIGNALS + " signals, and keeps " + MAX_UNREAD
-                    + " that no step has waited for", d.run.state.wire(), List.of());
+            return new Reply.Rejected("TOO_MANY_SIGNALS",
+                    "a run takes " + MAX_SIGNALS + " signals, and keeps " + MAX_UNREAD
+                            + " that no step has waited for",
+                    d.run.state.wire(), List.of());
         }
         d.note(step == null ? null : step.task(), step, new OtherPayload.SignalReceived(signal.name(), signal.id()));
         d.changes.add(
@@ -65,7 +67,7 @@ final class Signals {
                 && step.signalWait.signal().equals(name)).min(BY_TURN).orElse(null);
     }
 
-    /** A step begins to wait; what is kept under that name is its. */
+    /** A step begins to wait; a kept signal of that name goes to it. */
     static void await(Decision d, StepRow step, Command.Evaluation.Awaits awaits) {
         step.signalWait = new SignalWait(awaits.name(), awaits.goesOn());
         d.changes.resolvedInput(step, awaits.input());
@@ -90,7 +92,7 @@ final class Signals {
         Steps.succeed(d, step, signal.payload(), PayloadPart.Waited.signal(signal));
     }
 
-    /** Nobody has sent it in time. */
+    /** The signal did not arrive in time. */
     static void missed(Decision d, StepRow step) {
         SignalWait signalWait = Objects.requireNonNull(step.signalWait);
         step.signalWait = null;

@@ -19,14 +19,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How ready work reaches workers under the three limits: agents at work per run, tasks per agent, steps per task. A
- * task that has its slot keeps it through its steps; its steps travel in lanes, each a row of the work queue.
+ * Dispatches ready work under three limits: agents at work per run, tasks per agent, steps per task. A task keeps its
+ * slot through all its steps. Its steps run in lanes, each a row of the work queue.
  */
 final class SlotScheduling {
 
     private SlotScheduling() {}
 
-    /** A task has become {@code queued}: it waits for a slot of its agent, and gets it if there is one. */
+    /** A task has become {@code queued}: it takes a slot of its agent if one is free, else waits for one. */
     static void ready(Decision d, TaskRow task) {
         task.agent().ready.add(task);
         fill(d, task.agent());
@@ -47,7 +47,10 @@ final class SlotScheduling {
         }
     }
 
-    /** True when the next task of the agent must not begin as yet; without other work the agent stands in line. */
+    /**
+     * True when the agent's next task must not begin yet; an agent without other work then waits in the queue of
+     * agents.
+     */
     private static boolean heldBack(Decision d, AgentRow agent) {
         if (!HardLimit.holdsBack(d, agent.ready.element())) {
             return false;
@@ -56,14 +59,14 @@ final class SlotScheduling {
         return true;
     }
 
-    /** Notes that an agent that is not at work would be. */
+    /** Queues an agent that is not at work and has ready tasks. */
     private static void lineUp(Decision d, AgentRow agent) {
         if (!agent.atWork() && !d.view.waitingAgents.contains(agent)) {
             d.view.waitingAgents.add(agent);
         }
     }
 
-    /** Whatever waits is looked at again. */
+    /** Tries again to start all waiting work. */
     static void goOn(Decision d) {
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             if (task.hasSlot && (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)) {
@@ -75,7 +78,7 @@ final class SlotScheduling {
         }
     }
 
-    /** Tasks that were cancelled while they waited leave the line when they come to its head. */
+    /** Removes cancelled tasks from the head of the agent's queue. */
     private static void dropEnded(AgentRow agent) {
         while (!agent.ready.isEmpty() && agent.ready.peek().state != TaskState.QUEUED) {
             agent.ready.poll();
@@ -96,7 +99,7 @@ final class SlotScheduling {
         return agent.name() == null ? d.run.policy().tasksPerDefaultAgent() : d.run.policy().tasksPerAgent();
     }
 
-    /** True when the agent is at work or may be; otherwise it stands in line. */
+    /** True when the agent is at work or may start; otherwise it must wait in the queue of agents. */
     private static boolean room(Decision d, AgentRow agent) {
         if (agent.atWork()) {
             return true;
@@ -109,7 +112,7 @@ final class SlotScheduling {
         return true;
     }
 
-    /** A task has ended: its slot goes to the next of its agent, or the agent makes room for another. */
+    /** A task has ended: its slot goes to the agent's next task, or another agent may start. */
     static void free(Decision d, TaskRow task) {
         if (task.hasSlot) {
             d.view.leaveSlot(task);
@@ -118,7 +121,7 @@ final class SlotScheduling {
         }
     }
 
-    /** A task gives up its slot or its place in the line; nobody takes it yet. */
+    /** A task gives up its slot or its place in the queue; the slot stays free for now. */
     static void leave(Decision d, TaskRow task) {
         task.agent().ready.remove(task);
         if (task.hasSlot) {
@@ -126,7 +129,7 @@ final class SlotScheduling {
         }
     }
 
-    /** As many agents as there is room for go to work, those first that have waited longest. */
+    /** Starts as many waiting agents as the limit allows, those first that have waited longest. */
     static void letOthers(Decision d) {
         for (int left = d.view.waitingAgents.size(); left > 0 && d.atWork()
                 && d.view.agentsAtWork < d.run.policy().maxAgents(); left--) {
@@ -135,9 +138,9 @@ final class SlotScheduling {
     }
 
     /**
-     * Opens what a task with a slot can do next.
+     * Opens the next steps of a task with a slot.
      *
-     * @param holder whose lane has just become free, for it may go on at once; null for none
+     * @param holder of a lane that has just become free and may continue at once; null for none
      * @return false when no step is left open
      */
     static boolean open(Decision d, TaskRow task, @Nullable String holder) {
@@ -176,7 +179,7 @@ final class SlotScheduling {
         return busy > 0;
     }
 
-    /** Opens one step unless it is under way or its time has not come; harmless when repeated. */
+    /** Opens one step unless it is open already or not due yet; idempotent. */
     static void open(Decision d, StepRow step, @Nullable String laneHolder) {
         if (step.queued || step.evaluating || !d.atWork()) {
             return;
@@ -239,7 +242,7 @@ final class SlotScheduling {
         d.changes.started(d.run, step);
     }
 
-    /** What the holder of a step's lease is handed. */
+    /** The assignment for the holder of a step's lease. */
     static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
         Instant expires = d.now.plus(Objects.requireNonNull(item.lease()));
         return new StepAssignment(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
@@ -259,7 +262,7 @@ final class SlotScheduling {
         return item;
     }
 
-    /** @param worker that takes its first step; null for the engine */
+    /** @param worker the worker that takes its first step; null for the engine */
     private static void begin(Decision d, TaskRow task, @Nullable String worker) {
         if (task.state == TaskState.QUEUED) {
             d.begin();
@@ -270,7 +273,7 @@ final class SlotScheduling {
         }
     }
 
-    /** Takes a step's lane out of the queue; whoever holds its lease is told to stop. */
+    /** Removes a step's lane from the queue and signals its lease holder to stop. */
     static void close(Decision d, StepRow step) {
         if (step.held()) {
             d.changes.stopped(step);
@@ -283,7 +286,7 @@ final class SlotScheduling {
         step.holder = null;
     }
 
-    /** On a pause: what nobody has claimed leaves the queue, and its tasks line up again in their order. */
+    /** On a pause: removes unclaimed lanes from the queue, and their tasks wait again in their order. */
     static void withdraw(Decision d) {
         List<TaskRow> waiting = new ArrayList<>();
         for (TaskRow task : d.view.tasks.values()) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A step: the unit that is claimed under a lease, fenced by its epoch, retried, timed out and metered. */
 public final class StepRow {
-    /** An order that is the same wherever it is decided. */
+    /** A deterministic order. */
     static final Comparator<StepRow> BY_ID = Comparator.comparing(step -> step.id);
 
     private final UUID id;
@@ -36,9 +36,9 @@ public final class StepRow {
     BigDecimal cost = BigDecimal.ZERO;
     /** Attempts before a human granted new retries; they count against no retry budget. */
     int grantedRetries;
-    /** True when it failed and its task went on without it. */
+    /** True when it failed and its task continued without it. */
     boolean failureIgnored;
-    /** While it waits for a signal; else null. */
+    /** The signal that it waits for; null for none. */
     @Nullable SignalWait signalWait;
     @Nullable Instant nextRunAt;
     @Nullable Instant startedAt;
@@ -60,14 +60,14 @@ public final class StepRow {
         this.turn = turn;
     }
 
-    /** Sets what the failure policy keeps; for the loader of views only. */
+    /** Sets the columns of the failure policy; for the loader of views only. */
     public StepRow restorePolicy(int grantedRetries, boolean failureIgnored) {
         this.grantedRetries = grantedRetries;
         this.failureIgnored = failureIgnored;
         return this;
     }
 
-    /** Sets what signal it waits for; for the loader of views only. */
+    /** Sets the awaited signal; for the loader of views only. */
     public StepRow restoreAwaited(@Nullable SignalWait signalWait) {
         this.signalWait = signalWait;
         return this;
@@ -95,17 +95,17 @@ public final class StepRow {
         return this;
     }
 
-    /** The lane of its task's work that it runs in: one for steps in order, one each for parallel steps. */
+    /** Its lane within the task: one lane for sequential steps, one each for parallel steps. */
     public int lane() {
         return task.spec().parallelSteps() ? position : 0;
     }
 
-    /** True while it waits for a human's answer to its ticket: tried again at no time by itself. */
+    /** True while it waits for a human's answer to its ticket and is not retried by itself. */
     public boolean parked() {
         return state == StepState.AWAITING_RETRY && nextRunAt == null;
     }
 
-    /** The attempt of its task that it belongs to. */
+    /** The task attempt that it belongs to. */
     public int taskAttempt() {
         return taskAttempt;
     }
@@ -115,17 +115,17 @@ public final class StepRow {
         return grantedRetries;
     }
 
-    /** True when it failed and its task went on without it. */
+    /** True when it failed and its task continued without it. */
     public boolean failureIgnored() {
         return failureIgnored;
     }
 
-    /** What signal it waits for; null while it waits for none. */
+    /** The signal that it waits for; null for none. */
     public @Nullable SignalWait awaited() {
         return signalWait;
     }
 
-    /** True while somebody holds a lease on it. */
+    /** True while a worker or node holds a lease on it. */
     public boolean held() {
         return holder != null;
     }
@@ -168,7 +168,7 @@ public final class StepRow {
         return failures;
     }
 
-    /** Claims in a row that ended without a word from their holder. */
+    /** Claims in a row that ended without a report of their holder. */
     public int deliveries() {
         return deliveries;
     }
@@ -183,7 +183,7 @@ public final class StepRow {
         return resultEpoch;
     }
 
-    /** The worker or node that holds the lease; null when nobody does. */
+    /** The worker or node that holds the lease; null for none. */
     public @Nullable String holder() {
         return holder;
     }
@@ -221,12 +221,12 @@ public final class StepRow {
         return errorClass;
     }
 
-    /** The key of the step's effects outside, see {@link StepAssignment#effectKey}. */
+    /** The key of the step's external effects, see {@link StepAssignment#effectKey}. */
     public String effectKey(RunRow run) {
         return StepAssignment.effectKey(run.id(), run.effectGeneration(), task.effectGeneration(), task.key(), name());
     }
 
-    /** What went wrong before; null when nothing did. */
+    /** The previous failure; null for none. */
     @Nullable PreviousFailure setback() {
         return PreviousFailure.of(task.attempt(), PreviousFailure.error(errorCode, errorClass, errorMessage),
                 PreviousFailure.error(task.errorCode(), task.errorClass(), task.errorMessage()));

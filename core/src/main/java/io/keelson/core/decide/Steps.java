@@ -27,7 +27,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What holders of leases report, and what becomes of the step and its task. */
+/** Applies the reports of lease holders to the step and its task. */
 final class Steps {
     static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
 
@@ -85,7 +85,7 @@ final class Steps {
         return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
     }
 
-    /** The first answer may have been lost, and with it the step that the holder was given to go on with. */
+    /** Repeats the first reply, which may have been lost, with the assignment that the holder received in it. */
     private static Reply duplicate(@Nullable StepRow step, @Nullable NextStepRequest request) {
         if (step == null || request == null || step.lane() != 0) {
             return new Reply.Duplicate(null);
@@ -99,7 +99,7 @@ final class Steps {
         return new Reply.Duplicate(given ? steps.get(following).id() : null);
     }
 
-    /** A turn has ended well and the task needs another; not a retry (lifecycle §3). */
+    /** A turn has succeeded and the task needs another; not a retry (lifecycle §3). */
     static Reply another(Decision d, Command.Continue command) {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
@@ -191,7 +191,7 @@ final class Steps {
         return Reply.CHANGED;
     }
 
-    /** A timer of a step has come due; one that was armed anew since is left alone. */
+    /** A step's timer is due; ignores one that was armed again since. */
     static void due(Decision d, StepRow step, TimerKind kind) {
         if (step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
             return;
@@ -212,7 +212,10 @@ final class Steps {
         }
     }
 
-    /** Backoffs that are not over by this node's time, though another may have found them over while the run was paused. */
+    /**
+     * Arms backoffs that are not over by this node's time, though another node may have found them over during the
+     * run's pause.
+     */
     static void armRetries(Decision d, TaskRow task) {
         for (StepRow step : task.steps) {
             if (step.state == StepState.AWAITING_RETRY && step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
@@ -221,12 +224,12 @@ final class Steps {
         }
     }
 
-    /** The engine itself completes a step that nobody held: a wait, an approval. */
+    /** The engine completes a step without a holder: a wait, an approval. */
     static void succeed(Decision d, StepRow step, String output, PayloadPart.@Nullable Waited waited) {
         succeed(d, step, output, new StepPayload.Completed(null, waited));
     }
 
-    /** @param payload what is told of its end */
+    /** @param payload of its event */
     static void succeed(Decision d, StepRow step, String output, StepPayload payload) {
         d.changes.output(step, output);
         d.yielded = output;
@@ -235,7 +238,7 @@ final class Steps {
         advance(d, step.task(), null);
     }
 
-    /** After a step's good end: the task's next steps, or its own end. While the run is paused nothing new is opened. */
+    /** After a step's success: opens the task's next steps, or ends the task. While the run is paused nothing opens. */
     static void advance(Decision d, TaskRow task, @Nullable String holder) {
         if (task.state == TaskState.VERIFYING) {
             Verdicts.goOn(d, task, holder);
@@ -248,7 +251,7 @@ final class Steps {
         return task.steps.stream().allMatch(step -> step.state.terminal());
     }
 
-    /** All work of a task or of a group's children is done: its output, then its end. */
+    /** All work of a task or of a group's children is done: computes its output, then ends it. */
     static void finish(Decision d, TaskRow task) {
         if (task.isGroup() || task.spec().output() != null) {
             task.evaluating = true;
@@ -276,7 +279,7 @@ final class Steps {
         d.move(step, StepState.CANCELLED, new StepPayload.Cancelled());
     }
 
-    /** Null when the epoch's holder may report; otherwise the answer for it (races 4–6: the epoch decides). */
+    /** Null when the epoch's holder may report; otherwise the refusal (races 4–6: the epoch decides). */
     private static @Nullable Reply fence(@Nullable StepRow step, int epoch) {
         if (step == null) {
             return Reply.rejected("STALE_LEASE", "the step belongs to an attempt that is over");
@@ -293,15 +296,15 @@ final class Steps {
     }
 
     /**
-     * A report that was taken.
+     * An accepted report.
      *
-     * @param holder who made it
+     * @param holder the reporter
      * @param cost of the try
-     * @param spent what its event tells of tokens and cost; null when there is nothing to tell
+     * @param spent tokens and cost for its event; null for none
      */
     record Recorded(String holder, BigDecimal cost, PayloadPart.@Nullable Spent spent) {}
 
-    /** Records a result under its epoch, charges its cost and takes the lane off its holder. */
+    /** Records a result under its epoch, charges its cost and frees the lane. */
     private static Recorded record(Decision d, StepRow step, Result result, String outcome,
             @Nullable StepError error) {
         Cost cost = Credits.cost(d, step, result);

@@ -6,9 +6,9 @@ import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import java.util.List;
 
-/** Tasks that the engine itself adds to a plan, so that hooks and planners run, retry and are metered like any work. */
+/** Tasks that the engine adds to a plan, so that hooks and planners run, retry and are metered like other work. */
 final class SystemTasks {
-    /** Name of the agent that does them; no plan can have it, for names of agents do not begin with a dot. */
+    /** Name of their agent; no plan can have it, because agents' names do not begin with a dot. */
     static final String AGENT = ".engine";
 
     private SystemTasks() {}
@@ -17,7 +17,7 @@ final class SystemTasks {
         return AGENT.equals(spec.agent());
     }
 
-    /** True for a planner's work. */
+    /** True for a planner's task. */
     static boolean plans(TaskRow task) {
         return is(task.spec()) && task.spec().taskType() == TaskType.PLANNING;
     }
@@ -31,7 +31,8 @@ final class SystemTasks {
     }
 
     /**
-     * Each re-planning has a key of its own, in later attempts of the run too: its effect keys must not repeat.
+     * The task of one re-planning. Its key is unique, also in later attempts of the run, so that its effect keys do not
+     * repeat.
      *
      * @param number of the re-planning in this attempt, from 1
      */

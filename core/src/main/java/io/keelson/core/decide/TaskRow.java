@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of the current attempt. A task with {@code for_each} is a group: it has no steps of its own and ends when the
- * children that it fanned out into have ended.
+ * A task of the current attempt. A task with {@code for_each} is a group: it has no steps of its own and ends when its
+ * children have ended.
  */
 public final class TaskRow {
     /** The order in which ready tasks of one agent get its slots. */
@@ -38,14 +38,14 @@ public final class TaskRow {
     int failures;
     /** Attempts before a human granted new retries; they count against no retry budget. */
     int grantedRetries;
-    /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
+    /** Part of its steps' effect keys: rises when its output was rejected, so that effects happen again. */
     int effectGeneration = 1;
-    /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
+    /** True when its failure was ignored, or when all its work that was not skipped failed and was ignored. */
     boolean failureIgnored;
-    /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
+    /** True when it left the current attempt: another row has replaced it, or no plan needs it. */
     boolean superseded;
     @Nullable Instant nextRunAt;
-    /** When it came into its state. */
+    /** When it entered its state. */
     @Nullable Instant stateSince;
     /** When the work of its current attempt began. */
     @Nullable Instant begunAt;
@@ -65,7 +65,7 @@ public final class TaskRow {
     final List<TaskRow> upstreams = new ArrayList<>();
     final List<TaskRow> downstreams = new ArrayList<>();
     final List<TaskRow> children = new ArrayList<>();
-    /** True while it only waits: for a person who was asked, a time, a signal or another run. */
+    /** True while it only waits: for a person, a time, a signal or another run. */
     boolean waits;
     int upstreamsOpen;
     int upstreamsCompleted;
@@ -75,7 +75,7 @@ public final class TaskRow {
     int cursor;
     /** True while the task holds one of its agent's slots. */
     boolean hasSlot;
-    /** True while an answer of the evaluator is awaited for its gate or its output. */
+    /** True while the evaluator computes its gate or its output. */
     boolean evaluating;
 
     /**
@@ -114,7 +114,7 @@ public final class TaskRow {
         return this;
     }
 
-    /** Sets what the failure policy and verification keep; for the loader of views only. */
+    /** Sets the columns of the failure policy and verification; for the loader of views only. */
     public TaskRow restorePolicy(int failures, int grantedRetries, int effectGeneration, boolean failureIgnored,
             @Nullable Instant nextRunAt, @Nullable Instant stateSince, @Nullable Instant begunAt,
             @Nullable String errorClass, @Nullable BigDecimal verifierScore, @Nullable String verifiedBy) {
@@ -131,17 +131,17 @@ public final class TaskRow {
         return this;
     }
 
-    /** True for what the engine itself added to the plan: hooks and the planner's work. */
+    /** True for tasks that the engine added to the plan: hooks and the planner's work. */
     public boolean system() {
         return SystemTasks.is(spec);
     }
 
-    /** True while it waits for a human's answer to its ticket: tried again at no time by itself. */
+    /** True while it waits for a human's answer to its ticket and is not retried by itself. */
     public boolean parked() {
         return state == TaskState.AWAITING_RETRY && nextRunAt == null;
     }
 
-    /** The steps as they were planned, without further turns and verifications. */
+    /** The planned steps, without further turns and verifications. */
     List<StepSpec> planned() {
         return steps.stream().filter(step -> step.turn() == 1 && step.spec().kind() != StepKind.VERIFY)
                 .map(StepRow::spec).toList();
@@ -160,7 +160,7 @@ public final class TaskRow {
         return id;
     }
 
-    /** Where its whole output is read: a path of the API. */
+    /** The API path of its whole output. */
     public String outputRef() {
         return "/api/v1/tasks/" + id + "/output";
     }
@@ -230,17 +230,17 @@ public final class TaskRow {
         return grantedRetries;
     }
 
-    /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
+    /** Part of its steps' effect keys: rises when its output was rejected, so that effects happen again. */
     public int effectGeneration() {
         return effectGeneration;
     }
 
-    /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
+    /** True when its failure was ignored, or when all its work that was not skipped failed and was ignored. */
     public boolean failureIgnored() {
         return failureIgnored;
     }
 
-    /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
+    /** True when it left the current attempt: another row has replaced it, or no plan needs it. */
     public boolean superseded() {
         return superseded;
     }
@@ -250,7 +250,7 @@ public final class TaskRow {
         return nextRunAt;
     }
 
-    /** When it came into its state. */
+    /** When it entered its state. */
     public @Nullable Instant stateSince() {
         return stateSince;
     }
@@ -269,7 +269,7 @@ public final class TaskRow {
         return verifierScore;
     }
 
-    /** Who gave the last verdict; null when nobody did. */
+    /** Who gave the last verdict; null for none. */
     public @Nullable String verifiedBy() {
         return verifiedBy;
     }

@@ -5,7 +5,9 @@ import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A question to a human that holds the run up: what failed, why that is beyond the policy, and what can be done. */
+/**
+ * A question to a human that holds up the run: what failed, why the policy does not decide, and the possible answers.
+ */
 public final class TicketRow {
     private final UUID id;
     private final Kind kind;
@@ -23,11 +25,11 @@ public final class TicketRow {
     @Nullable String comment;
     @Nullable Instant resolvedAt;
 
-    /** What is asked. */
+    /** The question. */
     public enum Kind {
-        /** A step or a task is beyond its retry policy. */
+        /** A step or a task has exhausted its retry policy. */
         FAILURE,
-        /** A new plan wants approval. */
+        /** A new plan needs approval. */
         REPLAN_APPROVAL;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
@@ -41,7 +43,7 @@ public final class TicketRow {
         }
     }
 
-    /** How pressing it is (handoff §6.2); rises when nobody answers. */
+    /** Its urgency (handoff §6.2); rises while it stays unanswered. */
     public enum Severity {
         MEDIUM, HIGH, CRITICAL;
 
@@ -62,10 +64,10 @@ public final class TicketRow {
 
     /**
      * @param attempt the run attempt
-     * @param taskId the task concerned; null when the whole run is
-     * @param stepId the step concerned; null when the whole task or run is
+     * @param taskId the task; null when it is about the whole run
+     * @param stepId the step; null when it is about the whole task or run
      * @param reason why a human is asked, a code
-     * @param errorCode of the failure behind it; null when there was none
+     * @param errorCode of the failure; null for none
      */
     public TicketRow(UUID id, Kind kind, int attempt, @Nullable UUID taskId, @Nullable UUID stepId, Severity severity,
             String reason, @Nullable String errorCode, String message, Instant openedAt) {

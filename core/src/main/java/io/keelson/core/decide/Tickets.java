@@ -21,16 +21,16 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Escalation: a ticket is opened, the run is held up, a human answers (specification, failure §3). */
+/** Escalation: opens a ticket, holds up the run, and applies the human's answer (specification, failure §3). */
 final class Tickets {
 
-    /** Who goes on all the same has forgiven the errors that raised the alarm. */
+    /** A human who resumes despite one of these forgives the errors behind it. */
     private static final Set<String> ALARMS =
             Set.of(RetryReason.ERROR_COUNT_EXCEEDED.wire(), RetryReason.ERROR_RATE_EXCEEDED.wire());
 
     private Tickets() {}
 
-    /** Asks what to do about a step or task that is parked in {@code awaiting_retry}. */
+    /** Opens a ticket about a step or task that is parked in {@code awaiting_retry}. */
     static void failure(Decision d, TaskRow task, @Nullable StepRow step, StepError error, String reason) {
         String what = step == null ? "task '" + task.key() + "'" : "step '" + task.key() + "/" + step.name() + "'";
         open(d, new TicketRow(d.ids.next(), Kind.FAILURE, d.run.attempt, task.id(), step == null ? null : step.id(),
@@ -48,7 +48,7 @@ final class Tickets {
         hold(d);
     }
 
-    /** A running run with an open ticket is held up; one that is paused already is held up when it resumes. */
+    /** Holds up a running run with an open ticket; a paused run is held up when it resumes. */
     static void hold(Decision d) {
         if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty()) {
             TicketRow first = d.view.tickets.values().iterator().next();
@@ -125,7 +125,7 @@ final class Tickets {
         }
     }
 
-    /** Nobody has answered in time. */
+    /** The answer did not come in time. */
     static void overdue(Decision d, TicketRow ticket) {
         switch (d.run.policy().humans().onTimeout()) {
             case REMIND -> {
@@ -134,12 +134,12 @@ final class Tickets {
                 d.note(new OtherPayload.EscalationReminded(ticket.id(), ticket.severity.wire()));
                 d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
             }
-            case FAIL -> answer(d, ticket, Resolution.FAIL, "nobody answered in time");
-            case APPROVE -> answer(d, ticket, Resolution.RESUME, "nobody answered in time");
+            case FAIL -> answer(d, ticket, Resolution.FAIL, "no answer in time");
+            case APPROVE -> answer(d, ticket, Resolution.RESUME, "no answer in time");
         }
     }
 
-    /** The run or what a ticket is about has ended: its question is void. */
+    /** The run or the ticket's subject has ended: voids the ticket. */
     static void voidAll(Decision d) {
         List.copyOf(d.view.tickets.values()).forEach(ticket -> close(d, ticket, OtherPayload.VOID, null));
     }

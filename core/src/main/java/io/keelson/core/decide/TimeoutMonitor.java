@@ -20,14 +20,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timeouts and stalls (specification, failure §6). A run has one timer for all of them, due no later than the earliest;
- * when it comes, whatever is over is dealt with, and the timer is set anew.
+ * Timeouts and stalls (specification, failure §6). A run has one timer for all of them, due no later than the earliest.
+ * When it is due, expired timeouts are handled and the timer is set again.
  */
 final class TimeoutMonitor {
 
     private TimeoutMonitor() {}
 
-    /** After a decision: whether time counts, and when to look next. */
+    /** After a decision: updates whether time counts, and the next check. */
     static void after(Decision d, RunState before) {
         boolean counts = (d.run.state == RunState.RUNNING || d.run.state == RunState.PLANNING)
                 && !d.view.onlyWaits();
@@ -48,17 +48,17 @@ final class TimeoutMonitor {
         }
     }
 
-    /** How long the run has been at work in this attempt. */
+    /** Time at work in this attempt. */
     private static Duration active(Decision d) {
         return d.run.activeSince == null ? d.run.active : d.run.active.plus(alive(d, d.run.activeSince));
     }
 
-    /** How much of the time since then an engine was alive; zero where there is no such time. */
+    /** The part of the time since then with a live engine; zero for null. */
     static Duration alive(Decision d, @Nullable Instant since) {
         return since == null ? Duration.ZERO : EngineOutage.aliveBetween(since, d.now, d.view.outages);
     }
 
-    /** As {@link #alive}, but no further back than to when the run was last let go on: what was before is forgiven. */
+    /** Like {@link #alive}, but starts no earlier than the run's last resume: earlier time is forgiven. */
     static Duration goingSince(Decision d, @Nullable Instant since) {
         Instant going = d.run.stateSince;
         return alive(d, since != null && going != null && going.isAfter(since) ? going : since);
@@ -87,7 +87,7 @@ final class TimeoutMonitor {
                 .stream().min(Duration::compareTo).orElse(t.running()));
     }
 
-    /** A task with a timeout of its own has begun. */
+    /** A task with its own timeout has begun. */
     static void begun(Decision d, TaskRow task) {
         Duration own = task.spec().policy().timeout();
         if (own != null) {
@@ -95,7 +95,7 @@ final class TimeoutMonitor {
         }
     }
 
-    /** Looks at the latest then. */
+    /** Sets the next check to that time, unless it is earlier. */
     private static void by(Decision d, Instant due) {
         if (d.view.watchDue == null || due.isBefore(d.view.watchDue)) {
             d.view.watchDue = due;
@@ -136,7 +136,7 @@ final class TimeoutMonitor {
         }
     }
 
-    /** Whether so much time in which an engine was alive has passed; if not, looks again when it may have. */
+    /** Whether that much time with a live engine has passed; if not, schedules the next check. */
     private static boolean passed(Decision d, @Nullable Instant since, Duration limit) {
         if (since == null) {
             return false;
@@ -158,7 +158,7 @@ final class TimeoutMonitor {
             by(d, d.now.plus(t.running().minus(active(d))));
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
-            if (agent.state == AgentState.RUNNING && nobodyIsAt(d, agent)) {
+            if (agent.state == AgentState.RUNNING && awaitsClaims(d, agent)) {
                 agent.begunAt = d.now;
                 d.changes.touch(agent);
             }
@@ -200,7 +200,7 @@ final class TimeoutMonitor {
         }
     }
 
-    /** A running task shows no sign of life. What its hard limit may hold back is only looked at again. */
+    /** A running task shows no progress. A task that its hard limit may hold back is only scheduled again. */
     private static void stalled(Decision d, TaskRow task, Timeouts t) {
         if (Credits.hardLimit(d.run) != null) {
             SlotScheduling.open(d, task, null);
@@ -217,7 +217,7 @@ final class TimeoutMonitor {
         return new OtherPayload.StallDetected("task", task.id(), task.state.wire(), task.stateSince, action);
     }
 
-    /** When the task or one of its steps last changed its state. A lease's heartbeats count by the lease. */
+    /** When the task or one of its steps last changed its state. Heartbeats of a lease count by the lease. */
     private static @Nullable Instant signOfLife(TaskRow task) {
         return Stream.concat(Stream.ofNullable(task.stateSince), task.steps.stream()
                 .flatMap(step -> Stream.of(step.startedAt, step.completedAt).filter(Objects::nonNull)))
@@ -234,15 +234,15 @@ final class TimeoutMonitor {
                 .filter(task -> task.state != TaskState.QUEUED || task.hasSlot).allMatch(TimeoutMonitor::spared);
     }
 
-    /** True while all that an agent's tasks wait for is somebody who takes their steps: its time then begins anew. */
-    private static boolean nobodyIsAt(Decision d, AgentRow agent) {
+    /** True while an agent's tasks only wait to be claimed; its time then starts again. */
+    private static boolean awaitsClaims(Decision d, AgentRow agent) {
         List<TaskRow> begun = d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)
                 && !spared(task) && (task.state != TaskState.QUEUED || task.hasSlot)).toList();
         return !begun.isEmpty() && begun.stream().allMatch(task -> task.steps.stream().noneMatch(StepRow::held)
                 && task.steps.stream().anyMatch(step -> step.queued));
     }
 
-    /** The time in which a step waited counts neither for its task nor for its agent. */
+    /** Excludes a step's wait from the time of its task and its agent. */
     static void spare(Decision d, StepRow step) {
         if (step.startedAt != null) {
             moveOn(d, step.task(), Duration.between(step.startedAt, d.now));
@@ -252,7 +252,7 @@ final class TimeoutMonitor {
         }
     }
 
-    /** The time in which the run was held up counts for nothing in it. */
+    /** Excludes the time in which the run was held up. */
     static void heldUp(Decision d, @Nullable Instant since) {
         Duration held = since == null ? Duration.ZERO : Duration.between(since, d.now);
         d.view.tasks.values().stream().filter(RunView::begun).forEach(task -> moveOn(d, task, held));
@@ -278,7 +278,7 @@ final class TimeoutMonitor {
         return moved.isAfter(most) ? most : moved;
     }
 
-    /** True when nothing of a running task is under way: no lease, nothing queued, no timer, nobody asked. */
+    /** True when a running task has nothing in progress: no lease, queue row, timer or open question. */
     private static boolean idle(TaskRow task) {
         return !task.evaluating && !task.waits && task.steps.stream().noneMatch(step -> step.queued
                 || step.evaluating || switch (step.state) {
@@ -287,7 +287,7 @@ final class TimeoutMonitor {
                 });
     }
 
-    /** A lease ran out. Where the run says that it fails of silence, the time of silence begins to count. */
+    /** A lease expired. If the run fails of silence, the time of silence begins to count. */
     static void leaseLost(Decision d, Duration lease) {
         if (!d.run.policy().failures().failOnLostHeartbeat() || d.run.quietSince != null
                 || d.run.state != RunState.RUNNING || d.view.steps.values().stream().anyMatch(StepRow::held)) {

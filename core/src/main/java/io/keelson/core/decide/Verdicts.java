@@ -18,14 +18,14 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The judgement of a task's output: by verifying steps, then by a human where one is asked (lifecycle §3). */
+/** Judges a task's output: by verifying steps, then by a human if required (lifecycle §3). */
 final class Verdicts {
-    /** As many as the column {@code verifier_score} has. */
+    /** Decimals of the column {@code verifier_score}. */
     private static final int SCORE_DECIMALS = 2;
 
-    /** In {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
+    /** Value of {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
     private static final String HUMAN = "human";
-    /** Likewise: a verifying tool, or a decision that did not come in time. */
+    /** Value of {@code verified_by}: a verifying tool, or a decision that did not come in time. */
     private static final String AUTO = "auto";
 
     private Verdicts() {}
@@ -35,7 +35,7 @@ final class Verdicts {
         return HUMAN.equals(task.verifiedBy);
     }
 
-    /** A task's work is done and its output is known. */
+    /** A task's work is done and its output exists. */
     static void submit(Decision d, TaskRow task) {
         List<StepSpec> verifiers = task.isGroup() ? List.of() : task.spec().policy().verify();
         if (verifiers.isEmpty()) {
@@ -67,7 +67,7 @@ final class Verdicts {
         }
     }
 
-    /** A verifying step has completed with its verdict. */
+    /** A verifying step has returned its verdict. */
     static void given(Decision d, StepRow step, Verdict verdict, String holder) {
         TaskRow task = step.task();
         if (verdict.score() != null) {
@@ -90,7 +90,7 @@ final class Verdicts {
         }
     }
 
-    /** Why a verdict that passes an output does not decide (PRD-101 §3.4); null where it does. */
+    /** Why a positive verdict does not decide (PRD-101 §3.4); null where it does. */
     private static @Nullable String doubt(StepRow step, Verdict verdict) {
         BigDecimal least = step.task().spec().policy().thresholds().get(step.name());
         if (least == null) {
@@ -102,7 +102,7 @@ final class Verdicts {
                                 + least.toPlainString();
     }
 
-    /** One verifier is done with: the next, or the end. */
+    /** One verifier is done: starts the next, or ends. */
     static void goOn(Decision d, TaskRow task, @Nullable String holder) {
         goOn(d, task, holder, null);
     }
@@ -115,7 +115,7 @@ final class Verdicts {
         }
     }
 
-    /** No verdict will come of itself. */
+    /** No verdict will come without help. */
     static void missing(Decision d, TaskRow task, StepError error) {
         ask(d, task, "there is no verdict: " + error.code(), error.message());
     }
@@ -183,7 +183,10 @@ final class Verdicts {
         return Reply.CHANGED;
     }
 
-    /** Whether just that has been decided about that gate; only another attempt leads on from a gate but an end. */
+    /**
+     * Whether the same decision was already made about that gate; the only way out of a gate, except an end, is another
+     * attempt.
+     */
     private static boolean repeated(TaskRow task, Choice choice, @Nullable Integer gate) {
         boolean rejected = "OUTPUT_REJECTED".equals(task.errorCode);
         return switch (choice) {

@@ -2,9 +2,9 @@ package io.keelson.core.lifecycle;
 
 import java.util.Locale;
 
-/** Who or what decides something, as events record it (PRD-101 §6.3). */
+/** Who decides something, as events record it (PRD-101 §6.3). */
 public enum ActorType {
-    /** The engine: dispatch, timers, and what follows from something else. */
+    /** The engine: dispatch, timers, and consequences of other changes. */
     SYSTEM,
     /** Planning, and changes of the plan. */
     COORDINATOR,
@@ -14,9 +14,9 @@ public enum ActorType {
     VERIFIER,
     /** A person. */
     HUMAN,
-    /** A program that uses the API by itself. */
+    /** A program that uses the API on its own behalf. */
     SERVICE,
-    /** Upkeep that finds what was not reported. */
+    /** Maintenance that finds unreported conditions. */
     RECONCILER;
 
     private final String wire = name().toLowerCase(Locale.ROOT);

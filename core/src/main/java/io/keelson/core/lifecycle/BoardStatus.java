@@ -3,8 +3,8 @@ package io.keelson.core.lifecycle;
 import java.util.Locale;
 
 /**
- * Columns of the work board, and which of them a task or a run stands in (PRD-101 §3.8; a task that is only planned is in
- * the inbox). For runs the seed says "likewise": what waits for a human is in review.
+ * Columns of the work board, and the column of a task or a run (PRD-101 §3.8; a task that is only planned is in the
+ * inbox). For runs the seed says "likewise": a run that waits for a human is in review.
  */
 public enum BoardStatus {
     INBOX, ASSIGNED, IN_PROGRESS, REVIEW, DONE;

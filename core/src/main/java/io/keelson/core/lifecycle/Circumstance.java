@@ -3,9 +3,9 @@ package io.keelson.core.lifecycle;
 import java.util.Locale;
 import java.util.Set;
 
-/** What a contract may want to know beside a canonical state to name its own (specification, lifecycle §5). */
+/** A condition by which a contract names a canonical state differently (specification, lifecycle §5). */
 public enum Circumstance {
-    /** Nothing of the below. */
+    /** None of the below. */
     USUAL,
     /** A run or a task: all its open work waits for the timer of a retry, or a run's for that of a continuation. */
     WAITS_FOR_TIMER,
@@ -22,8 +22,8 @@ public enum Circumstance {
     }
 
     /**
-     * A run's circumstance. Tasks that wait for upstreams or for a slot are held up by those at work, so only these
-     * count.
+     * A run's circumstance. Only tasks at work count, because they hold up the tasks that wait for upstreams or for a
+     * slot.
      *
      * @param dispatched whether any of its work is with a worker, or ready for one
      * @param tasks the states that its tasks are in

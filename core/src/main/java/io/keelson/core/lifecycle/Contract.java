@@ -6,11 +6,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published vocabulary for the one life that runs have here: its machines, and how the canonical states look in it.
+ * A published vocabulary for the lifecycle of runs: its machines, and its names of the canonical states.
  *
  * @param title what the contract calls itself
- * @param task null when the contract does not speak of tasks
- * @param step null when the contract does not speak of steps
+ * @param task null when the contract has no tasks
+ * @param step null when the contract has no steps
  */
 public record Contract(String name, String title, Projection<RunState> run, @Nullable Projection<TaskState> task,
         @Nullable Projection<StepState> step) {

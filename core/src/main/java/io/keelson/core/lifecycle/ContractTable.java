@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Takes down one machine of a contract with its projection, in the order of the contract's document. */
+/** Builds one machine of a contract with its projection, in the order of the contract's document. */
 final class ContractTable<S extends Enum<S> & State> {
 
     private final String contract;
@@ -20,7 +20,7 @@ final class ContractTable<S extends Enum<S> & State> {
         this.projection = new EnumMap<>(canonical.initial().getDeclaringClass());
     }
 
-    /** A state of the contract, and the canonical states that bear its name; the first one given is the initial one. */
+    /** A state of the contract, and the canonical states with that name; the first call defines the initial state. */
     @SafeVarargs
     final ContractTable<S> state(String name, StateType type, S... shown) {
         states.add(new Machine.Node(name, type));
@@ -45,7 +45,7 @@ final class ContractTable<S extends Enum<S> & State> {
         return new Projection<>(canonical, new Machine(contract, canonical.entity(), states, transitions), projection);
     }
 
-    /** What may follow one state. */
+    /** The transitions from one state. */
     final class Row {
         private final String from;
 

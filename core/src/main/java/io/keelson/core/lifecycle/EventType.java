@@ -3,8 +3,8 @@ package io.keelson.core.lifecycle;
 import java.util.Locale;
 
 /**
- * What can be told of a run (PRD-101 §6.2, and further types of ours): one type per edge of the lifecycles, and what is
- * no transition. {@code docs/events.md} is made of this table.
+ * Types of events of a run (PRD-101 §6.2, and further types of ours): one per edge of the lifecycles, and those that
+ * are no transition. {@code docs/events.md} is generated from this table.
  */
 public enum EventType {
     RUN_CREATED(ActorType.HUMAN, "a run is accepted"),

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transition table of one kind of entity: an allow-list. What it does not name is refused.
+ * The transition table of one kind of entity: an allow-list. All other transitions are refused.
  *
  * @param <S> the entity's states
  */

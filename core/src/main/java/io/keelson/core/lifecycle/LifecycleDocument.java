@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The lifecycles as they are published in JSON: maps, lists, texts and booleans. The document of a contract is its run's
- * machine, with the projection, and with the machines of its tasks or steps under {@code machines}. The run lifecycle
- * contract has its {@code errors}, too.
+ * The lifecycles as published in JSON: maps, lists, texts and booleans. A contract's document is its run's machine with
+ * the projection, and has the machines of its tasks or steps under {@code machines}. The run lifecycle contract also
+ * has its {@code errors}.
  */
 public final class LifecycleDocument {
 

@@ -59,7 +59,7 @@ public enum LifecycleError {
         return when;
     }
 
-    /** The error codes of runs that it covers beside its own name. */
+    /** The error codes of runs that it covers besides its own name. */
     public List<String> codes() {
         return codes;
     }

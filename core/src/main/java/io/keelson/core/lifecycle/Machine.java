@@ -24,7 +24,10 @@ public record Machine(String name, String entity, List<Node> states, List<Transi
      */
     public record Transition(String from, String to, String by, @Nullable String event) {}
 
-    /** @throws IllegalArgumentException when a name or a transition stands twice, or a transition leads nowhere */
+    /**
+     * @throws IllegalArgumentException when a name or a transition occurs twice, or a transition leads to an unknown
+     *                                  state
+     */
     public Machine {
         states = List.copyOf(states);
         transitions = List.copyOf(transitions);

@@ -1,8 +1,8 @@
 package io.keelson.core.lifecycle;
 
 /**
- * PRD-101's runs and tasks (§3.4). Two transitions of tasks stand elsewhere: {@code assigned} to {@code queued} in its §3.7,
- * {@code running} to {@code skipped} in the handoff's §3.1.
+ * PRD-101's runs and tasks (§3.4). Two transitions of tasks are from other places: {@code assigned} to {@code queued}
+ * from its §3.7, {@code running} to {@code skipped} from the handoff's §3.1.
  */
 final class MissionContract {
 

@@ -7,17 +7,18 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * How the canonical states of one entity look in a contract.
+ * Maps the canonical states of one entity to a contract's states.
  *
  * @param <S> the canonical states
  */
 public final class Projection<S extends Enum<S> & State> {
 
     /**
+     *
      * One line of the table.
      *
      * @param when the circumstance to which the line is confined; {@code USUAL} for all that have no line of their own
-     * @param newItem true when the contract sees a new item begin here, for in its words an end is an end
+     * @param newItem true when the contract sees a new item begin here, because its end states are final
      */
     public record Row<S>(S canonical, Circumstance when, String state, boolean newItem) {}
 
@@ -25,7 +26,7 @@ public final class Projection<S extends Enum<S> & State> {
     private final Machine machine;
     private final Map<S, Map<Circumstance, String>> table;
 
-    /** @throws IllegalArgumentException when a canonical state has no line, or a line names a state that is not there */
+    /** @throws IllegalArgumentException when a canonical state has no line, or a line names an unknown state */
     Projection(Lifecycle<S> canonical, Machine machine, Map<S, Map<Circumstance, String>> table) {
         this.canonical = canonical;
         this.machine = machine;
@@ -45,7 +46,7 @@ public final class Projection<S extends Enum<S> & State> {
         return machine;
     }
 
-    /** The contract's word for a state. */
+    /** The contract's name for a state. */
     public String of(S state, Circumstance circumstance) {
         Map<Circumstance, String> names = names(state);
         return names.getOrDefault(circumstance, Objects.requireNonNull(names.get(Circumstance.USUAL)));

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The names by which streams of events can be narrowed: every type of event, and what streams call some of them. */
+/** The names by which event streams can be filtered: every event type, and the streams' own names for some of them. */
 public final class StreamTypes {
 
     private static final List<String> ALL = Stream.concat(Arrays.stream(EventType.values()).map(EventType::wire),

@@ -2,15 +2,15 @@ package io.keelson.core.money;
 
 import java.util.Locale;
 
-/** Where a workspace's credits may be. */
+/** The accounts of a workspace's credits. */
 public enum Account {
-    /** Where grants come from: outside; it has no balance. */
+    /** The external source of grants; it has no balance. */
     FUNDING,
-    /** To be spent. */
+    /** Available to spend. */
     AVAILABLE,
-    /** Set aside for attempts of runs that are open. */
+    /** Reserved for open attempts of runs. */
     RESERVED,
-    /** What work has cost. */
+    /** Spent on work. */
     SPENT;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
@@ -19,7 +19,7 @@ public enum Account {
         return wire;
     }
 
-    /** @throws IllegalArgumentException when no account is called so */
+    /** @throws IllegalArgumentException when no account has that name */
     public static Account of(String wire) {
         return Account.valueOf(wire.toUpperCase(Locale.ROOT));
     }

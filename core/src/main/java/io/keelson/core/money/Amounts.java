@@ -12,7 +12,7 @@ public final class Amounts {
 
     private Amounts() {}
 
-    /** For people: no exponent, and no zeros that say nothing. */
+    /** For people: no exponent, no trailing zeros. */
     public static String text(BigDecimal amount) {
         return amount.stripTrailingZeros().toPlainString();
     }

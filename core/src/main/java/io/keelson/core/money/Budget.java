@@ -5,14 +5,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run is thought to cost and what it may cost, in credits, as it was submitted.
+ * A run's estimated cost and its limits, in credits, as submitted.
  *
- * @param estimate by its plan; zero when that does not say
- * @param tokensByModel what it is thought to use of which models beyond that; what that costs, prices say when it begins
- * @param hardLimit what all of its attempts may cost together; null for no limit
- * @param softLimit where people are warned; null for nowhere
- * @param warnAtPercent of the hard limit, where people are warned; null for nowhere
- * @param minCredits what its workspace must have at least for a failed step to be tried again
+ * @param estimate by its plan; zero when the plan has none
+ * @param tokensByModel estimated use of models beyond that, priced when the run begins
+ * @param hardLimit maximum cost of all its attempts together; null for no limit
+ * @param softLimit at which people are warned; null for none
+ * @param warnAtPercent of the hard limit, at which people are warned; null for none
+ * @param minCredits that its workspace must have for a retry of a failed step
  */
 public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Nullable BigDecimal hardLimit,
         @Nullable BigDecimal softLimit, @Nullable BigDecimal warnAtPercent, BigDecimal minCredits) {
@@ -38,18 +38,18 @@ public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Null
         return amount == null ? null : Amounts.of(amount);
     }
 
-    /** What it is thought to cost. */
+    /** The estimated cost. */
     public BigDecimal estimate(Prices prices) {
         return tokensByModel.entrySet().stream().map(each -> prices.tokens(each.getKey(), each.getValue()))
                 .reduce(estimate, BigDecimal::add);
     }
 
     /**
-     * Where people are warned: the lower one when there are two.
+     * The cost at which people are warned: the lower one of two.
      *
      * @param hard the limit in force; null for none
-     * @param soft likewise
-     * @return null for nowhere
+     * @param soft the soft limit in force; null for none
+     * @return null for none
      */
     public @Nullable BigDecimal warning(@Nullable BigDecimal hard, @Nullable BigDecimal soft) {
         BigDecimal share = hard == null || warnAtPercent == null ? null

@@ -3,10 +3,10 @@ package io.keelson.core.money;
 import java.math.BigDecimal;
 import java.util.UUID;
 
-/** What workspaces have to spend, as far as who decides knows it. */
+/** The available credits of workspaces, as far as the deciding code knows them. */
 public interface CreditBalances {
 
-    /** Says yes to everything. */
+    /** Accepts every withdrawal. */
     CreditBalances BOTTOMLESS = new CreditBalances() {
         @Override
         public boolean take(UUID workspace, BigDecimal amount) {
@@ -22,17 +22,20 @@ public interface CreditBalances {
         }
     };
 
-    /** Takes it out if it is there. Whoever answers without knowing sees to it that a wrong yes is not committed. */
+    /**
+     * Withdraws the amount if available. An implementation that answers without knowing must keep a wrong yes from
+     * being committed.
+     */
     boolean take(UUID workspace, BigDecimal amount);
 
-    /** Puts back what was not needed. */
+    /** Returns an unused amount. */
     void give(UUID workspace, BigDecimal amount);
 
-    /** How much of it is there; nothing is taken out. */
+    /** The available part of the amount; withdraws nothing. */
     default BigDecimal rest(UUID workspace, BigDecimal most) {
         return most;
     }
 
-    /** Whether it is there, for decisions that take nothing out. */
+    /** Whether the amount is available, for decisions that withdraw nothing. */
     boolean covers(UUID workspace, BigDecimal amount);
 }

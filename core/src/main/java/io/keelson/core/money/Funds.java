@@ -1,13 +1,13 @@
 package io.keelson.core.money;
 
 /**
- * What decisions know about money.
+ * Prices and balances for decisions.
  *
  * @param prices in force
- * @param balances what workspaces have to spend
+ * @param balances the available credits of workspaces
  */
 public record Funds(Prices prices, CreditBalances balances) {
 
-    /** Nothing has a price, and whatever is reported can be paid. */
+    /** No prices, and every reported cost can be paid. */
     public static final Funds UNLIMITED = new Funds(Prices.NONE, CreditBalances.BOTTOMLESS);
 }

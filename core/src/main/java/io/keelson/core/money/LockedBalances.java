@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** For who has looked: what workspaces have, and what the decisions of one batch have taken out of it so far. */
+/** Balances that were read under lock, less the withdrawals of the current batch. */
 public final class LockedBalances implements CreditBalances {
     private final Map<UUID, BigDecimal> left;
 

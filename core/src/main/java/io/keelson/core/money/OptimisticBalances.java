@@ -4,8 +4,8 @@ import java.math.BigDecimal;
 import java.util.UUID;
 
 /**
- * For who decides without having looked into the purse. What is taken out is proven by the change of the balance, which
- * is refused where it is not there; where nothing is taken out nothing would prove it, and somebody must look first.
+ * Balances of decisions without a lock. The commit's change of the balance proves each withdrawal, or fails. A decision
+ * that withdraws nothing would have no proof, so it needs the lock first.
  */
 public final class OptimisticBalances implements CreditBalances {
     private boolean needsLock;
@@ -24,7 +24,7 @@ public final class OptimisticBalances implements CreditBalances {
         return true;
     }
 
-    /** True when an answer was given that nothing proves: what was decided must not be committed. */
+    /** True when an answer without proof was given: the decisions must not be committed. */
     public boolean needsLock() {
         return needsLock;
     }

@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The prices in force at a moment. A name that is not there has none.
+ * The prices in force at a moment. A name that is absent has no price.
  *
  * @param tools of one call, by the tool's name
  * @param models of a million tokens, by the model's name
@@ -23,9 +23,9 @@ public record Prices(Map<String, Price> tools, Map<String, Price> models) {
     public record Price(BigDecimal usd, int version) {}
 
     /**
-     * What something cost.
+     * A calculated cost.
      *
-     * @param version of the price that it was calculated by; null for none
+     * @param version of the price; null for none
      */
     public record Cost(BigDecimal amount, @Nullable Integer version) {}
 
@@ -35,11 +35,11 @@ public record Prices(Map<String, Price> tools, Map<String, Price> models) {
     }
 
     /**
-     * What a call cost: what its executor says, else its tokens by the model's price, else the tool's price, else
-     * nothing.
+     * The cost of a call: the executor's report, else its tokens by the model's price, else the tool's price, else
+     * zero.
      *
      * @param model null when none was named
-     * @param reported USD; null when the executor does not say
+     * @param reported USD; null when the executor does not report it
      */
     public Cost cost(String tool, @Nullable String model, long tokens, @Nullable BigDecimal reported) {
         if (reported != null) {
@@ -53,19 +53,19 @@ public record Prices(Map<String, Price> tools, Map<String, Price> models) {
         return ofTool == null ? new Cost(Amounts.ZERO, null) : new Cost(Amounts.of(ofTool.usd), ofTool.version);
     }
 
-    /** True when a call used tokens whose cost neither its executor nor a price tells. */
+    /** True when a call used tokens whose cost neither its executor nor a price gives. */
     public boolean unpriced(String tool, @Nullable String model, long tokens, @Nullable BigDecimal reported) {
         return tokens > 0 && reported == null && !tools.containsKey(tool)
                 && (model == null || !models.containsKey(model));
     }
 
-    /** What a call of the tool is known to cost beforehand; zero when nothing is known. */
+    /** The known cost of a call of the tool; zero when unknown. */
     public BigDecimal known(String tool) {
         Price price = tools.get(tool);
         return price == null ? Amounts.ZERO : Amounts.of(price.usd);
     }
 
-    /** What so many tokens of the model cost; zero when it has no price. */
+    /** The cost of that many tokens of the model; zero without a price. */
     public BigDecimal tokens(@Nullable String model, long tokens) {
         Price price = model == null ? null : models.get(model);
         return price == null ? Amounts.ZERO : tokens(price, tokens);

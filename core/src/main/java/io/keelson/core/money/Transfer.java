@@ -6,25 +6,25 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run moves from one account of its workspace to another: a row of the ledger, never changed.
+ * A transfer between two accounts of a run's workspace: a row of the ledger, never changed.
  *
  * @param amount &gt; 0
  * @param attempt the run's, from 1
- * @param stepId what was charged for; null when it is not a charge
- * @param key unique with the kind within the workspace: nothing is booked twice
- * @param use what was charged for; null when it is not a charge
+ * @param stepId the charged step; null when it is not a charge
+ * @param key unique with the kind within the workspace: no transfer is booked twice
+ * @param use the reason of the charge; null when it is not a charge
  * @param actorId null for the system itself
  */
 public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runId, int attempt, @Nullable UUID stepId,
         String key, @Nullable Use use, String actorType, @Nullable String actorId) {
 
-    /** What a run does with credits. */
+    /** Kinds of transfers of a run. */
     public enum Kind {
-        /** At the beginning of an attempt, and when more is needed than was thought. */
+        /** At the beginning of an attempt, and when a reservation is extended. */
         RESERVE(Account.AVAILABLE, Account.RESERVED),
-        /** Where a step has cost something. */
+        /** A step's cost. */
         CHARGE(Account.RESERVED, Account.SPENT),
-        /** What an attempt that has ended did not need. */
+        /** An ended attempt's unused reservation. */
         REFUND(Account.RESERVED, Account.AVAILABLE);
 
         private final Account from;
@@ -50,7 +50,7 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
     }
 
     /**
-     * What a charge was for.
+     * The reason of a charge.
      *
      * @param model null when none was named
      * @param agent null for the run's default agent

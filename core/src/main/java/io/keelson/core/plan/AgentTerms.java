@@ -5,17 +5,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * On what terms an agent does a task in turns, as they were when the plan was read: what becomes of the agent later is
- * nothing to a task that has it.
+ * The terms of an agent's work on a task in turns, fixed when the plan was read; later changes of the agent do not
+ * affect the task.
  *
  * @param type {@code roster} or {@code contractor}; null when no agent was chosen and the run's default agent does it
  * @param id of the agent in the roster; null for any other
  * @param slug null when no agent was chosen
  * @param model that the agent is to use; null when neither task nor agent names one
  * @param tools all that its turns may call
- * @param maxTurns at most so many turns, the first included; 0 leaves it to the run's limit
- * @param candidates how the choice was made, a line for each agent that was weighed, the best first; empty when the
- *     plan named the agent
+ * @param maxTurns maximum turns, the first included; 0 applies the run's limit
+ * @param candidates reasons of the choice, a line for each candidate, the best first; empty when the plan named the
+ *                   agent
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
         List<String> tools, int maxTurns, List<String> candidates) {
@@ -23,7 +23,7 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     public static final String ROSTER = "roster";
     public static final String CONTRACTOR = "contractor";
 
-    /** What only a plan may ask for: these belong to the engine, or would let an agent's turn make turns. */
+    /** Tools only for plans: they belong to the engine, or would let an agent's turn make turns. */
     public static final Set<String> NEVER = Set.of("agent.turn", "approval", "wait", "signal.wait", "run.start");
 
     public AgentTerms {

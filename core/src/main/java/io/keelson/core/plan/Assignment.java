@@ -10,20 +10,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who of a roster does a task that works in turns. Whoever lacks a tool that the task needs is out; among the others the
- * score decides, of 1,000: 600 for what the agent is good at, 250 for having little to do, 150 for a cheap model. Of
- * equals the first by slug. The same facts always give the same choice.
+ * Chooses the roster agent for a task in turns. An agent without a required tool is excluded. The score of the others
+ * is out of 1,000: 600 for the agent's capabilities, 250 for low load, 150 for a cheap model. Ties go to the first
+ * slug. Deterministic.
  */
 public final class Assignment {
     private static final int MATCH = 600;
     private static final int LOAD = 250;
     private static final int COST = 150;
-    /** What is told of a choice stays readable. */
+    /** Maximum lines and names in an explanation. */
     private static final int MAX_SHOWN = 20;
 
     /**
-     * @param chosen null when nobody can do it
-     * @param candidates a line for each agent that was weighed, the best first
+     * @param chosen null when no agent can do it
+     * @param candidates a line for each agent considered, the best first
      */
     public record Choice(@Nullable RosterAgent chosen, List<String> candidates) {}
 
@@ -45,7 +45,7 @@ public final class Assignment {
         return agent.tools().containsAll(toolsNeeded);
     }
 
-    /** @param taskType {@link TaskType#OTHER} asks for nobody in particular */
+    /** @param taskType {@link TaskType#OTHER} requires no particular capability */
     public static Choice choose(Collection<RosterAgent> roster, TaskType taskType, Collection<String> toolsNeeded) {
         List<RosterAgent> able = roster.stream().filter(agent -> able(agent, toolsNeeded)).toList();
         BigDecimal cheapest = able.stream().map(RosterAgent::price).filter(Objects::nonNull)
@@ -63,7 +63,7 @@ public final class Assignment {
         return new Choice(scored.isEmpty() ? null : scored.getFirst().agent, lines);
     }
 
-    /** All for its kind of task, half for an agent that says nothing or is not asked for anything, else nothing. */
+    /** Full points for the task's kind, half for an agent without capabilities or a task without a kind, else zero. */
     private static int match(RosterAgent agent, TaskType taskType) {
         if (agent.capabilities().contains(taskType.wire())) {
             return MATCH;
@@ -71,7 +71,7 @@ public final class Assignment {
         return agent.capabilities().isEmpty() || taskType == TaskType.OTHER ? MATCH / 2 : 0;
     }
 
-    /** All for the cheapest, its part for twice the price half; half where no price is known. */
+    /** Full points for the cheapest, in proportion to its price for others; half where no price is known. */
     private static int cost(@Nullable BigDecimal price, @Nullable BigDecimal cheapest) {
         if (price == null || cheapest == null) {
             return COST / 2;

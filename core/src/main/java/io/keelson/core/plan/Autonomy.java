@@ -8,7 +8,7 @@ public enum Autonomy {
     APPROVE,
     /** By itself when the estimate is at or below the threshold, else a human. */
     AUTONOMOUS,
-    /** Nobody: an explicit opt-in. */
+    /** No approval: an explicit opt-in. */
     FULL_AUTO;
 
     private final String wire = name().toLowerCase(Locale.ROOT);

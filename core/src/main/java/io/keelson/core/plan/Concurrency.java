@@ -1,9 +1,9 @@
 package io.keelson.core.plan;
 
 /**
- * Under which key a run takes its turn: of the runs of a workspace with the same key only so many are at work at a time.
+ * A concurrency key: only a limited number of a workspace's runs with the same key are at work at a time.
  *
- * @param limit so many, this run included; at least 1
+ * @param limit maximum, this run included; at least 1
  */
 public record Concurrency(String key, int limit) {
 

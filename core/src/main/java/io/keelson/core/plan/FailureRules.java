@@ -6,19 +6,19 @@ import io.keelson.core.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run does about failures (specification, failure §2–5).
+ * A run's reactions to failures (specification, failure §2–5).
  *
  * @param run how the run reacts to an agent that finally failed
- * @param agent how its agents react to a task that finally failed; null: those that the plan names fail, and the run's
- *     default agent goes on where the run does
- * @param task how often and after what delay a whole task is tried again
- * @param level likewise of a whole agent, and of the run in mode {@code retry}
+ * @param agent how its agents react to a task that finally failed; null: agents named in the plan fail, and the run's
+ *              default agent follows the run's mode
+ * @param task retry policy of a whole task
+ * @param level retry policy of a whole agent, and of the run in mode {@code retry}
  * @param runTries how many attempts the run may have by itself, the first included; a human may ask for further ones
- * @param planner the step that makes a new plan of an unlucky one; null: the run is never re-planned
- * @param maxReplans how often
+ * @param planner the step that makes a new plan after failures; null: the run is never replanned
+ * @param maxReplans maximum number of new plans
  * @param approveReplans true when a human must approve a new plan
- * @param failOnLostHeartbeat true when a run whose workers have all fallen silent fails, instead of its work being
- *     claimed again
+ * @param failOnLostHeartbeat true when the run fails after all its workers stop sending heartbeats, instead of its work
+ *                            being claimed again
  * @param models that plan and verify
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
@@ -34,10 +34,10 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
     }
 
     /**
-     * How an agent reacts to a task that finally failed.
+     * An agent's reaction to a task that finally failed.
      *
-     * @param name null for the run's default agent, which is no level of its own: it goes on where the run does, and where
-     *     the run starts over, it fails first
+     * @param name null for the run's default agent, which is not a level of its own: it continues where the run does,
+     *             and where the run restarts, it fails first
      */
     public FailureMode agent(@Nullable String name) {
         if (agent != null) {
@@ -55,12 +55,12 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
                 Models.NONE);
     }
 
-    /** How often an agent may begin. Each attempt that ends in a retry is a failure. */
+    /** Number of attempts of an agent. Each attempt that ends in a retry is a failure. */
     public int agentTries() {
         return tries(level);
     }
 
-    /** How often a whole level may begin under that policy. */
+    /** Number of attempts of a whole level under that policy. */
     public static int tries(RetryPolicy level) {
         return Math.min(level.maxAttempts(), level.maxFailures());
     }

@@ -3,10 +3,11 @@ package io.keelson.core.plan;
 import org.jspecify.annotations.Nullable;
 
 /**
+ *
  * Tool steps around a run.
  *
  * @param before must succeed before anything else of the run begins; null for none
- * @param after runs when everything else has ended, whatever came of it; its failure changes nothing; null for none
+ * @param after runs when everything else has ended, with any result; its failure changes nothing; null for none
  */
 public record Hooks(@Nullable StepSpec before, @Nullable StepSpec after) {
 

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * What a run asks of humans beside its plan's gate.
+ * A run's requirements of humans besides its plan's gate.
  *
  * @param accept true when a human must accept the run's result before it is completed
  * @param patience how long a gate or a ticket waits before {@code onTimeout}
@@ -19,13 +19,13 @@ public record HumanRules(boolean accept, Duration patience, OnTimeout onTimeout,
         this(accept, patience, onTimeout, Autonomy.AUTONOMOUS);
     }
 
-    /** What happens when nobody has answered in time. */
+    /** The reaction to a missing answer. */
     public enum OnTimeout {
-        /** The severity rises, people are notified again, and it goes on waiting. */
+        /** The severity rises, people are notified again, and the wait continues. */
         REMIND,
-        /** It counts as rejected. */
+        /** Counts as a rejection. */
         FAIL,
-        /** It counts as approved. */
+        /** Counts as an approval. */
         APPROVE;
 
         private final String wire = name().toLowerCase(Locale.ROOT);

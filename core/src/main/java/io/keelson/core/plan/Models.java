@@ -3,10 +3,11 @@ package io.keelson.core.plan;
 import org.jspecify.annotations.Nullable;
 
 /**
+ *
  * Models that a run's configuration names for its own work (PRD-101 §4.4); events name them.
  *
  * @param planner null where none is named
- * @param verifier likewise
+ * @param verifier null where none is named
  */
 public record Models(@Nullable String planner, @Nullable String verifier) {
 

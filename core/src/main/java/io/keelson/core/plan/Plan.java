@@ -3,21 +3,22 @@ package io.keelson.core.plan;
 import java.util.List;
 
 /**
+ *
  * The decomposition of a run into tasks, in plan order.
  *
  * @param version starts at 1, rises with every re-planning
- * @param strategy how its tasks are to be done, as it says itself: {@code mixed} where it does not
+ * @param strategy how its tasks are to be done; {@code mixed} where the plan does not name one
  */
 public record Plan(int version, List<TaskSpec> tasks, String strategy) {
 
-    /** What the strategy is where a plan does not say. */
+    /** The strategy of a plan that names none. */
     public static final String MIXED = "mixed";
 
     public Plan {
         tasks = List.copyOf(tasks);
     }
 
-    /** One that does not name its strategy. */
+    /** A plan without a strategy. */
     public Plan(int version, List<TaskSpec> tasks) {
         this(version, tasks, MIXED);
     }

@@ -9,8 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges a plan as a whole and names every problem at once: duplicate names, unknown tools, inputs that break their
- * schema, dependencies that dangle or go in a circle, references to tasks that need not have run (specification, api).
+ * Checks a whole plan and reports all problems at once: duplicate names, unknown tools, inputs that break their schema,
+ * dangling or circular dependencies, references to tasks that may not have run (specification, api).
  */
 public final class PlanCheck {
     private static final int PATH_SHOWN = 20;
@@ -26,7 +26,7 @@ public final class PlanCheck {
     }
 
     /**
-     * All problems of the plan, empty when it may run.
+     * All problems of the plan; empty when it is valid.
      *
      * @param inputs names of the inputs that the mission declares
      */

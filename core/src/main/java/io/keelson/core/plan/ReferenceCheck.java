@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Whether what expressions name is there when they are evaluated: declared inputs, tasks that have ended, and earlier
- * steps of the same task. The graph must have no cycle.
+ * Checks that names in expressions exist when they are evaluated: declared inputs, ended tasks, and earlier steps of
+ * the same task. The graph must have no cycle.
  */
 final class ReferenceCheck {
     private final Plan plan;

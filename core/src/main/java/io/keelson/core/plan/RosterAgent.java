@@ -5,15 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent that can be given tasks, and what a choice needs to know of it at the moment.
+ * An agent that can receive tasks, with the current facts for a choice.
  *
  * @param slug unique in its workspace
  * @param model null when it names none
  * @param instructions for its turns; null for none
  * @param tools all that its turns may call
- * @param capabilities kinds of tasks that it is good at
- * @param maxTurns at most so many turns of a task; 0 leaves it to the run's limit
- * @param open tasks that it has and that have not ended
+ * @param capabilities kinds of tasks that it does well
+ * @param maxTurns maximum turns of a task; 0 applies the run's limit
+ * @param open its tasks that have not ended
  * @param price of its model, USD for a million tokens; null when there is none
  */
 public record RosterAgent(int id, String slug, String name, @Nullable String model, @Nullable String instructions,

@@ -4,7 +4,7 @@ import io.keelson.core.money.Budget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run's configuration says to the core.
+ * The part of a run's configuration that the core uses.
  *
  * @param approvePlan true when a human must approve the plan before anything runs
  * @param maxAttempts how many attempts a run may have, the first included
@@ -13,22 +13,22 @@ import org.jspecify.annotations.Nullable;
  * @param tasksPerDefaultAgent tasks of the default agent at a time
  * @param stepsPerTask steps of a parallel task at a time
  * @param sequentialTasks true when an agent does its tasks one by one in plan order
- * @param maxDeliveries claims of one step without a word from its worker, before it fails as poison
+ * @param maxDeliveries claims of one step without a report of its worker, before it fails as poison
  * @param maxContinuations turns of a task beyond the first
  * @param maxFanOut items of one {@code for_each}
- * @param failures what is done about failures
- * @param timeouts how long things may take
- * @param humans what is asked of humans beside the plan's gate
+ * @param failures reactions to failures
+ * @param timeouts maximum durations
+ * @param humans requirements of humans besides the plan's gate
  * @param hooks steps before and after all others
- * @param budget what the run is thought to cost and what it may cost
- * @param concurrency the key under which it takes its turn; null for none
+ * @param budget estimated cost and limits
+ * @param concurrency its concurrency key; null for none
  */
 public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent,
         int tasksPerDefaultAgent, int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations,
         int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks, Budget budget,
         @Nullable Concurrency concurrency) {
 
-    /** The specification's defaults, for a plan that its caller gave and so approved. */
+    /** The specification's defaults, for a plan that its caller submitted and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
 
     /** With the specification's defaults for failures, time and humans, and without a budget. */

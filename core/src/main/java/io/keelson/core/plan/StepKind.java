@@ -2,7 +2,7 @@ package io.keelson.core.plan;
 
 import java.util.Locale;
 
-/** What a step is, which decides who moves it. */
+/** The kind of a step, which decides who executes it. */
 public enum StepKind {
     /** A tool call, claimed by an executor or a worker. */
     TOOL,
@@ -16,7 +16,7 @@ public enum StepKind {
     WAIT,
     /** A message from outside; holds no worker. */
     SIGNAL,
-    /** Another run, which the step waits for; holds no worker. */
+    /** A child run, which the step waits for; holds no worker. */
     RUN,
     /** Judges its task's output; claimed like a tool call. */
     VERIFY;
@@ -27,7 +27,7 @@ public enum StepKind {
         return wire;
     }
 
-    /** True when the engine itself opens the step and no lease is ever given on it. */
+    /** True when the engine itself executes the step, without a lease. */
     public boolean engineOwned() {
         return this == APPROVAL || this == WAIT || this == SIGNAL || this == RUN;
     }

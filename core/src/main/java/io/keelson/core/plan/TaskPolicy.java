@@ -9,18 +9,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a task says about its own failing and about the judgement of its output.
+ * A task's own rules for failures and for the judgement of its output.
  *
- * @param failureMode how it reacts to a step that finally failed; of a {@code for_each}: to a child
- * @param retry how often the whole task is tried again; null: as the run says
- * @param verify steps that judge the output, in order; empty: it is taken as it is
- * @param review true when a human has the last word on the output
- * @param timeout how long one attempt of the task may take; null: as the run says
- * @param agent on what terms its turns are taken; null: as any worker likes, and they may call no tools
+ * @param failureMode reaction to a step that finally failed; for a {@code for_each}: to a child
+ * @param retry retry policy of the whole task; null: the run's
+ * @param verify steps that judge the output, in order; empty: no verification
+ * @param review true when a human decides about the output
+ * @param timeout maximum duration of one attempt of the task; null: the run's
+ * @param agent the terms of its turns; null: any worker, and no tools
  * @param label of a {@code for_each}: JSON text with expressions that makes the title of each item's task; null: the
- *     task's own title
- * @param thresholds by the name of a verifying step, 0 to 1: a human judges an output that it passes with a lower score, or
- *     with none
+ *              task's own title
+ * @param thresholds by the name of a verifying step, 0 to 1: a human judges an output that it passes with a lower
+ *                   score, or with none
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,

@@ -4,6 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
+ *
  * A task as the plan describes it (PRD-101 §4.3 with the specification's additions).
  *
  * @param id unique within the plan ({@code temp_id} in PRD-101)
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param output JSON text with expressions that makes the task's output; null: its last step's output
  * @param steps empty for an agentic task, which works in turns
  * @param parallelSteps true when the steps run side by side rather than in order
- * @param policy what it says about failing and about the judgement of its output
+ * @param policy its rules for failures and for the judgement of its output
  */
 public record TaskSpec(String id, String title, @Nullable String description, TaskType taskType, @Nullable String agent,
         List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,

@@ -21,12 +21,12 @@ public enum TaskType {
         return wire;
     }
 
-    /** The type of that {@link #wire()} name; {@link #OTHER} where there is none. */
+    /** The type of that {@link #wire()} name; {@link #OTHER} if unknown. */
     public static TaskType of(String wire) {
         return Arrays.stream(values()).filter(type -> type.wire.equals(wire)).findFirst().orElse(OTHER);
     }
 
-    /** What a plan may say. */
+    /** The types that plans may use. */
     public static List<TaskType> ofPlans() {
         return List.of(RESEARCH, ANALYSIS, WRITING, CODING, VERIFICATION, REVIEW, SYNTHESIS, OTHER);
     }

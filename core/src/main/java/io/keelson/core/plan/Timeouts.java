@@ -3,19 +3,20 @@ package io.keelson.core.plan;
 import java.time.Duration;
 
 /**
- * How long things may take (specification, failure §6). Time during which no engine node was alive counts for nobody.
+ * Maximum durations (specification, failure §6). Time without a live engine node does not count.
  *
- * @param pending a run that nobody has picked up; it fails
- * @param running a run at work, without the time in which it was paused or only waited (people, times, signals, runs); it fails
- * @param paused a run that nobody resumes; it is cancelled
- * @param resuming a run that does not get going again; it fails
+ * @param pending a run that no worker has picked up; it fails
+ * @param running a run at work, without the time in which it was paused or only waited (people, times, signals, runs);
+ *                it fails
+ * @param paused a run that is not resumed; it is cancelled
+ * @param resuming a run that does not start again after a resume; it fails
  * @param retrying a run whose new attempt does not begin, beyond the attempt's own delay; it fails
  * @param agent an agent at work; it fails
  * @param task one attempt of a task
- * @param stall a running task of which nothing is under way
+ * @param stall a running task with nothing in progress
  * @param assign an assigned task that does not start; it is queued again
  * @param verify an output without a verdict; a human is asked
- * @param heartbeat a run all of whose workers are silent, where the run says that it fails then
+ * @param heartbeat a run all of whose workers are silent, where the run's rules let it fail then
  */
 public record Timeouts(Duration pending, Duration running, Duration paused, Duration resuming, Duration retrying,
         Duration agent, Duration task, Duration stall, Duration assign, Duration verify, Duration heartbeat) {

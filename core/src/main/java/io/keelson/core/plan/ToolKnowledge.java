@@ -3,12 +3,12 @@ package io.keelson.core.plan;
 import java.util.Collection;
 import java.util.List;
 
-/** What the plan check may ask about tools and expressions; the server answers from its catalogue. */
+/** Facts about tools and expressions for the plan check; the server implements it with its catalogue. */
 public interface ToolKnowledge {
 
     boolean knows(String tool);
 
-    /** For a tool that is not known: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
+    /** For an unknown tool: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
     default String hint(String tool) {
         return "";
     }
@@ -27,19 +27,19 @@ public interface ToolKnowledge {
     /** Checks the syntax of the expressions in a JSON text. */
     List<Problem> checkTemplate(String json, String pointer);
 
-    /** What an expression names of its surroundings. */
+    /** The names in an expression. */
     Names namesInExpression(String expression);
 
-    /** What the expressions in a JSON text name of their surroundings. */
+    /** The names in the expressions of a JSON text. */
     Names namesInTemplate(String json);
 
-    /** What the expressions in a step's input name; what is in it for somebody else to evaluate does not count. */
+    /** The names in the expressions of a step's input, without expressions that are evaluated elsewhere. */
     default Names namesInInput(StepSpec step) {
         return namesInTemplate(step.input());
     }
 
     /**
-     * What expressions name, as far as they say it.
+     * Names in expressions, as far as they are literal.
      *
      * @param tasks ids after {@code .tasks}
      * @param steps names after {@code .steps}

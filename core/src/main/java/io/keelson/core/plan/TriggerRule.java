@@ -10,7 +10,7 @@ public enum TriggerRule {
     ALL_DONE,
     /** All upstreams ended and none failed. */
     NONE_FAILED,
-    /** At once; upstreams are not looked at. */
+    /** At once, without regard to upstreams. */
     ALWAYS;
 
     private final String wire = name().toLowerCase(Locale.ROOT);

@@ -3,8 +3,8 @@ package io.keelson.core.policy;
 import java.util.Locale;
 
 /**
- * What kind of failure an error code stands for, and with it whether another attempt makes sense.
- * An executor that does not say is taken as {@link #INFRASTRUCTURE}.
+ * The class of an error code, which decides whether another attempt makes sense. Without a class, {@link
+ * #INFRASTRUCTURE} is assumed.
  */
 public enum ErrorClass {
     /** Timeout, crash, lost lease, network, 408/425/429/5xx, disk full: retried, without verification feedback. */
@@ -13,11 +13,11 @@ public enum ErrorClass {
     QUALITY(true),
     /** Invalid input, missing permission, not found: the same attempt would fail again, so never retried. */
     PERMANENT(false),
-    /** A human said no; only a human can ask for another attempt. */
+    /** A human rejected it; only a human can request another attempt. */
     HUMAN_REJECTION(false),
     /** Money or tokens ran out; needs a human. */
     BUDGET(false),
-    /** Something it depends on did not succeed: skipped. */
+    /** A dependency did not succeed: skipped. */
     DEPENDENCY(false),
     /** Ended on request. */
     CANCELLED(false);

@@ -13,7 +13,7 @@ import java.time.Duration;
  */
 public record Escalation(boolean enabled, boolean onExhausted, Duration window, int errorThreshold, double errorRate) {
 
-    /** Fewer calls than this say nothing about a rate. */
+    /** Minimum number of calls for a rate. */
     public static final int MIN_CALLS = 10;
 
     public static final Escalation DEFAULT = new Escalation(true, false, Duration.ofSeconds(300), 5, 0.5);

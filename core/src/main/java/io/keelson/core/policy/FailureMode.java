@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum FailureMode {
     /** It fails, too; its other open children are cancelled. */
     FAIL_FAST,
-    /** The failure of the child is ignored: it stays failed, counts as skipped, and the others go on. */
+    /** The child's failure is ignored: it stays failed, counts as skipped, and the others continue. */
     CONTINUE,
     /** The whole level starts from its beginning, a bounded number of times; the old records stay. */
     RETRY;

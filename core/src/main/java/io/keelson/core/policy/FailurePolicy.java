@@ -10,20 +10,20 @@ public final class FailurePolicy {
     private FailurePolicy() {}
 
     /**
-     * All that the decision about an open series of attempts depends on. One that has ended is never asked about: a late
-     * failure and a wish for another attempt are refused, as {@link RetryReason#RETRY_SUCCEEDED} and
-     * {@link RetryReason#RETRY_STATE_TERMINAL}.
+     * The facts of a decision about an open series of attempts. A series that has ended is never decided: a late
+     * failure and a request for another attempt are refused, as {@link RetryReason#RETRY_SUCCEEDED} and {@link
+     * RetryReason#RETRY_STATE_TERMINAL}.
      *
      * @param cancelled the run was cancelled
-     * @param runTimedOut the run's time is up
-     * @param affordable what the next attempt is known to cost is there
+     * @param runTimedOut the run's timeout has expired
+     * @param affordable whether credits cover the known cost of the next attempt
      * @param attempts begun so far, from 1
      * @param failures so far, this one included, from 1
      * @param elapsed since the first attempt began
-     * @param retryAfter what the failing side asked to wait at least; null for nothing
+     * @param retryAfter minimum delay that the failing side requested; null for none
      * @param errors of the run within the escalation's window, this one included
      * @param calls of the run within that window, this one included
-     * @param seed where jitter comes from
+     * @param seed of the jitter
      */
     public record Facts(boolean cancelled, boolean runTimedOut, boolean affordable,
             ErrorClass errorClass, int attempts, int failures, Duration elapsed, @Nullable Duration retryAfter,

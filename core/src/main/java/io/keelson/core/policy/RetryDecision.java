@@ -3,24 +3,24 @@ package io.keelson.core.policy;
 import java.time.Duration;
 
 /**
- * What becomes of something that failed.
+ * A decision about a failure.
  *
  * @param delay before the next try; zero unless the action is {@link Action#RETRY}
  * @param attempts begun so far
  * @param failures so far, this one included
  * @param remainingAttempts that the policy still allows, ≥ 0
- * @param remainingFailures likewise
+ * @param remainingFailures that the policy still allows, ≥ 0
  */
 public record RetryDecision(Action action, RetryReason reason, Duration delay, int attempts, int failures,
         int remainingAttempts, int remainingFailures) {
 
-    /** What is done about a failure. */
+    /** The possible reactions to a failure. */
     public enum Action {
         /** Try again after the delay. */
         RETRY,
-        /** Park it and ask a human. */
+        /** Park it and open a ticket. */
         ESCALATE,
-        /** It fails for good; the level above decides what that means. */
+        /** It fails for good; the level above decides the consequence. */
         FAIL,
         /** The whole run ends. */
         ABORT
@@ -31,12 +31,12 @@ public record RetryDecision(Action action, RetryReason reason, Duration delay, i
         return action == Action.RETRY;
     }
 
-    /** True when no further attempt will be made without somebody's asking. */
+    /** True when only a human's request can cause another attempt. */
     public boolean terminal() {
         return action == Action.FAIL || action == Action.ABORT;
     }
 
-    /** The state of a step or task that follows: {@code awaiting_retry} or {@code failed}. */
+    /** The next state of the step or task: {@code awaiting_retry} or {@code failed}. */
     public String nextState() {
         return terminal() ? "failed" : "awaiting_retry";
     }

@@ -5,15 +5,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often and after what delay something that failed is tried again (specification, failure §2).
+ * Retry policy: number of attempts and delay (specification, failure §2).
  *
  * @param maxAttempts attempts in all, the first included
  * @param maxFailures failures in all; an attempt that was abandoned without a failure counts none
  * @param base delay before the first retry
  * @param max upper limit of the delay
- * @param factor what the delay grows by with every failure
+ * @param factor by which the delay grows with every failure
  * @param jitter fraction of the delay by which it may be shorter or longer, 0 to 1
- * @param maxElapsed how long after the first attempt's beginning another may be scheduled; null for no limit
+ * @param maxElapsed latest schedule of another attempt after the beginning of the first; null for no limit
  */
 public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Duration max, double factor, double jitter,
         @Nullable Duration maxElapsed) {
@@ -31,7 +31,7 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
     /** Task level: 3 attempts, 10 s doubled up to 300 s (PRD-101 §3.5). */
     public static final RetryPolicy TASK =
             new RetryPolicy(3, 3, Duration.ofSeconds(10), Duration.ofSeconds(300), 2, 0);
-    /** An agent or a run that starts over: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §3.4). */
+    /** For the restart of an agent or a run: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §3.4). */
     public static final RetryPolicy LEVEL = STEP;
 
     private static final RetryPolicy GATE4 = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0);
@@ -41,7 +41,7 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
     private static final RetryPolicy STEPS =
             new RetryPolicy(3, 3, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0);
 
-    /** The policy that one of the seeds names: {@code gate4}, {@code lifecycle} or {@code steps}; empty for others. */
+    /** The policy of a seed document: {@code gate4}, {@code lifecycle} or {@code steps}; empty for others. */
     public static Optional<RetryPolicy> preset(String name) {
         return switch (name) {
             case "gate4" -> Optional.of(GATE4);
@@ -52,10 +52,11 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
     }
 
     /**
+     *
      * The delay before the next try.
      *
      * @param failures failures so far, from 1
-     * @param seed where the jitter comes from, so that the same decision yields the same delay
+     * @param seed of the jitter, so that the same decision yields the same delay
      */
     public Duration delay(int failures, long seed) {
         double capped = Math.min(raw(failures), max.toMillis());
@@ -63,12 +64,12 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
         return Duration.ofMillis(Math.max(0, Math.round(capped + spread)));
     }
 
-    /** The least delay before the second try. */
+    /** The minimum delay before the second try. */
     public Duration least() {
         return Duration.ofMillis(Math.round(Math.min(raw(1), max.toMillis()) * (1 - jitter)));
     }
 
-    /** The delay that the factor alone comes to, before {@link #max} and jitter; at most a century. */
+    /** The delay by the factor alone, before {@link #max} and jitter; at most a century. */
     public Duration uncapped(int failures) {
         return Duration.ofMillis((long) Math.min(raw(failures), CENTURY_MILLIS));
     }
@@ -77,7 +78,7 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
         return base.toMillis() * Math.pow(factor, Math.max(0, failures - 1));
     }
 
-    /** A number in [0, 1) that depends on nothing but the seed (SplitMix64's finaliser). */
+    /** A number in [0, 1) that depends only on the seed (SplitMix64's finaliser). */
     private static double unit(long seed) {
         long z = seed + 0x9E3779B97F4A7C15L;
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

@@ -14,7 +14,7 @@ public record Actor(ActorType type, @Nullable String id) {
     public static final Actor COORDINATOR = new Actor(ActorType.COORDINATOR, null);
     public static final Actor RECONCILER = new Actor(ActorType.RECONCILER, null);
 
-    /** Its id, or its type where it has none: what payloads name it by. */
+    /** Its id, or its type without an id, as named in payloads. */
     public String name() {
         return id == null ? type.wire() : id;
     }
@@ -23,7 +23,7 @@ public record Actor(ActorType type, @Nullable String id) {
         return new Actor(ActorType.HUMAN, name);
     }
 
-    /** A program that acts by itself. */
+    /** A program that acts on its own behalf. */
     public static Actor service(String name) {
         return new Actor(ActorType.SERVICE, name);
     }

@@ -2,7 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.EventType;
 
-/** What is told of an agent of a run. */
+/** Payloads of events about an agent of a run. */
 public sealed interface AgentPayload extends Payload {
 
     @Override

@@ -13,15 +13,15 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** All that can happen to a run. Whatever changes one goes through {@link Decider} as one of these. */
+/** All changes of a run. Each goes through {@code Decider} as one of these commands. */
 public sealed interface Command {
 
     UUID runId();
 
-    /** Who asks. */
+    /** Who issues the command. */
     Actor actor();
 
-    /** Accepts a checked run, and starts it at once when asked to. */
+    /** Accepts a checked run, and starts it at once if requested. */
     record Create(NewRun run, boolean start, Actor actor) implements Command {
         @Override
         public UUID runId() {
@@ -31,7 +31,7 @@ public sealed interface Command {
 
     record Start(UUID runId, Actor actor) implements Command {}
 
-    /** There is room for the run under its concurrency key. Only whoever has counted says so. */
+    /** Admits the run under its concurrency key. Only the scheduler that has counted sends it. */
     record Admit(UUID runId, Actor actor) implements Command {}
 
     /** Decides the plan gate if the run is at it, else the only approval that waits. */
@@ -40,20 +40,20 @@ public sealed interface Command {
     record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /**
-     * Decides what the run itself waits for, if that is what it waits for.
+     * Decides a gate of the run itself, if the run waits at it.
      *
-     * @param hardLimit credits that all attempts may cost together, where its budget is approved; null leaves it as it is
+     * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
             @Nullable String comment, Actor actor) implements Command {
 
-        /** What a run as a whole may wait for. */
+        /** Gates of a whole run. */
         public enum Gate {
             /** {@code awaiting_approval}. */
             PLAN,
-            /** All is done, and a human accepts it or not. */
+            /** All work is done, and a human accepts the result or not. */
             RESULT,
-            /** {@code budget_exceeded}: it goes on where there is room again, or fails. */
+            /** {@code budget_exceeded}: it continues if the limit was raised, or fails. */
             BUDGET
         }
     }
@@ -63,14 +63,15 @@ public sealed interface Command {
             implements Command {}
 
     /**
+     *
      * Decides a task that waits for a human.
      *
-     * @param gate the task attempt that the decision is about; null for whichever waits
+     * @param gate the task attempt that the decision is about; null for the waiting one
      */
     record DecideTask(UUID runId, UUID taskId, Choice choice, @Nullable Integer gate, @Nullable String comment,
             Actor actor) implements Command {
 
-        /** What a human says of an output. */
+        /** A human's decision about an output. */
         public enum Choice {
             APPROVE, REJECT,
             /** Another attempt, with the comment as feedback. */
@@ -78,7 +79,7 @@ public sealed interface Command {
         }
     }
 
-    /** Answers what a step has proposed, whatever state the run is in by now. */
+    /** Answers a step's proposal, in any state of the run. */
     record DecideProposal(UUID runId, UUID proposalId, boolean accept, @Nullable String comment, Actor actor)
             implements Command {}
 
@@ -86,11 +87,11 @@ public sealed interface Command {
     record Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, Actor actor)
             implements Command {}
 
-    /** What can be done about what a ticket is about. */
+    /** The possible answers to a ticket. */
     enum Resolution {
-        /** Go on: its failures are forgiven. */
+        /** Continue: its failures are forgiven. */
         RESUME,
-        /** Go on without it. */
+        /** Continue without it. */
         SKIP, FAIL, CANCEL;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
@@ -100,10 +101,10 @@ public sealed interface Command {
         }
     }
 
-    /** A human ends a run as failed that is held up. */
+    /** A human ends a held-up run as failed. */
     record FailRun(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
-    /** A human asks for a new plan. */
+    /** A human requests a new plan. */
     record Replan(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     record CancelTask(UUID runId, UUID taskId, @Nullable String reason, Actor actor) implements Command {}
@@ -111,7 +112,7 @@ public sealed interface Command {
     /** The task's next attempt, or its current step's, begins now instead of after its backoff. */
     record RetryTask(UUID runId, UUID taskId, Actor actor) implements Command {}
 
-    /** The run goes on without the task. */
+    /** The run continues without the task. */
     record SkipTask(UUID runId, UUID taskId, @Nullable String reason, Actor actor) implements Command {}
 
     /** @param number of the agent, from 1 */
@@ -122,24 +123,24 @@ public sealed interface Command {
     record Resume(UUID runId, Actor actor) implements Command {}
 
     /**
-     * Other limits for a run; where it was stopped for its budget, it goes on if they leave room.
+     * Changes a run's limits; a run that was stopped for its budget continues if they allow it.
      *
-     * @param hardLimit credits that all attempts may cost together; null leaves it as it is
-     * @param softLimit credits from which on people are warned; null leaves it as it is
+     * @param hardLimit maximum cost of all attempts together, in credits; null keeps it
+     * @param softLimit credits at which people are warned; null keeps it
      */
     record RaiseBudget(UUID runId, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit, Actor actor)
             implements Command {}
 
     /**
-     * A run that this one has started is to cost more than it was allotted.
+     * Raises the budget of a child run.
      *
-     * @param childId the run that was started
-     * @param amount credits that it is to be allotted in all
+     * @param childId the child run
+     * @param amount the new budget in all, credits
      */
     record AddChildBudget(UUID runId, UUID childId, BigDecimal amount, Actor actor) implements Command {}
 
     /**
-     * What the run that started this one has allotted it, and has written down.
+     * Informs a child of the budget that its parent has stored.
      *
      * @param amount credits in all
      */
@@ -148,19 +149,19 @@ public sealed interface Command {
     record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /**
-     * Somebody tells the run something that a step of it waits for, or will.
+     * Delivers a signal to a step of the run that waits for it, or will.
      *
      * @param payload JSON text
      */
     record SendSignal(UUID runId, UUID id, String name, String payload, Actor actor) implements Command {}
 
-    /** A new attempt of a failed run; what completed is carried over unless {@code fromStart}. */
+    /** A new attempt of a failed run; completed work is carried over unless {@code fromStart}. */
     record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}
 
-    /** A worker or an executor asks for the work of one lane of a task. */
+    /** A worker or an executor claims the work of one lane of a task. */
     record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
 
-    /** @param request what the holder wants to go on with; null for nothing */
+    /** @param request the work that the holder asks to continue with; null for none */
     record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request, Actor actor)
             implements Command {
         public Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) {
@@ -171,43 +172,44 @@ public sealed interface Command {
     /** As {@link Complete}, but the task needs another turn. */
     record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
 
-    /** Reported by whoever holds the lease; what the try cost is charged all the same. */
+    /** The lease holder reports a failure; the cost of the try is charged. */
     record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) implements Command {}
 
     /** The holder hands its lease back without a result; costs neither an attempt nor a delivery. */
     record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {}
 
     /**
-     * The reconciler found the time of the lease with this epoch over; it is nothing to a later one.
+     * The reconciler found the lease with this epoch expired; later leases are not affected.
      *
-     * @param lease its length: its holder was last heard of that long ago
+     * @param lease its length: the time since the holder's last heartbeat
      */
     record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, Actor actor)
             implements Command {}
 
-    /** The reconciler found the run running with no open task: what its end waits for is looked at again. */
+    /** The reconciler found the run running with no open task: repeats the check for its end. */
     record Settle(UUID runId, Actor actor) implements Command {}
 
     record TimerDue(UUID runId, TimerKind kind, UUID subject, Actor actor) implements Command {}
 
-    /** The evaluator's answer for what a decision had asked to be evaluated. */
+    /** The evaluator's answer to a decision's request. */
     record Evaluated(UUID runId, TimerKind kind, UUID subject, Evaluation evaluation, Actor actor) implements Command {}
 
-    /** What an evaluation came to. */
+    /** The results of evaluations. */
     sealed interface Evaluation {
 
         /**
+         *
          * The gate is open.
          *
          * @param items JSON texts of a {@code for_each}, null when the task has none
-         * @param generations effect generations of what earlier rows of the task have fanned out into, by the items'
-         *     indexes; 1 for an index that it does not have
-         * @param titles of the items' tasks, as many as there are items; empty where the group's title is theirs
+         * @param generations effect generations of the children of earlier rows of the task, by the items' indexes; 1
+         *                    for an absent index
+         * @param titles of the items' tasks, as many as items; empty to use the group's title
          */
         record Proceed(@Nullable List<String> items, Map<Integer, Integer> generations, List<String> titles)
                 implements Evaluation {
 
-            /** Of a task that has fanned out into nothing so far. */
+            /** For a task without earlier children. */
             public Proceed(@Nullable List<String> items) {
                 this(items, Map.of());
             }
@@ -224,40 +226,41 @@ public sealed interface Command {
         record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {}
 
         /**
+         *
          * A wait for a signal with its input resolved.
          *
-         * @param timeout how long it waits; null for as long as the run does
-         * @param goesOn true when it then completes without one
+         * @param timeout maximum wait; null for as long as the run
+         * @param goesOn true when the step then completes without a signal
          */
         record Awaits(String input, String name, @Nullable Duration timeout, boolean goesOn) implements Evaluation {}
 
         /**
-         * A run to be started, its mission checked.
+         * A child run to start, its mission checked.
          *
-         * @param budget credits that it may cost at most; null for whatever its parent may
-         * @param abandon true when it goes on should its parent not wait for it any more
-         * @param timeout how long it is waited for; null for as long as its parent may run
+         * @param budget maximum cost in credits; null for the parent's limit
+         * @param abandon true when the child continues if its parent stops waiting
+         * @param timeout maximum wait; null for as long as the parent may run
          */
         record Starts(String input, NewRun run, @Nullable BigDecimal budget, boolean abandon,
                 @Nullable Duration timeout) implements Evaluation {}
 
         /**
-         * How a child run is.
+         * The state of a child run.
          *
-         * @param settled true when all that it has started has ended
+         * @param settled true when all its own children have ended
          * @param output JSON text; null for none
-         * @param tokens of it and of those that it has started
-         * @param charged credits, likewise; what those may still cost that have not ended counts
-         * @param armed for when the timer was armed that has it looked at; null for not at all
+         * @param tokens of it and of its children
+         * @param charged credits of it and of its children; budgets of open children count
+         * @param armed due time of the timer that requested this check; null for none
          */
         record ChildIs(RunState state, boolean settled, @Nullable String output, long tokens, BigDecimal charged,
                 @Nullable String error, @Nullable Instant armed) implements Evaluation {}
 
         /**
-         * How the run is that started this one.
+         * The state of the parent run.
          *
          * @param waits whether the step still waits for this run
-         * @param version of the parent: what is older says nothing
+         * @param version of the parent; an older one is ignored
          */
         record ParentIs(boolean waits, boolean paused, int version) implements Evaluation {}
 
@@ -265,22 +268,23 @@ public sealed interface Command {
         record Output(String json) implements Evaluation {}
 
         /**
+         *
          * A planner's new plan, checked: finished tasks of the old one that are to stay, and new ones.
          *
-         * @param json the plan's document as it is to be stored
-         * @param terms of a run's first plan; a later one goes by the run's rules of re-planning
+         * @param json the plan's document to store
+         * @param terms of a run's first plan; a later one follows the run's rules of replanning
          */
         record Planned(Plan plan, String json, Terms terms) implements Evaluation {
 
             /**
-             * What a plan is thought to cost, and when a human is asked.
+             * A plan's estimated cost, and when a human is asked.
              *
-             * @param always true when a human is asked whatever it costs
-             * @param threshold above which estimate a human is asked; null for nowhere
+             * @param always true when a human is asked at any cost
+             * @param threshold the estimate above which a human is asked; null for none
              */
             public record Terms(boolean always, @Nullable BigDecimal threshold, Budget budget) {
 
-                /** Nobody is asked. */
+                /** No human is asked. */
                 public static final Terms FREE = new Terms(false, null, Budget.NONE);
 
                 public boolean asks(BigDecimal estimate) {

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** A time during which no engine node was alive; it counts for nobody's timeout (specification, failure §6). */
+/** A time without any live engine node; it does not count for timeouts (specification, failure §6). */
 public record EngineOutage(Instant from, Instant to) {
 
-    /** How much of the time between two instants an engine was alive; zero when they are in the wrong order. */
+    /** The part of the time between two instants with a live engine; zero when they are in the wrong order. */
     public static Duration aliveBetween(Instant from, Instant to, List<EngineOutage> outages) {
         Duration alive = Duration.between(from, to);
         for (EngineOutage outage : outages) {

@@ -8,12 +8,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of a run's audit trail, written in the transaction of the change that it tells of.
+ * One entry of a run's audit trail, written in the transaction of its change.
  *
  * @param seq 1, 2, 3 … without a gap within the run
  * @param attempt the run attempt
- * @param from the state left; null for events that tell of no transition
- * @param to the state entered; null likewise
+ * @param from the previous state; null for events without a transition
+ * @param to the new state; null for events without a transition
  */
 public record Event(UUID runId, long seq, int attempt, @Nullable UUID agentId, @Nullable UUID taskId,
         @Nullable UUID stepId, Payload payload, @Nullable String from, @Nullable String to, Actor actor, Instant at) {
@@ -22,7 +22,7 @@ public record Event(UUID runId, long seq, int attempt, @Nullable UUID agentId, @
         return payload.type();
     }
 
-    /** The payload's members by their names, for readers that do not look at types. */
+    /** The payload's members by name, for readers that do not distinguish types. */
     public Map<String, Object> members() {
         Map<String, Object> members = new LinkedHashMap<>();
         payload.write(members::put);

@@ -1,6 +1,6 @@
 package io.keelson.core.run;
 
-/** Writes the few JSON texts that decisions make themselves. */
+/** Writes the few JSON texts that decisions create themselves. */
 public final class JsonText {
 
     private JsonText() {}

@@ -7,7 +7,7 @@ import java.time.format.DateTimeFormatterBuilder;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Takes the members of a payload one by one, as they are on the wire. */
+/** Receives the members of a payload one by one, as they are on the wire. */
 @FunctionalInterface
 public interface Members {
     /** RFC 3339 with milliseconds, as all times on the wire. */
@@ -29,12 +29,12 @@ public interface Members {
         return this;
     }
 
-    /** A member that is there when it is true. */
+    /** Writes a member if it is true. */
     default Members flag(String name, boolean set) {
         return put(name, set ? true : null);
     }
 
-    /** The members of a part beside one's own. */
+    /** Writes the members of a part besides one's own. */
     default Members all(@Nullable PayloadPart part) {
         if (part != null) {
             part.write(this);

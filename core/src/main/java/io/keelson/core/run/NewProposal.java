@@ -5,12 +5,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a step proposes to people, to be recorded with its result.
+ * A step's proposal to people, recorded with its result.
  *
- * @param id made by whoever reports
+ * @param id made by the reporter
  * @param body further text; null for none
  * @param data JSON text, opaque to the core; null for none
- * @param lifetime for how long it may be decided; null for ever
+ * @param lifetime how long it may be decided; null for no limit
  */
 public record NewProposal(UUID id, String title, @Nullable String body, @Nullable String data,
         @Nullable Duration lifetime) {}

@@ -8,7 +8,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run as it was submitted, its plan already checked.
+ * A run as submitted, its plan already checked.
  *
  * @param goal the client's own words, never changed
  * @param planJson the plan's document as stored
@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param tagsJson JSON text
  * @param outputTemplate JSON text with expressions that makes the run's output; null for none
  * @param priority lower is dispatched first
- * @param takesExternalIdOver true when a run that has ended gives the external id up to this one
- * @param fork what it takes over from another run; null for a run of its own
- * @param startAt when it starts by itself; null for when it is told to
- * @param origin what stands beside it for readers; nothing is decided by it
+ * @param takesExternalIdOver true when it takes over the external id of an ended run
+ * @param fork what it takes over from another run; null for none
+ * @param startAt when it starts by itself; null to start on request
+ * @param origin further facts for readers; no decision depends on it
  */
 public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
         String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
@@ -29,7 +29,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
         @Nullable Fork fork, @Nullable Instant startAt, Origin origin) {
 
     /**
-     * What a run takes over from another one; such a run begins when it is made.
+     * What a fork takes over from another run; a fork begins when it is created.
      *
      * @param task the task from which it differs, by its id in the plan
      * @param carried by key, the tasks whose outputs it takes over, each with the task that holds the output
@@ -41,18 +41,19 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
     }
 
     /**
+     *
      * Where a run comes from.
      *
      * @param declarationsJson the inputs that its mission declares, JSON object text; null for none
-     * @param originJson the recipe or schedule that it was made of and the text of {@code trace}, JSON object text; null
-     *     for none of it
-     * @param trace where whoever asked for it was in a trace of theirs; null where they did not say
+     * @param originJson the recipe or schedule that it was made from and the text of {@code trace}, JSON object text;
+     *                   null for none
+     * @param trace position in the caller's trace; null where the caller gave none
      */
     public record Origin(@Nullable String declarationsJson, @Nullable String originJson, @Nullable TraceParent trace) {
         public static final Origin NONE = new Origin(null, null, null);
     }
 
-    /** A run that starts when it is told to. */
+    /** A run that starts on request. */
     public NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
             String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
             @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
@@ -62,7 +63,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
                 Origin.NONE);
     }
 
-    /** The same, to start by itself then. */
+    /** The same run with a start time. */
     public NewRun startingAt(Instant when) {
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson,
                 tagsJson, outputTemplate, priority, trigger, agentSlug, externalId, takesExternalIdOver, createdBy,
@@ -70,7 +71,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
                 when, origin);
     }
 
-    /** A run of its own. */
+    /** A run that is not a fork. */
     public NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
             String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
             @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * What a worker elsewhere wants to go on with when it hands in a result: the next step of the same task, which it then
- * holds from the same commit on.
+ * A remote worker's request for the next step of the same task with a result; the worker holds that step from the same
+ * commit on.
  *
- * @param holder who hands in the result; gets nothing unless it also held the lease
- * @param tools those that it serves
+ * @param holder who reports the result; gets nothing unless it also held the lease
+ * @param tools that it serves
  * @param lease how long the next lease lasts without a heartbeat
  */
 public record NextStepRequest(String holder, Set<String> tools, Duration lease) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of things beside the four lifecycles: tickets, signals, proposals, runs that it started, upkeep. */
+/** Payloads of events beyond the four lifecycles: tickets, signals, proposals, child runs, maintenance. */
 public sealed interface OtherPayload extends Payload {
 
     /** The resolution of an unanswered ticket whose question is void. */

@@ -3,13 +3,13 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.EventType;
 import org.jspecify.annotations.Nullable;
 
-/** What an event tells beside when and of what: one record per type, its members named as on the wire, in camel case. */
+/** The data of an event: one record per type, its members named as on the wire, in camel case. */
 public sealed interface Payload extends PayloadPart
         permits RunPayload, AgentPayload, TaskPayload, StepPayload, OtherPayload {
 
     EventType type();
 
-    /** True where a request asked for this very change, though events of its type are usually decided otherwise. */
+    /** True where a request asked for this change, though events of its type usually have another actor. */
     default boolean asked() {
         return false;
     }
@@ -19,7 +19,7 @@ public sealed interface Payload extends PayloadPart
         // one without members
     }
 
-    /** Who decided it, where that is not who decides events of its type. */
+    /** The actor, where it differs from the type's. */
     default @Nullable Actor actor() {
         return null;
     }

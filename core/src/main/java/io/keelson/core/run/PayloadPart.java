@@ -7,19 +7,19 @@ import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Members of a payload, or some of them that several payloads have in common. */
+/** Members of a payload, or some that several payloads have in common. */
 public sealed interface PayloadPart
         permits Payload, PayloadPart.Failure, PayloadPart.Cause, PayloadPart.Spent, PayloadPart.Waited,
         PayloadPart.Schedule, PayloadPart.Totals, PayloadPart.Settled {
 
-    /** Hands over the members, in their order. */
+    /** Writes the members in order. */
     void write(Members to);
 
     /**
-     * Why something has failed.
+     * The reason of a failure.
      *
      * @param reason the failure policy's, or the error's code in lower case
-     * @param decision what the failure policy made of it; null where it was not asked
+     * @param decision of the failure policy; null where it was not asked
      */
     record Failure(String errorCode, String errorClass, String errorMessage, String reason,
             @Nullable RetryDecision decision) implements PayloadPart {
@@ -29,7 +29,7 @@ public sealed interface PayloadPart
                     decision);
         }
 
-        /** One that no policy was asked about. */
+        /** A failure without a policy's decision. */
         public static Failure of(StepError error) {
             return new Failure(error.code(), error.errorClass().wire(), error.message(),
                     error.errorClass().retryable() ? error.code().toLowerCase(Locale.ROOT)
@@ -51,7 +51,7 @@ public sealed interface PayloadPart
         }
     }
 
-    /** The error of something that another part of the run ended with. */
+    /** The error of another part of the run. */
     record Cause(@Nullable String errorCode, @Nullable String errorClass, @Nullable String errorMessage)
             implements PayloadPart {
         @Override
@@ -61,7 +61,7 @@ public sealed interface PayloadPart
     }
 
     /**
-     * What a try of a step has used.
+     * The use of one try of a step.
      *
      * @param cost in USD
      * @param charged credits; null where it cost nothing
@@ -75,7 +75,7 @@ public sealed interface PayloadPart
         }
     }
 
-    /** What a step has waited for: a signal or a child run; the members of the other are left out. */
+    /** The awaited signal or child run; the members of the other are left out. */
     record Waited(@Nullable String signal, @Nullable UUID signalId, boolean timedOut, @Nullable UUID childRunId,
             @Nullable String childState, @Nullable BigDecimal childCharged, @Nullable Long childTokens)
             implements PayloadPart {
@@ -92,7 +92,7 @@ public sealed interface PayloadPart
         }
     }
 
-    /** When a level's next attempt begins: every attempt of a level ends in one failure. */
+    /** When a level's next attempt begins; every attempt of a level ends in one failure. */
     record Schedule(String reason, double retryAfterSeconds, int attempts, int failures, int remainingAttempts,
             int remainingFailures) implements PayloadPart {
         @Override
@@ -104,9 +104,9 @@ public sealed interface PayloadPart
     }
 
     /**
-     * What an attempt of a run came to; its cost in USD.
+     * The totals of an attempt of a run; its cost in USD.
      *
-     * @param failures tasks that failed, and steps that failed in tasks which went on without them
+     * @param failures tasks that failed, and steps that failed in tasks which continued without them
      */
     record Totals(BigDecimal totalCost, long totalTokens, @Nullable Long durationMs, int tasksCompleted,
             int tasksFailed, int failures) implements PayloadPart {
@@ -118,7 +118,7 @@ public sealed interface PayloadPart
         }
     }
 
-    /** What became of the credits that were reserved for an attempt. */
+    /** The settlement of credits that were reserved for an attempt. */
     record Settled(BigDecimal creditsCharged, BigDecimal creditsRefunded, @Nullable BigDecimal uncollected)
             implements PayloadPart {
         @Override

@@ -5,21 +5,21 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What went wrong before with a step that is handed out: whoever takes it may do better.
+ * The previous failures of a step, for its next holder.
  *
  * @param taskAttempt the task's present attempt, from 1
  * @param step the step's own last failure; null for none
- * @param task why the task's last attempt was not its last, a verifier's feedback for example; null in a first attempt
+ * @param task why the task's last attempt failed, a verifier's feedback for example; null in a first attempt
  */
 public record PreviousFailure(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {
 
-    /** Null when nothing went wrong; the task's error counts in a further attempt only. */
+    /** Null when there was no failure; the task's error counts in a further attempt only. */
     public static @Nullable PreviousFailure of(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {
         @Nullable StepError last = taskAttempt > 1 ? task : null;
         return step == null && last == null ? null : new PreviousFailure(taskAttempt, step, last);
     }
 
-    /** As rows keep it; null when there is no code. */
+    /** The error from its columns; null when there is no code. */
     public static @Nullable StepError error(@Nullable String code, @Nullable String errorClass,
             @Nullable String message) {
         return code == null ? null

@@ -5,15 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a step's execution yielded.
+ * The result of a step's execution.
  *
  * @param output JSON text, opaque to the core
  * @param tokens model tokens used, ≥ 0
- * @param cost in USD, ≥ 0; null when the executor does not say, and prices decide
+ * @param cost in USD, ≥ 0; null when the executor does not report it, and prices decide
  * @param model that used the tokens; null when none is named
- * @param proposals to people; recorded when the result is
- * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
- * @param turn what the output says as an agent's turn, which counts of turns only; null when it says nothing of the kind
+ * @param proposals to people; recorded with the result
+ * @param verdict the output as a verdict, for verifying steps only; null for none
+ * @param turn the output as an agent's turn, for turns only; null for none
  * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
  * @param outputHash of the output as a worker reported it; null where no report can be repeated
  */
@@ -26,20 +26,20 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
         proposals = List.copyOf(proposals);
     }
 
-    /** Of an executor that does not say what it was given. */
+    /** A result of an executor that does not report the input. */
     public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
             @Nullable TurnAnswer turn) {
         this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null, null);
     }
 
-    /** One that proposes nothing. */
+    /** A result without proposals. */
     public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, @Nullable Verdict verdict, @Nullable TurnAnswer turn) {
         this(output, tokens, cost, model, artifacts, List.of(), verdict, turn);
     }
 
-    /** Of a step that is no agent's turn. */
+    /** A result of a step that is not an agent's turn. */
     public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, @Nullable Verdict verdict) {
         this(output, tokens, cost, model, artifacts, verdict, null);
@@ -50,27 +50,27 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
         return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash);
     }
 
-    /** The same with the input that the step was given. */
+    /** The same with the step's resolved input. */
     public Result given(@Nullable String json) {
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash);
     }
 
-    /** The same as a failure: what was used, and what the report said. */
+    /** The same as a failure: its usage and its report. */
     public Result spent() {
         return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash);
     }
 
-    /** Of a step that does not verify, and names no model. */
+    /** A result of a step that does not verify, without a model. */
     public Result(String output, long tokens, @Nullable BigDecimal cost, List<NewArtifact> artifacts) {
         this(output, tokens, cost, null, artifacts, null);
     }
 
-    /** Of an executor that says nothing of tokens and cost. */
+    /** A result without tokens and cost. */
     public static Result of(String output) {
         return new Result(output, 0, null, List.of());
     }
 
-    /** Of a try that failed: what it used, and nothing else. */
+    /** A failed try: its usage only. */
     public static Result spent(long tokens, @Nullable BigDecimal cost, @Nullable String model) {
         return new Result("null", tokens, cost, model, List.of(), null);
     }

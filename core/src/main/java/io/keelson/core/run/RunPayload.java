@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of a run. */
+/** Payloads of events about a run. */
 public sealed interface RunPayload extends Payload {
 
-    /** Who approves without a gate. */
+    /** The approver without a gate. */
     String AUTO = "auto";
 
     @Override

@@ -4,8 +4,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the trace of a run's attempt follows from.
+ * The origin of the trace of a run's attempt.
  *
- * @param given where whoever made the run was in a trace of theirs; null where they did not say
+ * @param given position in the caller's trace; null where the caller gave none
  */
 public record RunTrace(UUID run, int attempt, @Nullable TraceParent given) {}

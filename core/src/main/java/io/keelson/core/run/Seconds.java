@@ -3,7 +3,7 @@ package io.keelson.core.run;
 import java.math.BigDecimal;
 import java.time.Duration;
 
-/** Limits as messages name them: "1.5 s". */
+/** Formats limits for messages: "1.5 s". */
 public final class Seconds {
 
     private Seconds() {}

@@ -3,7 +3,7 @@ package io.keelson.core.run;
 import java.util.UUID;
 
 /**
- * A signal that came before anyone waited for it.
+ * A signal that arrived before a step waited for it.
  *
  * @param payload JSON text, opaque to the core
  */

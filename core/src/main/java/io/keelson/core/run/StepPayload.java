@@ -4,7 +4,7 @@ import io.keelson.core.lifecycle.EventType;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of a step. */
+/** Payloads of events about a step. */
 public sealed interface StepPayload extends Payload {
 
     @Override

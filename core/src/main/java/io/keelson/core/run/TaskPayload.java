@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of a task. */
+/** Payloads of events about a task. */
 public sealed interface TaskPayload extends Payload {
 
     @Override
@@ -202,7 +202,7 @@ public sealed interface TaskPayload extends Payload {
         }
     }
 
-    /** @param failure why its work was passed over; null where nothing in it failed */
+    /** @param failure the ignored failure in its work; null where nothing in it failed */
     record Skipped(String skippedBecause, @Nullable UUID failedDependencyId, String reason, @Nullable String skippedBy,
             @Nullable UUID ticketId, PayloadPart.@Nullable Cause failure) implements TaskPayload {
         @Override

@@ -2,7 +2,7 @@ package io.keelson.core.run;
 
 import java.util.Locale;
 
-/** What a durable timer is for. A timer is keyed by its kind and the entity it belongs to. */
+/** The purpose of a durable timer. A timer's key is its kind and its entity. */
 public enum TimerKind {
     /** A step's backoff is over. */
     STEP_RETRY,
@@ -18,25 +18,25 @@ public enum TimerKind {
     RUN_RETRY,
     /** A run that was made to start later may start. */
     START,
-    /** Nobody has answered a gate or a ticket. */
+    /** No answer yet to a gate or a ticket. */
     HUMAN,
-    /** The workers of a run have all been silent. */
+    /** All workers of a run are silent. */
     HEARTBEAT,
-    /** Some timeout of a run may have passed: one timer for all of them, due no later than the earliest. */
+    /** A timeout of a run may have passed: one timer for all of them, due no later than the earliest. */
     WATCH,
-    /** A `when` or `for_each` was handed to the evaluator and no answer has come. */
+    /** A `when` or `for_each` was sent to the evaluator without an answer yet. */
     EVALUATE_GATE,
-    /** The input of an approval or a wait was handed to the evaluator and no answer has come. */
+    /** The input of an approval or a wait was sent to the evaluator without an answer yet. */
     EVALUATE_STEP,
-    /** A task's output was handed to the evaluator and no answer has come. */
+    /** A task's output was sent to the evaluator without an answer yet. */
     EVALUATE_TASK_OUTPUT,
-    /** A run's output was handed to the evaluator and no answer has come. */
+    /** A run's output was sent to the evaluator without an answer yet. */
     EVALUATE_RUN_OUTPUT,
-    /** A planner's answer was handed to the evaluator and no answer has come. */
+    /** A planner's answer was sent to the evaluator without an answer yet. */
     EVALUATE_PLAN,
-    /** A run that a step has started is to be looked at; the subject is the step. */
+    /** A child run is to be checked; the subject is its step. */
     EVALUATE_CHILD,
-    /** The run that has started this one is to be looked at. */
+    /** The parent run is to be checked. */
     EVALUATE_PARENT;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
@@ -49,7 +49,7 @@ public enum TimerKind {
         return valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
-    /** True for the kinds that guard an evaluation rather than measure time. */
+    /** True for kinds that guard an evaluation instead of measuring time. */
     public boolean evaluation() {
         return ordinal() >= EVALUATE_GATE.ordinal();
     }

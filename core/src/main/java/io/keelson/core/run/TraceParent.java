@@ -5,7 +5,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in somebody's trace, as the header {@code traceparent} of W3C Trace Context names it. Nothing is decided by it.
+ * A position in a caller's trace, in the format of W3C Trace Context's {@code traceparent} header. No decision depends
+ * on it.
  *
  * @param trace 32 hex digits, not all zero
  * @param span 16 hex digits, not all zero: the parent of what is done on its behalf
@@ -18,7 +19,10 @@ public record TraceParent(String trace, String span, boolean sampled) {
     private static final String UNUSED_VERSION = "ff";
     private static final int MAX_LENGTH = 512;
 
-    /** Null for what the specification says is to be ignored. Of later versions only what this one has is read. */
+    /**
+     * Parses a header; null for values that the specification says to ignore. Of later versions only this version's
+     * fields are read.
+     */
     public static @Nullable TraceParent parse(@Nullable String header) {
         if (header == null || header.length() > MAX_LENGTH) {
             return null;
@@ -36,12 +40,12 @@ public record TraceParent(String trace, String span, boolean sampled) {
         return hex.chars().allMatch(digit -> digit == '0');
     }
 
-    /** Another place in the same trace. */
+    /** Another position in the same trace. */
     public TraceParent at(String otherSpan) {
         return new TraceParent(trace, otherSpan, sampled);
     }
 
-    /** As the header has it. */
+    /** The header's text. */
     public String text() {
         return "00-" + trace + "-" + span + (sampled ? "-01" : "-00");
     }

@@ -4,11 +4,11 @@ import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.List;
 
-/** What an agent's turn came to. */
+/** The result of an agent's turn. */
 public sealed interface TurnAnswer {
 
     /**
-     * It wants tools called, in this order, and then another turn.
+     * The turn asks for tool calls, in this order, followed by another turn.
      *
      * @param calls at least one
      */
@@ -25,13 +25,13 @@ public sealed interface TurnAnswer {
      */
     record Done(String output) implements TurnAnswer {}
 
-    /** It cannot be understood, which is a failure of the turn. */
+    /** An invalid answer, which is a failure of the turn. */
     record Unreadable(String why) implements TurnAnswer {}
 
     /**
-     * A call of a tool. Whether it is made is decided on the task's terms, not here.
+     * A tool call. The task's terms decide whether it is made.
      *
-     * @param input JSON text, in which nothing is an expression
+     * @param input JSON text without expressions
      * @param timeout how long one execution may take
      */
     record Call(String tool, String input, RetryPolicy retry, Duration timeout) {}

@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a verifier says of a task's output.
+ * A verifier's judgement of a task's output.
  *
  * @param score 0 to 1; null for none
  * @param feedback for the next attempt, or for the human who is asked; null for none

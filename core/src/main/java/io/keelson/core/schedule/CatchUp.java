@@ -2,13 +2,13 @@ package io.keelson.core.schedule;
 
 import java.util.Locale;
 
-/** What becomes of times that passed while no server lived. */
+/** Handling of times that passed without a running server. */
 public enum CatchUp {
-    /** They make no run. */
+    /** They start no run. */
     SKIP,
-    /** The latest of them makes one. */
+    /** The latest of them starts a run. */
     LATEST,
-    /** Each makes one. */
+    /** Each starts a run. */
     ALL;
 
     private final String wire = name().toLowerCase(Locale.ROOT);

@@ -60,7 +60,7 @@ public final class Cron {
         eitherDay = !fields[2].startsWith("*") && !fields[4].startsWith("*");
     }
 
-    /** What is not a cron expression, and why. */
+    /** The reason why a text is not a cron expression. */
     static final class Malformed extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -69,7 +69,7 @@ public final class Cron {
         }
     }
 
-    /** What came of reading an expression. */
+    /** The result of parsing an expression. */
     public sealed interface Reading {
 
         record Read(Cron cron) implements Reading {}
@@ -77,7 +77,7 @@ public final class Cron {
         record Refused(String why) implements Reading {}
     }
 
-    /** Names such as {@code @daily} stand for expressions. */
+    /** Parses an expression; names such as {@code @daily} are allowed. */
     public static Reading read(String text) {
         String stripped = text.strip();
         String[] fields = NAMED.getOrDefault(stripped, stripped).split("\\s+");
@@ -95,7 +95,7 @@ public final class Cron {
         }
     }
 
-    /** One that was read before, any problem is a bug. */
+    /** Parses an expression that was validated before; any problem is a bug. */
     public static Cron known(String text) {
         return switch (read(text)) {
             case Reading.Read(Cron cron) -> cron;
@@ -106,11 +106,11 @@ public final class Cron {
     /** The first time after that moment. */
     public Instant next(Instant after, ZoneId zone) {
         Instant first = after.truncatedTo(ChronoUnit.MINUTES).plus(1, ChronoUnit.MINUTES);
-        return hours.cardinality() == 24 ? passing(first, zone.getRules()) : told(after, zone.getRules());
+        return hours.cardinality() == 24 ? elapsed(first, zone.getRules()) : wallClock(after, zone.getRules());
     }
 
-    /** By minutes as they pass. */
-    private Instant passing(Instant first, ZoneRules rules) {
+    /** By elapsed minutes. */
+    private Instant elapsed(Instant first, ZoneRules rules) {
         Instant from = first;
         while (true) {
             LocalDateTime here = LocalDateTime.ofEpochSecond(from.getEpochSecond(), 0, rules.getOffset(from));
@@ -123,8 +123,8 @@ public final class Cron {
         }
     }
 
-    /** By what clocks on the wall show. */
-    private Instant told(Instant after, ZoneRules rules) {
+    /** By local wall-clock time. */
+    private Instant wallClock(Instant after, ZoneRules rules) {
         LocalDateTime here = LocalDateTime.ofEpochSecond(after.getEpochSecond(), 0, rules.getOffset(after))
                 .truncatedTo(ChronoUnit.MINUTES);
         while (true) {

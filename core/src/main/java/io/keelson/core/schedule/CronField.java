@@ -4,7 +4,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
 
-/** One field of a cron expression: which numbers it admits. */
+/** One field of a cron expression: the set of its numbers. */
 final class CronField {
     private static final int TEXT = 200;
 
@@ -15,7 +15,7 @@ final class CronField {
 
     /**
      * @param what its name for people
-     * @param names words for its numbers, the first for the least; empty for none
+     * @param names names of its numbers, the first for the lowest; empty for none
      */
     CronField(String what, int least, int most, List<String> names) {
         this.what = what;
@@ -24,7 +24,7 @@ final class CronField {
         this.names = names;
     }
 
-    /** @throws Cron.Malformed saying what is wrong */
+    /** @throws Cron.Malformed with the problem */
     BitSet read(String text) {
         if (text.isEmpty() || text.length() > TEXT) {
             throw malformed(text, "is empty or too long");

@@ -8,16 +8,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of a schedule that have come.
+ * The due times of a schedule.
  *
- * @param times those that are to make runs, in order
- * @param missed how many within the window are not to
- * @param next when to look again; null when there is nothing more
+ * @param times that start runs, in order
+ * @param missed number of times within the window that start no run
+ * @param next when to check again; null when the schedule has ended
  */
 public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) {
-    /** A time is missed when nobody acted on it for longer than this. */
+    /** A time counts as missed after this delay without a server. */
     public static final Duration ON_TIME = Duration.ofMinutes(1);
-    /** What is left over is due at once again. */
+    /** Further due times remain due. */
     public static final int MAX_AT_ONCE = 1_000;
 
     public DueTimes {
@@ -25,20 +25,20 @@ public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) 
     }
 
     /**
-     * When a schedule is due.
+     * The rule of due times.
      *
-     * @param window how long ago a time may have been missed and still be made up for
+     * @param window maximum age of a missed time to catch up on
      * @param end no time after it; null for none
      */
     public record Rule(Cron cron, ZoneId zone, CatchUp catchUp, Duration window, @Nullable Instant end) {
 
-        /** The first time after that moment; null when it is over. */
+        /** The first time after that moment; null when the schedule has ended. */
         public @Nullable Instant after(Instant moment) {
             Instant next = cron.next(moment, zone);
             return end != null && next.isAfter(end) ? null : next;
         }
 
-        /** The next times after that moment, at most so many. */
+        /** The next times after that moment, up to a maximum number. */
         public List<Instant> preview(Instant moment, int count) {
             List<Instant> times = new ArrayList<>();
             for (Instant time = after(moment); time != null && times.size() < count; time = after(time)) {
@@ -47,7 +47,7 @@ public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) 
             return times;
         }
 
-        /** All times from one moment to another, both included, at most so many. */
+        /** All times between two moments, both included, up to a maximum number. */
         public List<Instant> between(Instant from, Instant to, int most) {
             List<Instant> times = new ArrayList<>();
             for (Instant time = after(from.minusNanos(1)); time != null && !time.isAfter(to)
@@ -59,9 +59,9 @@ public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) 
     }
 
     /**
-     * What has come due.
+     * The times due by now.
      *
-     * @param planned the first time that nobody has acted on
+     * @param planned the first time that was not handled
      */
     public static DueTimes of(Rule rule, Instant planned, Instant now) {
         Instant oldest = now.minus(rule.window);

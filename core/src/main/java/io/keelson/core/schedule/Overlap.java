@@ -2,13 +2,13 @@ package io.keelson.core.schedule;
 
 import java.util.Locale;
 
-/** What becomes of a time that comes while a run of the schedule is still open. */
+/** Handling of a time while a run of the schedule is still open. */
 public enum Overlap {
-    /** Its run begins beside the other. */
+    /** Its run starts beside the other. */
     ALLOW,
-    /** It makes no run. */
+    /** It starts no run. */
     SKIP,
-    /** Its run is made when the other has ended. One may wait so; what comes meanwhile makes no run. */
+    /** Its run starts when the other has ended. Only one may wait; further times meanwhile start no run. */
     QUEUE,
     /** The other is cancelled first. */
     CANCEL_RUNNING;

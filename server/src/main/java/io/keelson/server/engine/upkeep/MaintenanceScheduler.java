@@ -117,9 +117,11 @@ public final class MaintenanceScheduler implements AutoCloseable {
 
     /** What may wait for each other. */
     public List<Duty> chores() {
-        return List.of(new Duty(JOIN_CHECK_INTERVAL, reconciler::stuckJoins), new Duty(CLEANUP_INTERVAL, this::dropExpiredKeys),
+        return List.of(new Duty(JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
+                new Duty(CLEANUP_INTERVAL, this::dropExpiredKeys),
                 new Duty(CLEANUP_INTERVAL, secrets::forget), new Duty(CLEANUP_INTERVAL, artifacts::expire),
-                new Duty(CLEANUP_INTERVAL, artifacts::remove), new Duty(ORPHAN_SCAN_INTERVAL, artifacts::removeOrphans));
+                new Duty(CLEANUP_INTERVAL, artifacts::remove),
+                new Duty(ORPHAN_SCAN_INTERVAL, artifacts::removeOrphans));
     }
 
     private void lookAfter(Duration pause) {

@@ -203,7 +203,8 @@ final class ReadSql {
 
     /** In place of a value that is too long: null. */
     private static String listed(String value, String label) {
-        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MAX_LIST_TEXT, label);
+        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MAX_LIST_TEXT,
+                label);
     }
 
     /** The member's name where {@link #listed} left its value out, else null. */
