@@ -53,7 +53,8 @@ final class MutantCompiler {
         }
     }
 
-    private String mutated() throws IOException {
+    /** @throws IllegalStateException if the source does not have the quoted text exactly once */
+    String mutated() throws IOException {
         String source = Files.readString(SOURCES.resolve(mutant.file()));
         Pattern was = Pattern.compile(Arrays.stream(mutant.was().split(" ")).map(Pattern::quote)
                 .collect(Collectors.joining("\\s+")));
