@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Timeout;
  */
 class SimulationTest {
     private static final long FIRST = Long.getLong("keelson.sim.seed", 1);
+    /** The seed to repeat; 0 is in no other test. */
+    private static final long ONE = Long.getLong("keelson.sim.seed", 0);
     private static final long SEEDS = Long.getLong("keelson.sim.seeds", 1_000);
     private static final long STEPS = Long.getLong("keelson.sim.steps", 0);
     /** So many seeds meet even the rarest. */
@@ -46,7 +48,7 @@ class SimulationTest {
 
     @Test
     void oneSeed() {
-        Simulation simulation = new Simulation(FIRST).run();
+        Simulation simulation = new Simulation(ONE).run();
         assertThat(simulation.coverage.commands()).isPositive();
     }
 

@@ -26,13 +26,13 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
     }
 
     @Test
-    void itsKeysSayWhoseTheyAre() throws IOException {
+    void keysContainTheOwner() throws IOException {
         assertThat(store().put(OWNER, "a.txt", "text/plain", bytes("abc")).storageKey())
                 .startsWith(OWNER.workspaceId() + "/" + OWNER.runId()).contains("/2-7/");
     }
 
     @Test
-    void nothingIsLeftOfWhatIsDeleted() throws IOException {
+    void deletedArtifactLeavesNoFile() throws IOException {
         LocalArtifactStore store = store();
         store.delete(store.put(OWNER, "a.txt", "text/plain", bytes("abc")).storageKey());
         try (Stream<Path> left = Files.list(folder.resolve("artifacts"))) {
@@ -40,9 +40,9 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
         }
     }
 
-    /** A file that is being written belongs to a process that lives, or it is removed at the next start. */
+    /** A start removes staged files of processes that have ended, and no file that is being written. */
     @Test
-    void aStartRemovesWhatTheDeadLeftAndNothingElse() throws IOException {
+    void startRemovesStagedFilesOfEndedProcessesOnly() throws IOException {
         Path dead = Files.createDirectories(folder.resolve("artifacts/incoming/dead"));
         Files.writeString(dead.resolve("lock"), "");
         Files.writeString(dead.resolve("half"), "half a file");
@@ -67,16 +67,20 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
         assertThat(incoming()).isEmpty();
     }
 
-    /** Each looks for what was left behind while others have made their folder and not locked it yet. */
+    /** Each start removes leftovers while others have created their staging folder and not locked it yet. */
     @Test
-    void startsAtOnceLeaveEachOtherTheirFolders() throws Exception {
+    void concurrentStartsKeepEachOthersStagingFolders() throws Exception {
         store();
         for (int round = 0; round < 20; round++) {
             try (ExecutorService starts = Executors.newVirtualThreadPerTaskExecutor()) {
                 List<Future<LocalArtifactStore>> stores = Stream.generate(() -> starts.submit(this::store)).limit(16)
                         .toList();
                 for (Future<LocalArtifactStore> each : stores) {
-                    each.get().put(OWNER, "a.txt", "text/plain", bytes("abc"));
+                    LocalArtifactStore store = each.get();
+                    String key = store.put(OWNER, "a.txt", "text/plain", bytes("abc")).storageKey();
+                    try (InputStream content = store.open(key)) {
+                        assertThat(content).as("round %s", round).hasContent("abc");
+                    }
                 }
             }
         }

@@ -28,7 +28,7 @@ class FairSubmissionLimiterTest {
     private final List<Thread> waiting = new ArrayList<>();
 
     @AfterEach
-    void nobodyIsLeftWaiting() throws InterruptedException {
+    void interruptWaitingThreads() throws InterruptedException {
         for (Thread each : waiting) {
             each.interrupt();
             each.join();
@@ -36,15 +36,16 @@ class FairSubmissionLimiterTest {
     }
 
     @Test
-    void whoIsAlonePassesFreely() throws Exception {
+    void singleWorkspaceIsNotLimited() throws Exception {
         for (int i = 0; i < 10 * AT_ONCE; i++) {
             var _ = limiter.enter(busy);
+            assertThat(limiter.lines()).as("queues after %s permits", i + 1).isZero();
             nanos.addAndGet(Duration.ofSeconds(1).toNanos());
         }
     }
 
     @Test
-    void besideAnotherOneWaitsInLineAndTheOtherDoesNot() throws Exception {
+    void busyWorkspaceQueuesWhileTheOtherPasses() throws Exception {
         var _ = limiter.enter(quiet);
         List<FairSubmissionLimiter.Permit> turns = List.of(limiter.enter(busy), limiter.enter(busy));
         CompletableFuture<FairSubmissionLimiter.Permit> third = enterLater();
@@ -58,7 +59,7 @@ class FairSubmissionLimiterTest {
     }
 
     @Test
-    void whoHasNotComeForAWhileIsNotReckonedWith() throws Exception {
+    void workspaceIdleForFiveSecondsEndsTheLimit() throws Exception {
         var _ = limiter.enter(quiet);
         var _ = limiter.enter(busy);
         var _ = limiter.enter(busy);
@@ -68,7 +69,7 @@ class FairSubmissionLimiterTest {
     }
 
     @Test
-    void aLineGoesWithTheLastOne() throws Exception {
+    void queueIsRemovedWithItsLastThread() throws Exception {
         var _ = limiter.enter(quiet);
         List<FairSubmissionLimiter.Permit> turns = List.of(limiter.enter(busy), limiter.enter(busy));
         CompletableFuture<FairSubmissionLimiter.Permit> third = enterLater();
@@ -87,7 +88,7 @@ class FairSubmissionLimiterTest {
     }
 
     @Test
-    void whoComesWhileAnotherLeavesIsCountedWithTheOthers() throws Exception {
+    void concurrentEnterAndLeaveNeverExceedTheLimit() throws Exception {
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         limiter.enter(quiet).close();
@@ -114,7 +115,7 @@ class FairSubmissionLimiterTest {
         assertThat(limiter.lines()).isZero();
     }
 
-    /** Comes when it is in the line. */
+    /** Starts a thread that enters for the busy workspace, and returns when that thread waits in the queue. */
     private CompletableFuture<FairSubmissionLimiter.Permit> enterLater() {
         CompletableFuture<FairSubmissionLimiter.Permit> turn = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().start(() -> {

@@ -11,7 +11,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -72,7 +71,7 @@ class AuthenticatorTest {
     }
 
     @Test
-    void whoWaitsIsAskedForTheKeyAgain() {
+    void revokedKeyEndsWaitingRequests() {
         String run = "/api/v1/runs/" + api.create(ApiServer.WAITS);
         String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.RUNS_READ, Scope.WORK));
         assertThat(api.get(run, "Authorization", key).status()).isEqualTo(200);
@@ -81,11 +80,16 @@ class AuthenticatorTest {
                 .collect(Collectors.toCollection(ArrayList::new));
         waiting.add(CompletableFuture.supplyAsync(() -> api.post("/api/v1/dispatch/claim", """
                 {"worker_id": "patient", "tools": ["late.tool"], "wait_ms": 20000}""", "Authorization", key)));
+        CompletableFuture<ApiServer.Answer> keyStillValid =
+                CompletableFuture.supplyAsync(() -> api.get(run + "?wait_ms=20000"));
         Awaitility.await().until(() -> api.get("/api/v1/workers").text().contains("patient"));
 
         api.sql("update api_keys set revoked_at = now() where name = 'test'");
 
-        waiting.forEach(call -> assertRefused(call.orTimeout(6, TimeUnit.SECONDS).join(), 401, "INVALID_API_KEY"));
+        waiting.forEach(call -> assertRefused(call.join(), 401, "INVALID_API_KEY"));
+        assertThat(keyStillValid).as("the wait itself").isNotDone();
+        assertThat(api.post(run + "/cancel", "{}").status()).isEqualTo(200);
+        assertThat(keyStillValid.join().status()).isEqualTo(200);
     }
 
     @Test
