@@ -8,9 +8,9 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Takes the turns of an agent that looks through a folder: first it lists the Markdown files, then it reads the first lines
- * of a few, then it reports. It decides by plain rules where others would ask a model; what is told and answered is the same.
+ * of a few, then it reports. It decides by plain rules instead of a model; requests and answers are the same.
  *
- * <p>Nothing is kept here between turns. Stop it after any turn and start it again: it goes on where it was.
+ * <p>It keeps no state between turns. Stop it after any turn and start it again: it continues.
  */
 public class LibrarianWorker {
 

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
-/** Builds a mission in code, submits it, tells what happens and prints the result. The argument is a folder. */
+/** Builds a mission in code, submits it, prints its events and its result. The argument is a folder. */
 public class SubmitWordCount {
 
     private static final String TOOL = "text.wordcount";
@@ -28,16 +28,16 @@ public class SubmitWordCount {
                                 "json", Mission.expr(".tasks.count.output"))))
                 .output(Mission.expr(".tasks.count.output"))
                 .start());
-        Run ended = keelson.runs().awaitEnd(run.id(), Duration.ofMinutes(10), SubmitWordCount::tell);
+        Run ended = keelson.runs().awaitEnd(run.id(), Duration.ofMinutes(10), SubmitWordCount::print);
         System.out.println(ended.state() + " " + ended.output());
         System.exit(ended.completed() ? 0 : 1);
     }
 
-    private static void tell(Event event) {
+    private static void print(Event event) {
         System.out.printf("%4d  %-16s %s%n", event.seq(), event.eventType(), event.payload());
     }
 
-    /** A mission is refused while nobody serves its tools, and the worker may just be starting. */
+    /** The server refuses a mission while no worker serves its tools; the worker may still be starting. */
     private static void awaitTool(Keelson keelson) throws InterruptedException {
         while (keelson.tools().stream().noneMatch(tool -> tool.name().equals(TOOL))) {
             System.out.println("waiting for a worker that serves " + TOOL);

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 /**
  * A worker that serves one tool of its own, {@code text.wordcount}: lines and words of a folder's text files.
  *
- * <p>After each file it tells the server how far it is, so that when this process is stopped or killed, the next one
- * carries on behind the last file that was counted instead of beginning anew.
+ * <p>After each file it reports its progress to the server. When this process is stopped or killed, the next one continues
+ * after the last counted file.
  */
 public class WordCountWorker {
 

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Plans a release, and takes the turns of the agent that writes its notes. It decides by plain rules where others would ask a
- * model; what is told and answered is the same. The first plan names a tool that nobody serves: the planner is told, and mends
- * it. The first notes have no summary: the verifier says so, and the next attempt has one.
+ * Plans a release, and takes the turns of the agent that writes its notes. It decides by plain rules instead of a model;
+ * requests and answers are the same. The first plan names an unknown tool: the server reports it, and the next plan is valid.
+ * The first notes have no summary: the verifier rejects them, and the next attempt has one.
  */
 public class TrainWorker {
 
@@ -23,8 +23,8 @@ public class TrainWorker {
     }
 
     private static Object plan(StepContext step) {
-        boolean told = step.input().at("/failure/refused/message").isString();
-        System.out.println(told ? "planner: mends its plan: " + step.input().at("/failure/refused/message").asString()
+        boolean refused = step.input().at("/failure/refused/message").isString();
+        System.out.println(refused ? "planner: fixes its plan: " + step.input().at("/failure/refused/message").asString()
                 : "planner: makes a plan for '" + step.input().path("goal").asString() + "'");
         step.usage(200, new BigDecimal("0.02"));
         return Map.of("reasoning", "Notes first, for what is bought is what they say.", "tasks", List.of(
@@ -36,7 +36,7 @@ public class TrainWorker {
                         "estimated_cost", 0.6, "steps", List.of(
                                 Map.of("name", "signal-man", "kind", "approval", "input",
                                         Map.of("question", "May release ${ .inputs.version } depart?")),
-                                Map.of("name", "order", "tool", told ? "order.place" : "order.plaice", "input",
+                                Map.of("name", "order", "tool", refused ? "order.place" : "order.plaice", "input",
                                         Map.of("symbol", "TRAIN-1", "side", "buy", "type", "limit", "quantity", "1",
                                                 "limit_price", "3"))))));
     }
@@ -47,12 +47,12 @@ public class TrainWorker {
             System.out.println("agent: looks at the changes");
             return Turn.call("echo", Map.of("changes", turn.inputs().path("changes")));
         }
-        boolean told = turn.feedback().isObject();
-        System.out.println(told ? "agent: writes again: " + turn.feedback().path("message").asString()
+        boolean rejected = turn.feedback().isObject();
+        System.out.println(rejected ? "agent: writes again: " + turn.feedback().path("message").asString()
                 : "agent: writes the notes");
         StringBuilder text = new StringBuilder("# Release\n");
         turn.transcript().get(0).results().get(0).output().path("changes")
                 .forEach(change -> text.append("- ").append(change.asString()).append('\n'));
-        return Turn.done(Map.of("text", told ? text + "\n## Summary\nAll aboard.\n" : text.toString()));
+        return Turn.done(Map.of("text", rejected ? text + "\n## Summary\nAll aboard.\n" : text.toString()));
     }
 }

@@ -8,7 +8,7 @@
 --   a check's text each time, and a session a function's only once. `strpos` in a list of pairs of a state's type and a
 --   state takes less time than comparisons one by one. Step counters that only ever grow are not checked.
 -- * Rows that one transaction writes together do not refer to each other: each reference is a query per row. Deleting
---   takes along what belongs together by triggers on statements, which use indexes whatever the planner's statistics say.
+--   removes dependent rows by triggers on statements, which use indexes regardless of the planner's statistics.
 
 -- What ended without having begun took no time; never negative, should the clock have gone back.
 create or replace function keelson_duration_ms(started timestamptz, completed timestamptz) returns bigint

@@ -1,8 +1,8 @@
 -- The second fence between workspaces (docs/adr/0013), and the removal of a workspace's rows (docs/retention.md).
 --
--- Connections that serve requests say for which workspace (keelson.workspace) and see its rows only, whatever their
--- statements ask for; where nothing is said, as in the engine, all rows are seen. Each statement is a transaction of its
--- own, so that no two tables of the platform are locked at a time.
+-- Connections that serve requests set their workspace (keelson.workspace) and see its rows only. Without that setting, as
+-- in the engine, they see all rows. Each statement is a transaction of its own, so that no two tables of the platform are
+-- locked at a time.
 
 create or replace function keelson_workspace() returns uuid language sql stable parallel safe
     return nullif(current_setting('keelson.workspace', true), '')::uuid;
@@ -115,8 +115,7 @@ begin
 end $$;
 
 -- Removes some of a run of such a workspace, the run itself once there is nothing else; returns how many rows it removed
--- itself, the most that it may where something is left. By index, whatever the planner believes of tables that it has not
--- looked at lately.
+-- itself, which equals the maximum while rows are left. Uses indexes regardless of the planner's statistics.
 create or replace function keelson_purge_run(of_run uuid, most integer) returns integer language plpgsql
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

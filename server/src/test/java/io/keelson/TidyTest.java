@@ -60,7 +60,7 @@ class TidyTest {
         assertThat(found).as(ban.instead).isEmpty();
     }
 
-    /** A state has one door: SQL that names a table stands in the room that owns it. */
+    /** SQL names a table only in the package that owns it. */
     @Test
     void aTableIsNamedOnlyByItsOwner() {
         Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit",
@@ -74,9 +74,8 @@ class TidyTest {
                 "execution_commands|simulated_effects", "effect",
                 "billing_ledger|credit_balances|prices",
                 "(money|run)", "board_tasks|agent_reports", "(board|run)", "status_document_progress", "statusdoc");
-        // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise; who takes
-        // room for artifacts reads under its lock how much there may be. The audit compares the books with the runs' own
-        // figures, all in one snapshot.
+        // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its
+        // lock. The ledger verification compares the ledger with the runs' own amounts in one snapshot.
         Set<String> exempt = Set.of("server/src/main/java/io/keelson/server/run/WorkLimits.java workspace_limits",
                 "server/src/main/java/io/keelson/server/run/read/Explainer.java workspace_limits",
                 "server/src/main/java/io/keelson/server/run/retention/ArtifactQuota.java workspace_limits",

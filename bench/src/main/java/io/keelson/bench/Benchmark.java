@@ -138,7 +138,7 @@ public final class Benchmark implements Callable<Integer> {
             List<Callable<Void>> turns = new ArrayList<>();
             Scenarios.ALL.stream().filter(scenario -> scenarios.contains(scenario.name()))
                     .forEach(scenario -> turns.addAll(turns(lab, scenario, report)));
-            // Whoever measures does so alone; where nothing is measured, time is saved.
+            // A measured turn runs alone; the smoke test runs two at a time.
             try (ExecutorService taking = Executors.newFixedThreadPool(smoke ? 2 : 1)) {
                 for (Future<Void> turn : taking.invokeAll(turns)) {
                     turn.get();
@@ -158,7 +158,7 @@ public final class Benchmark implements Callable<Integer> {
         report.write(out, bars(report), TenSteps.TITLE, sizes().inFlight().stream().map(TenSteps::inFlight).toList());
     }
 
-    /** A, B, C; then B, C, A; and so on, so that nobody always comes after the same. */
+    /** Orders turns as A, B, C; then B, C, A; and so on, so that no contender always follows the same one. */
     private List<Callable<Void>> turns(Lab lab, Scenario scenario, Report report) {
         List<ContenderKind> order = new ArrayList<>(scenario.contenders());
         order.retainAll(taking());

@@ -45,12 +45,12 @@ class AwaitTest {
             case "after=3&limit=500" -> Answer.json(events("", 4, 5));
             default -> Answer.problem(400, "{}");
         });
-        List<Long> told = new ArrayList<>();
+        List<Long> received = new ArrayList<>();
 
-        Run ended = runs.awaitEnd("r1", LONG, event -> told.add(event.seq()));
+        Run ended = runs.awaitEnd("r1", LONG, event -> received.add(event.seq()));
 
         assertThat(ended.state()).isEqualTo("failed");
-        assertThat(told).containsExactly(1L, 2L, 3L, 4L, 5L);
+        assertThat(received).containsExactly(1L, 2L, 3L, 4L, 5L);
     }
 
     @Test

@@ -45,7 +45,7 @@ class PurityTest {
     }
 
     @Test
-    void isToldTheTime() {
+    void readsNoClock() {
         noClasses().should().dependOnClassesThat().areAssignableTo(Clock.class)
                 .orShould().callMethodWhere(READS_A_CLOCK)
                 .because("now is an argument of Decider.decide: the database's clock, the test's clock, or a replay's")
@@ -53,7 +53,7 @@ class PurityTest {
     }
 
     @Test
-    void isToldItsIdsAndItsChance() {
+    void drawsNoIdsAndNoRandomNumbers() {
         noClasses().should().callMethod(UUID.class, "randomUUID").orShould().callMethod(Math.class, "random")
                 .orShould().dependOnClassesThat().areAssignableTo(Random.class)
                 .because("ids come from Ids and jitter from the decision's seed, so that a run can be replayed")

@@ -21,7 +21,7 @@ class CliDocTest {
     }
 
     @Test
-    void everyCommandStandsInASection() {
+    void everyCommandIsInASection() {
         assertThat(Cli.commandLine(Clock.systemUTC(), Map.of()).getUsageMessage(Ansi.OFF)).doesNotContain("Others:")
                 .contains("Runs:", "Writing missions:");
     }

@@ -85,7 +85,7 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
         return Files.writeString(Files.createTempFile(folder, "mission", ".yaml"), "name: test\n" + yaml).toString();
     }
 
-    /** Nothing runs any more that was told of this folder. */
+    /** Waits until no process has this folder in its command line. */
     public static void assertNoneLeft(Path folder) {
         String mark = folder.toString();
         Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(ProcessHandle.allProcesses()

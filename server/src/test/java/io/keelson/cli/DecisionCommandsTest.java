@@ -99,7 +99,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void aDecisionThatComesTooLateIsToldTheOneBefore() throws Exception {
+    void lateDecisionGetsTheEarlierOne() throws Exception {
         inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS));
         JsonNode item = inProcessCli.run("inbox", "--run", "latest", "--json").json().at("/items/0");
         inProcessCli.lines("approve", item.path("id").asString(), "--reason", "figures checked");
@@ -136,7 +136,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void whoeverIsToJudgeSeesWhat() throws Exception {
+    void inboxItemShowsTheOutputToJudge() throws Exception {
         String mission = inProcessCli.mission("""
                 config: {acceptance: human}
                 plan:
@@ -220,10 +220,10 @@ class DecisionCommandsTest {
         JsonNode waits = inProcessCli.run("inbox", "--run", first, "--json").json().at("/items/0");
         String item = waits.get("id").asString();
         assertThat(item).startsWith("step_");
-        JsonNode told = inProcessCli.client().api().get("/inbox?run_id=" + first);
-        assertThat(waits.get("links")).as(told.toString()).isEqualTo(told.at("/items/0/links"));
+        JsonNode inbox = inProcessCli.client().api().get("/inbox?run_id=" + first);
+        assertThat(waits.get("links")).as(inbox.toString()).isEqualTo(inbox.at("/items/0/links"));
         assertThat(inProcessCli.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
-        assertThat(inProcessCli.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL",
+        assertThat(inProcessCli.run("inbox", "assign", item, "unknown").err()).contains("UNKNOWN_PRINCIPAL",
                 "keelson keys");
         assertThat(inProcessCli.lines("inbox", "assign", item, "--due", "5h")).containsExactly(item + " is local's");
         Result listed = inProcessCli.run("inbox", "--mine", "--kind", "approval_step");
@@ -273,7 +273,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void whatCannotBeApprovedSaysWhereToLook() throws Exception {
+    void itemThatCannotBeApprovedNamesTheCommandToUse() throws Exception {
         String run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {escalation: {on_exhausted: true}}
                 plan: {tasks: [{id: a, steps: [{tool: fail, retry: {max_attempts: 1}}]}]}

@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/** What stands in {@code deploy/} and in the runbooks names only what exists. */
+/** Files in {@code deploy/} and the runbooks name only commands, settings and metrics that exist. */
 class DeployTest {
 
     private static final Path ROOT = Path.of("..");

@@ -53,7 +53,7 @@ public final class InProcessCli implements AutoCloseable {
         return run(Map.of("KEELSON_DATA_DIR", folder.toString()), arguments);
     }
 
-    /** What a command says that must do what it is told to. */
+    /** Runs a command that must succeed, and returns the lines of its output. */
     public List<String> lines(String... arguments) {
         Result result = run(arguments);
         assertThat(result.code()).as(result.err()).isZero();

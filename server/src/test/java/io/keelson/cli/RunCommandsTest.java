@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** How runs are made, followed and ended beside one server, and what wrong use is told. */
+/** Commands that create, follow and end runs on one server, and their error messages. */
 class RunCommandsTest {
 
     @TempDir
@@ -124,7 +124,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void whatARunDidBeforeItStartedOverIsToldByNameAndIsNoEndOfIt() throws Exception {
+    void restartShowsEarlierWorkAndDoesNotEndTheRun() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {failure_mode: retry, max_attempts: 2, level_retry: {base_delay_seconds: 0.05}}
                 plan:
@@ -178,7 +178,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aScheduleIsToldAllThatIsWrongWithIt() throws Exception {
+    void invalidScheduleGetsAllProblems() throws Exception {
         String mission = inProcessCli.mission("plan: {tasks: []}");
         assertThat(
                 inProcessCli.run("schedules", "create", "s", "--mission", mission, "--cron", "x", "--end", "never",
@@ -194,7 +194,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aValueThatTheRecipeDeclaresAsTextIsTakenAsItStands() throws Exception {
+    void valueOfATextInputIsNotParsed() throws Exception {
         Path recipe = Files.writeString(folder.resolve("versioned.yaml"), """
                 name: versioned
                 inputs: {version: {type: string}}
@@ -258,7 +258,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void whatCannotEndInTimeIsRefusedAndWhatMayNotIsExplained() throws Exception {
+    void impossibleTimeoutIsRefusedAndDoubtfulOneExplained() throws Exception {
         String never = """
                 plan: {tasks: [{id: a, timeout_seconds: 60, steps: [{tool: noop,
                   retry: {base_delay_seconds: 60, max_delay_seconds: 60, jitter: 0}}]}]}
@@ -295,7 +295,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aStepThatNoWorkerTakesIsToldOnceOnStandardError() throws Exception {
+    void stepWithoutAWorkerIsReportedOnceOnStderr() throws Exception {
         Api api = inProcessCli.client().api();
         api.post("/dispatch/claim", Json.object().put("worker_id", "w").put("max", 1).put("wait_ms", 0)
                 .set("tools", Json.of(List.of("lonely"))));
@@ -357,7 +357,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void whatNeedsNoServerStartsNone() throws Exception {
+    void offlineCommandsStartNoServer() throws Exception {
         Path untouched = folder.resolve("untouched");
         for (List<String> arguments : List.of(List.of("--version"), List.of("--help"), List.of("tools", "echo"),
                 List.of("lifecycles", "run", "--format", "mermaid"), List.of("run", "--help"))) {
@@ -505,7 +505,7 @@ class RunCommandsTest {
             runs --sate failed | did you mean --state?
             tools files.lst    | there is no tool files.lst; did you mean 'files.list'?
             """)
-    void whatWasProbablyMeantIsNamed(String words, String hint) {
+    void similarNameIsSuggested(String words, String hint) {
         Result result = inProcessCli.run(words.split(" "));
         assertThat(result.code()).isEqualTo(ExitCode.USAGE);
         assertThat(result.err()).contains(hint.replace("%s", ProgramName.current()));

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What only somebody at a terminal does and sees, each command a process. */
+/** Behaviour on a terminal only, each command in its own process. */
 class TerminalTest {
 
     @TempDir

@@ -24,7 +24,7 @@ class AgentWorkerTest {
     private static final DatabaseUrl URL = TestDatabase.createUrl();
 
     @Test
-    void whatAWorkerLeftBehindAnotherGoesOnWith(@TempDir Path folder) throws Exception {
+    void anotherWorkerResumesFromTheCheckpoint(@TempDir Path folder) throws Exception {
         try (Server server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(),
                 "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL)),
                 folder, folder))) {
@@ -36,10 +36,10 @@ class AgentWorkerTest {
             Run run = keelson.agents().run("counter", "Count to three", Map.of("from", 1));
 
             JsonNode first = claim(keelson, 20_000, 30_000);
-            JsonNode told = Json.object().put("worker_id", "mortal").set("items", Json.of(List.of(Map.of("step_id",
+            JsonNode calls = Json.object().put("worker_id", "mortal").set("items", Json.of(List.of(Map.of("step_id",
                     first.get("step_id"), "lease_epoch", first.get("lease_epoch"), "output",
                     Map.of("tool_calls", List.of(Map.of("name", "echo", "input", Map.of("n", 1))))))));
-            keelson.api().post("/dispatch/complete", told);
+            keelson.api().post("/dispatch/complete", calls);
             assertThat(claim(keelson, 20_000, 1_000).at("/input/transcript/0/results/0/output/n").intValue())
                     .isEqualTo(1);
 

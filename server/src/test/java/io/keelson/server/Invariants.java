@@ -21,11 +21,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What must hold in any database at rest, whatever has gone wrong before (specification, reliability §2): queries none of
- * which may find a row. What clients were promised (I6) and what readers saw (I9) only their journals know.
+ * What must hold in any database at rest, after any fault (specification, reliability §2): queries that must find no row.
+ * Replies to clients (I6) and what readers saw (I9) are checked by journals of the tests.
  */
 public final class Invariants {
-    /** Every transition that events tell of, and the state that its entity was born with. */
+    /** Every transition in the events, and the initial state of each entity. */
     private static final String MOVES = """
             with moves as (
                 select e.run_id, e.seq, e.event_type, e.payload ->> 'from' as was, e.payload ->> 'to' as became,
@@ -88,8 +88,8 @@ public final class Invariants {
                     else b.id is null or b.status <> m.status or b.workspace_id <> t.workspace_id
                     or b.parent_task_id is distinct from p.id
                     or (b.status = 'done') <> (b.completed_at is not null) end""".formatted(statuses));
-        // An attempt that ended in the commit in which the next one began never stood there as ended.
-        queries.put("I10 reports: whatever ended with an output, failed or was passed over has one, and nothing else", """
+        // An attempt that ended in the commit that began the next one never was an ended row.
+        queries.put("I10 reports: tasks that ended with an output, failed or were ignored have one, others have none", """
                 with due as (
                     select t.id, t.run_id, t.attempt, false as past from orchestration_tasks t
                      where t.state_type = 'terminal' and t.reused_from is null and t.key not like '.%'
@@ -134,7 +134,7 @@ public final class Invariants {
                    and (a.credits_charged + a.credits_refunded <> a.credits_reserved
                      or (a.credits_reserved, a.credits_charged, a.credits_refunded)
                         is distinct from (l.reserved, l.charged, l.refunded))""");
-        queries.put("I1 money: what was not charged of a cost stands as uncollected", """
+        queries.put("I1 money: cost that was not charged is recorded as uncollected", """
                 select h.run_id, h.total_cost, l.charged, r.credits_uncollected
                   from run_heads h join orchestration_runs r on r.id = h.run_id
                  cross join lateral (

@@ -119,7 +119,7 @@ class RemoteWorkerTest {
     }
 
     @Test
-    void whatAHandlerReportsCanBeRead() throws Exception {
+    void handlersProgressIsReadable() throws Exception {
         try (Worker worker = worker("w1", step -> {
             step.log("one");
             step.log("two");

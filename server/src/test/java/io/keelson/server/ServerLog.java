@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that is logged meanwhile, the server's own entries of every level included, in a file; also when somebody sets logging
- * up anew.
+ * Writes all log entries to a file while open, the server's own entries of every level included. It survives a new
+ * configuration of logging.
  */
 public final class ServerLog implements AutoCloseable, LoggerContextListener {
     private static final String OWN = "io.keelson.server";

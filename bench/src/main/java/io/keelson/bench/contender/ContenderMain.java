@@ -26,7 +26,7 @@ public final class ContenderMain {
     /** @param args the name of a {@link ContenderKind} */
     public static void main(String[] args) throws IOException {
         PrintStream answers = System.out;
-        // Whatever a library prints must not come between the answers.
+        // Output of libraries must not mix with the answers.
         System.setOut(System.err);
         int status = new ContenderMain(ContenderKind.valueOf(args[0])).serve(answers);
         Runtime.getRuntime().halt(status);
@@ -47,7 +47,7 @@ public final class ContenderMain {
         return 1;
     }
 
-    @SuppressWarnings("IllegalCatch") // whatever breaks is the harness's to report
+    @SuppressWarnings("IllegalCatch") // the harness reports every failure
     private Answer answer(Order order) {
         try {
             return new Answer(perform(order), null);

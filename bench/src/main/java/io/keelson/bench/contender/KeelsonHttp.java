@@ -39,7 +39,7 @@ final class KeelsonHttp implements Contender {
         worker = slots == 0 ? null : worker(clients.getFirst(), slots);
     }
 
-    /** One that the server has heard of, for a mission may only name tools that somebody serves. */
+    /** Starts a worker and waits until the server lists it: a mission may only name tools that are served. */
     private static Worker worker(Keelson client, int slots) throws InterruptedException {
         Worker worker = Worker.builder(client).tool(Missions.REMOTE_TOOL, step -> Map.of()).slots(slots).build();
         worker.start();

@@ -3,7 +3,7 @@ package io.keelson.bench.contender;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a contender's process is told, one line of JSON each.
+ * A command to a contender's process: one line of JSON.
  *
  * @param place for {@code start}
  * @param load for {@code load}

@@ -3,9 +3,9 @@ package io.keelson.bench.contender;
 import java.util.Arrays;
 
 /**
- * What came of it.
+ * The result of an order.
  *
- * @param count how many runs (or whatever the scenario counts) ended
+ * @param count how many runs (or other units of the scenario) ended
  * @param seconds how long that took
  * @param p50Ms median from submission to end, in milliseconds; 0 where nothing was timed
  * @param p99Ms the same, 99th percentile

@@ -1,4 +1,4 @@
-/** What is measured: each system in a JVM of its own, told what to do by lines of JSON on its standard input. */
+/** The measured systems, each in its own JVM, controlled by lines of JSON on standard input. */
 @NullMarked
 package io.keelson.bench.contender;
 

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** One PostgreSQL for all contenders, with a fresh database for each turn. */
 public final class Lab implements AutoCloseable {
     /** Settings that say how durable a commit is and what memory there is; shown with every report. */
-    private static final List<String> TOLD = List.of("server_version", "fsync", "synchronous_commit",
+    private static final List<String> REPORTED_SETTINGS = List.of("server_version", "fsync", "synchronous_commit",
             "full_page_writes", "wal_compression", "shared_buffers", "max_wal_size", "checkpoint_timeout");
 
     /** Where an embedded PostgreSQL of ours logs, below the data directory. */
@@ -103,7 +103,7 @@ public final class Lab implements AutoCloseable {
                     place.toString(), cache.toString(), jvm, options);
         }
 
-        /** All went well: nobody will want to read what lies in the folder. */
+        /** Marks the turn as successful: its folder is not kept. */
         public void done() {
             done = true;
         }
@@ -126,7 +126,7 @@ public final class Lab implements AutoCloseable {
         Map<String, String> settings = new LinkedHashMap<>();
         try (Connection connection = postgres.url("postgres").connect();
                 Statement statement = connection.createStatement()) {
-            for (String name : TOLD) {
+            for (String name : REPORTED_SETTINGS) {
                 try (ResultSet row = statement.executeQuery("show " + name)) {
                     row.next();
                     settings.put(name, row.getString(1));
@@ -143,7 +143,7 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    /** May be called again, and is when the JVM is told to end. */
+    /** Idempotent; the shutdown hook calls it again. */
     @Override
     public synchronized void close() {
         if (!closed) {

@@ -42,7 +42,7 @@ public final class RunCopies {
                and is_generated = 'NEVER' and is_identity = 'NO'
              order by ordinal_position""";
 
-    /** Indexes that only make reading faster; made anew, they cost a fraction of being kept up to date. */
+    /** Non-unique indexes. Rebuilding them costs a fraction of updating them for each row. */
     private static final String INDEXES = """
             select i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) from pg_index i
              where i.indrelid = ?::regclass and not i.indisunique""";
@@ -97,7 +97,7 @@ public final class RunCopies {
                 + " cross join copied_" + table;
     }
 
-    /** The first column's values, each with what stands in the other column. */
+    /** Maps the first column's values to those of the other column. */
     private static Map<String, String> pairs(Connection connection, String sql, @Nullable String parameter,
             int other) throws SQLException {
         Map<String, String> found = new LinkedHashMap<>();

@@ -51,7 +51,7 @@ final class Tables {
         return Markdown.table(withoutEmptyColumns(lines));
     }
 
-    /** Where nobody was compared, or nobody looked at what others used. */
+    /** Removes columns without a value in any row. */
     private static List<List<String>> withoutEmptyColumns(List<List<String>> lines) {
         int[] kept = IntStream.range(0, lines.getFirst().size())
                 .filter(i -> lines.stream().skip(1).anyMatch(line -> !line.get(i).isEmpty())).toArray();

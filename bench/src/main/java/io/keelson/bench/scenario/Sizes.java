@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param rounds turns of each contender, or repetitions where a turn takes long to set up
  * @param seconds how long each load is measured
- * @param warmup seconds of load before that, which nobody counts
+ * @param warmup seconds of load before that, not measured
  * @param inFlight runs in flight, one variant each
  * @param drain runs or jobs that are queued before anybody works them off
  * @param stages of a hundred tasks each in the big run

@@ -63,7 +63,7 @@ public final class TenSteps implements Scenario {
         }
     }
 
-    /** With every kind of work that is measured afterwards; nobody has longer for it than others. */
+    /** Runs every kind of work that is measured afterwards, for the same time per contender. */
     private static void warm(Bench bench, ContenderProcess contender) throws Exception {
         List<Work> kinds = bench.kind() == ContenderKind.KEELSON ? List.of(Work.TEN_STEPS, Work.TEN_CHARGED_STEPS)
                 : List.of(Work.TEN_STEPS);

@@ -94,7 +94,7 @@ public final class KeelsonServer implements AutoCloseable {
         return process.pid();
     }
 
-    /** SIGKILL, at whatever instruction it is. */
+    /** Sends SIGKILL. */
     public void kill() throws InterruptedException {
         process.destroyForcibly();
         process.waitFor();

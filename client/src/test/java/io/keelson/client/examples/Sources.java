@@ -14,7 +14,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/** Java that stands outside the modules: in examples and in documents. */
+/** Java sources outside the modules: in examples and in documents. */
 final class Sources {
 
     static final Path EXAMPLES = Path.of("..", "examples", "custom-worker").toAbsolutePath().normalize();

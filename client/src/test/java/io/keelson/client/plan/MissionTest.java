@@ -69,7 +69,7 @@ class MissionTest {
     }
 
     @Test
-    void whatWasTakenDoesNotChangeAfterwards() {
+    void copiedMissionDoesNotChange() {
         Mission mission = Mission.named("n");
         Object before = mission.toJson();
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** The answer to a result bears the next step of the task: it is worked on like one that was claimed. */
+/** The response to a result has the task's next step, which the worker executes like a claimed one. */
 class GoOnTest {
 
     private static final Map<String, Object> NEXT = Map.of("step_id", "s2", "tool", "work", "lease_epoch", 1);
@@ -96,7 +96,7 @@ class GoOnTest {
     }
 
     @Test
-    void whatArrivesWhileStoppingIsHandedBack() throws Exception {
+    void workReceivedWhileStoppingIsReleased() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         peer.server.on("POST /api/v1/dispatch/complete", request -> {
             asked.countDown();

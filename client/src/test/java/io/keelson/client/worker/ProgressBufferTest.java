@@ -11,7 +11,7 @@ class ProgressBufferTest {
     private final ProgressBuffer progressBuffer = new ProgressBuffer();
 
     @Test
-    void whatIsPutBackComesBeforeWhatHasComeSince() {
+    void returnedEntriesComeFirst() {
         progressBuffer.log("a");
         progressBuffer.details(Json.of(1));
         progressBuffer.progress(Json.of("p1"));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/** What a handler is given, and what becomes of what it gives. */
+/** What a handler receives, and how its result is reported. */
 class WorkerTest {
 
     private final DispatchPeer peer = new DispatchPeer();
@@ -122,7 +122,7 @@ class WorkerTest {
         }
     }
 
-    /** Numbers are the same whatever their notation. */
+    /** Numbers are the same in all notations. */
     private static void assertSame(JsonNode actual, JsonNode expected) {
         assertThat(actual.equals((a, b) -> a.isNumber() && b.isNumber() ? a.decimalValue().compareTo(b.decimalValue())
                 : a.equals(b) ? 0 : 1, expected)).as("%s as %s", actual, expected).isTrue();
@@ -143,7 +143,7 @@ class WorkerTest {
     }
 
     @Test
-    void whatAHandlerReportedArrivesBeforeItsResult() throws Exception {
+    void progressArrivesBeforeTheResult() throws Exception {
         peer.offer("s1");
         try (Worker worker = worker(step -> {
             step.log("one");

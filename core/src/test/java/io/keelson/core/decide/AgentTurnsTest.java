@@ -79,7 +79,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void whatIsNotAllowedIsNeverQueued() {
+    void forbiddenCallIsNeverQueued() {
         call("write", "wait", "read");
         assertThat(steps()).containsExactly("turn completed", "write#2 skipped", "wait#3 skipped", "read#4 pending",
                 "turn#5 pending");
@@ -89,9 +89,9 @@ class AgentTurnsTest {
         assertThat(world.queue.values()).extracting(ChangeSet.QueueItem::tool).containsExactly("read");
     }
 
-    /** Nobody would ever take such a call. */
+    /** No executor claims such a call. */
     @Test
-    void whatTheEngineItselfDoesIsNeverQueued() {
+    void engineStepsAreNeverQueued() {
         call("signal.wait", "run.start");
         assertThat(steps()).containsExactly("turn completed", "signal.wait#2 skipped", "run.start#3 skipped",
                 "turn#4 pending");
@@ -111,7 +111,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void aCallThatFailsForGoodIsToldToTheNextTurn() {
+    void failedCallIsReportedToTheNextTurn() {
         call("read");
         world.fail(world.claim("a"), ErrorClass.PERMANENT);
         assertThat(steps()).containsExactly("turn completed", "read#2 failed", "turn#3 pending");
@@ -138,7 +138,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void anAnswerThatNobodyUnderstandsFailsTheTurnWhichIsTriedAgain() {
+    void invalidAnswerFailsTheTurnWithARetry() {
         Reply reply = answer(new TurnAnswer.Unreadable("what?"), "w1", null);
         assertThat(((Reply.Rejected) reply).code()).isEqualTo("TURN_UNREADABLE");
         world.nextBackoff();
@@ -156,7 +156,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void whoAsksForItGoesOnWithTheCallPastWhatWasRefused() {
+    void requestForNextWorkSkipsARefusedCall() {
         NextStepRequest request = new NextStepRequest("w1", Set.of("read"), World.LEASE);
         StepRow turn = world.claim("a");
         Result result = new Result("1", 0, null, null, List.of(), null, calls("write", "read"));

@@ -77,7 +77,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void whoHasALimitOfItsOwnLeavesOthersTheRest() {
+    void childWithItsOwnLimitLeavesTheRestToOthers() {
         parent("5");
         start(0, "2", null);
         assertThat(start(1, null, null).allotment()).isEqualByComparingTo("3");
@@ -102,7 +102,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void whoHasEndedOrWasNeverStartedIsGivenNothing() {
+    void endedOrUnstartedChildGetsNoBudget() {
         parent("5");
         ChildRow one = start(0, "2", null);
         world.answer(new ChangeSet.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, one.stepId()),
@@ -140,7 +140,7 @@ class ChildBudgetsTest {
 
     /** It may be charged 1 itself, and what it has started has been allotted 9 and used half a credit. */
     @Test
-    void whatAnEndedChildsChildrenLeaveIsThereAgainOnceTheyHaveEnded() {
+    void grandchildrensRestIsReleasedOnceTheyEnd() {
         parent("10");
         ChildRow one = start(0, null, null);
         assertThat(one.allotment()).isEqualByComparingTo("10");
@@ -156,7 +156,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void whoWaitsForWhatAnEndedChildsChildrenLeaveIsNotStopped() {
+    void runWaitingForGrandchildrensRestIsNotStopped() {
         parent("10");
         ChildRow one = start(0, null, null);
         look(one, RunState.COMPLETED, false, "10", null);
@@ -168,7 +168,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void whatAnEndedChildLeavesIsThereBeforeItsChildrenHaveEnded() {
+    void endedChildsRestIsReleasedBeforeItsChildrenEnd() {
         parent("10");
         ChildRow one = start(0, null, null);
         start(1, null, null);
@@ -179,7 +179,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void whoHasEndedTellsItsParentWhatBecomesOfItsChildren() {
+    void endedChildForwardsItsChildrensEndsToItsParent() {
         parent(null);
         ChildRow one = start(0, null, null);
         world.view.run.parent = new ParentRow(new UUID(9, 5), new UUID(9, 6), 1, false, null, 0, false);
@@ -190,7 +190,7 @@ class ChildBudgetsTest {
         assertThat(look(one, RunState.CANCELLED, true, "0.5", null)).isEmpty();
     }
 
-    /** The child has ended, begun anew and ended for good: what was seen between says nothing about the second time. */
+    /** The child ended, restarted and ended for good: an evaluation between says nothing about the second end. */
     @Test
     void aLookDisarmsWhatItWasArmedFor() {
         parent(null);

@@ -56,7 +56,7 @@ class ChildRunsTest {
 
     @ParameterizedTest(name = "the ticket is answered: {0}")
     @ValueSource(booleans = {true, false})
-    void whoIsLetGoOnByAnAnswerRestsWhileItsParentDoes(boolean answered) {
+    void resumedChildStaysPausedWithItsParent(boolean answered) {
         world = World.start(rules().escalation(ASK).policy(), plan(task("a").retry(Plans.ONCE).steps(1), task("b")));
         world.view.run.parent = new ParentRow(new UUID(9, 1), new UUID(9, 2), 1, false, null, 0, false);
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);

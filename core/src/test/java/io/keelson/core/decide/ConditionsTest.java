@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tasks that may be skipped or multiplied: {@code when}, {@code for_each}, and what becomes of those that need them. */
+/** Tasks with {@code when} and {@code for_each}, and the tasks downstream of them. */
 class ConditionsTest extends OneRun {
 
     @Test

@@ -48,7 +48,7 @@ class ContinuationTest {
     }
 
     @Test
-    void aRetryBeginsItsTurnsAnew() {
+    void retryRestartsAtTheFirstTurn() {
         for (int i = 0; i < 4; i++) {
             turn();
             world.nextBackoff();

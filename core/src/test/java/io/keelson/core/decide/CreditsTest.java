@@ -145,7 +145,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void whatIsCarriedOverIsNotChargedAgain() {
+        void reusedWorkIsNotChargedAgain() {
             World world = run("10", RunPolicy.DEFAULT, plan(task("a"), task("b").on("a").retry(Plans.ONCE)));
             step(world, "0.5");
             fail(world, "0.25");
@@ -207,7 +207,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void whatCouldNotBeCollectedInAPauseStopsTheRunWhenItWouldGoOnAsItWouldHaveWithoutThePause() {
+        void uncollectedCostInAPauseStopsTheRunOnResume() {
             World straight = run("1", RunPolicy.DEFAULT, steps(2));
             step(straight, "5");
             World world = pausedAndOverdrawn();
@@ -237,7 +237,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void whoeverHasGrantedMoreInThePauseResumesOnce() {
+        void grantDuringAPauseResumesTheRunOnce() {
             World world = pausedAndOverdrawn();
             bank.grant(World.WORKSPACE, usd("1"));
             world.done(new Command.Resume(world.id(), World.WHO));
@@ -258,7 +258,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void whatCouldNotBeCollectedUnderATicketStopsTheRunWhenThatIsAnswered() {
+        void uncollectedCostUnderATicketStopsTheRunOnceAnswered() {
             World world = run("1", Rules.rules().escalation(Rules.ASK).policy(),
                     plan(task("a").retry(Plans.ONCE).steps(1), task("b").steps(2)));
             StepRow step = world.claim("b");
@@ -314,7 +314,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void whatWasNotStartedOwesNothing() {
+        void unstartedRunOwesNothing() {
             World world = World.accept(RunPolicy.DEFAULT, steps(1));
             world.done(new Command.Cancel(world.id(), null, World.WHO));
             assertThat(world.bank.ledger()).isEmpty();

@@ -252,7 +252,7 @@ class DeciderTest extends OneRun {
         world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
                 Actor.RECONCILER));
         assertThat(world.refused(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), World.WHO)).code())
-                .as("late, although nobody has claimed it yet").isEqualTo("STALE_LEASE");
+                .as("late, although it is not claimed yet").isEqualTo("STALE_LEASE");
         StepRow again = world.claimAll().getFirst();
         assertThat(again.leaseEpoch()).isEqualTo(2);
         assertThat(again.attempt()).isEqualTo(1);
@@ -340,7 +340,7 @@ class DeciderTest extends OneRun {
     }
 
     @Test
-    void aRetryFromTheStartDoesEverythingAnewUntilAttemptsAreExhausted() {
+    void retryFromTheStartRepeatsAllUntilAttemptsAreExhausted() {
         world = World.start(plan(task("a"), task("b").on("a")));
         for (int attempt = 1; attempt <= 3; attempt++) {
             world.claimAll().forEach(world::complete);

@@ -55,7 +55,7 @@ class DeferredStartTest {
     }
 
     @Test
-    void whoeverStartsItFirstDisarmsIt() {
+    void firstStartDisarmsTheStartTimer() {
         World world = in(HOUR);
         world.send(new Command.Start(world.id(), World.WHO));
 

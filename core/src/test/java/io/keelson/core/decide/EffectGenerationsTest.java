@@ -22,8 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The keys of effects where rows are made anew (money §4): the same after a failure of the infrastructure, new where the
- * output was rejected.
+ * Effect keys of repeated rows (money §4): the same after an infrastructure failure, new after a rejected output.
  */
 class EffectGenerationsTest {
     private World world;
@@ -34,18 +33,18 @@ class EffectGenerationsTest {
     }
 
     @Test
-    void whatTheLastAttemptHadRejectedIsDoneUnderANewKey() {
+    void workRejectedInTheLastAttemptHasANewKey() {
         start(RunPolicy.DEFAULT, task("a").taskRetry(Plans.ONCE).verify("v"), task("b"));
         assertThat(key("a", "s1")).isEqualTo(world.id() + "/1/a/s1");
         world.claimAll().forEach(world::complete);
         world.verdict(world.claim("a"), Outcome.REJECTED);
         retry(false);
         assertThat(key("a", "s1")).isEqualTo(world.id() + "/1.2/a/s1");
-        assertThat(world.task("b").reusedFrom()).as("nobody has rejected that").isNotNull();
+        assertThat(world.task("b").reusedFrom()).as("not rejected").isNotNull();
     }
 
     @Test
-    void whatAnotherFailureEndedIsDoneUnderTheKeyThatItHad() {
+    void workEndedByAnotherFailureKeepsItsKey() {
         start(RunPolicy.DEFAULT, task("a").verify("v").retry(Plans.ONCE).step("s1", StepKind.TOOL)
                 .step("s2", StepKind.TOOL));
         world.complete(world.claim("a"));
@@ -64,7 +63,7 @@ class EffectGenerationsTest {
     }
 
     @Test
-    void aHookThatWasRejectedIsDoneUnderANewKey() {
+    void rejectedHookHasANewKey() {
         start(HooksTest.hooks(rules().policy()), task("a"));
         world.fail(world.claim(".before_run"), ErrorClass.QUALITY);
         while (!world.task(".before_run").terminal()) {
@@ -88,7 +87,7 @@ class EffectGenerationsTest {
 
     @ParameterizedTest
     @CsvSource({"REJECT", "RETRY"})
-    void whatAHumanRejectedIsDoneUnderANewKey(Choice choice) {
+    void workRejectedByAHumanHasANewKey(Choice choice) {
         start(RunPolicy.DEFAULT, task("a").review());
         world.complete(world.claim("a"));
         world.done(new Command.DecideTask(world.id(), world.task("a").id(), choice, 1, "because", World.WHO));
@@ -98,9 +97,9 @@ class EffectGenerationsTest {
         assertThat(key("a", "s1")).isEqualTo(world.id() + "/1.2/a/s1");
     }
 
-    /** The task's last attempt is cut short before anybody has said what becomes of the rejection. */
+    /** The task's last attempt ends before the rejection is handled. */
     @Test
-    void whatWasRejectedAsTheRunWasFailedByAHumanIsDoneUnderANewKey() {
+    void workRejectedAsAHumanFailedTheRunHasANewKey() {
         start(rules().escalation(Rules.ASK).policy(), task("a").taskRetry(Plans.ONCE).verify("v"));
         world.complete(world.claim("a"));
         world.verdict(world.claim("a"), Outcome.REJECTED);
@@ -110,7 +109,7 @@ class EffectGenerationsTest {
     }
 
     @Test
-    void anAgentThatStartsOverDoesWhatWasRejectedUnderANewKeyAndTheRestUnderTheOld() {
+    void restartedAgentChangesTheKeysOfRejectedWorkOnly() {
         start(rules().agent(FailureMode.RETRY).policy(), task("a").agent("x").taskRetry(Plans.ONCE).verify("v"),
                 task("b").agent("x"));
         world.claimAll().forEach(world::complete);
@@ -123,7 +122,7 @@ class EffectGenerationsTest {
     }
 
     @Test
-    void aNewPlansTaskThatHasARejectedOnesPlaceGoesByANewKey() {
+    void newPlansTaskInPlaceOfARejectedOneHasANewKey() {
         start(rules().planner().policy(), task("a").taskRetry(Plans.ONCE).verify("v"), task("b").taskRetry(Plans.ONCE));
         world.complete(world.claim("a"));
         world.verdict(world.claim("a"), Outcome.REJECTED);
@@ -134,7 +133,7 @@ class EffectGenerationsTest {
     }
 
     @Test
-    void whatAGroupFansOutIntoGoesOnFromWhereEarlierRowsHaveCome() {
+    void fannedOutTasksContinueTheGenerationsOfEarlierRows() {
         start(RunPolicy.DEFAULT, task("each").forEach("${ . }").taskRetry(Plans.ONCE).verify("v"));
         world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2")));
         world.claimAll().forEach(world::complete);

@@ -112,7 +112,7 @@ class EscalationTest {
     }
 
     @Test
-    void aResumeStartsTheRetryTimeAnew() {
+    void resumeRestartsTheRetryTimer() {
         world = World.start(ASKING, plan(task("a").retry(new RetryPolicy(9, 9,
                 Duration.ofSeconds(10), Duration.ofSeconds(10), 1, 0, Duration.ofSeconds(15))).steps(1)));
         world.exhaustStep("a");
@@ -134,7 +134,7 @@ class EscalationTest {
     }
 
     @Test
-    void whoeverResumesForgivesTheErrorsThatRaisedTheAlarm() {
+    void resumeForgivesTheErrorsThatEscalatedTheRun() {
         world = World.start(rules().escalation(Escalation.DEFAULT).policy(), plan(many()));
         List<StepRow> steps = world.claimAll();
         steps.subList(0, 6).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
@@ -174,7 +174,7 @@ class EscalationTest {
     }
 
     @Test
-    void aRunThatAsksNobodyGoesOnWhateverTheErrors() {
+    void runWithoutEscalationContinuesOnAnyError() {
         world = World.start(rules().escalation(Escalation.OFF).policy(), plan(many()));
         world.claimAll().forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
@@ -258,7 +258,7 @@ class EscalationTest {
         TicketRow ticket = world.ticket();
         world.fail(steps.getLast(), ErrorClass.PERMANENT);
         assertThat(ticket.resolution()).isEqualTo("void");
-        assertThat(world.state()).as("as if nobody had been asked").isEqualTo(RunState.FAILED);
+        assertThat(world.state()).as("as without escalation").isEqualTo(RunState.FAILED);
         assertThat(world.view.run().reserved()).isZero();
     }
 

@@ -124,7 +124,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatHoldsTheWholeRunComesFirst() {
+    void reasonsForTheWholeRunComeFirst() {
         World world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
         assertThat(Explain.run(world.view, around)).singleElement().satisfies(reason -> {
             assertThat(reason.code()).isEqualTo("PLAN_APPROVAL");
@@ -138,7 +138,7 @@ class ExplainTest {
     }
 
     @Test
-    void aTicketIsToldOfOnceThoughItHoldsUpTheRunAndItsTask() {
+    void ticketThatBlocksRunAndTaskIsExplainedOnce() {
         World world = World.start(rules().escalation(ASKED).policy(), plan(task("a")));
         world.exhaustStep("a");
         assertThat(codes(Explain.run(world.view, around))).containsExactly("TICKET_OPEN");
@@ -164,15 +164,15 @@ class ExplainTest {
         } else if (!beside.equals("nothing")) {
             world.claim("b");
         }
-        List<Explanation> told = Explain.run(world.view, around).stream()
+        List<Explanation> deadlines = Explain.run(world.view, around).stream()
                 .filter(reason -> reason.code().equals("DEADLINE")).toList();
         if (first == null) {
-            assertThat(told).isEmpty();
+            assertThat(deadlines).isEmpty();
             return;
         }
-        assertThat(told).extracting(reason -> reason.on().getFirst()).contains(first);
-        assertThat(told).allSatisfy(reason -> assertThat(reason.until()).isAfter(world.now));
-        assertThat(told.getLast().text()).endsWith("s before that");
+        assertThat(deadlines).extracting(reason -> reason.on().getFirst()).contains(first);
+        assertThat(deadlines).allSatisfy(reason -> assertThat(reason.until()).isAfter(world.now));
+        assertThat(deadlines.getLast().text()).endsWith("s before that");
     }
 
     private static List<String> codes(List<Explanation> reasons) {

@@ -95,7 +95,7 @@ class FailureModesTest {
     }
 
     @Test
-    void whatIsPassedOverTellsSoInItsEvent() {
+    void ignoredFailureIsMarkedInItsEvent() {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(FailureMode.CONTINUE).policy(), plan(
                 task("a").mode(FailureMode.CONTINUE), task("b").agent("y")));
         world.playOut(ErrorClass.PERMANENT, "a");
@@ -107,7 +107,7 @@ class FailureModesTest {
     }
 
     @Test
-    void whereAllChildrenAreSkippedTheParentIs() {
+    void parentIsSkippedWithAllItsChildren() {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(FailureMode.CONTINUE).policy(),
                 plan(task("a").agent("x"), task("b").agent("y").on("a")));
         world.playOut(ErrorClass.PERMANENT, "a");
@@ -169,11 +169,11 @@ class FailureModesTest {
         world.work();
         assertThat(world.last("task_failed").members()).containsEntry("reason", "attempt_budget_exhausted")
                 .containsEntry("error_class", "infrastructure");
-        assertThat(world.last("task_assigned").members()).as("nobody in particular").doesNotContainKey("agent_type");
+        assertThat(world.last("task_assigned").members()).as("no particular agent").doesNotContainKey("agent_type");
     }
 
     @Test
-    void whereTheRunStartsOverAnAgentThatThePlanDoesNotNameDoesNotStartOverBefore() {
+    void unnamedAgentDoesNotRestartBeforeTheRunDoes() {
         world = World.start(rules().run(FailureMode.RETRY).agent(null).policy(), plan(task("a")));
         world.playOut("a");
         assertThat(world.events("step_retrying").size() + world.events("step_failed").size())
@@ -199,7 +199,7 @@ class FailureModesTest {
     }
 
     @Test
-    void whatExistsForAFailureRunsBeforeTheFailureGoesOn() {
+    void failureTasksRunBeforeTheFailurePropagates() {
         world = World.start(rules().run(FailureMode.CONTINUE).policy(), plan(task("a").agent("x"),
                 task("sibling").agent("x"), task("clean").agent("x").on("a").rule(TriggerRule.ALL_DONE),
                 task("always").agent("x").rule(TriggerRule.ALWAYS), task("never").agent("x").on("clean"),
@@ -262,7 +262,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aTaskTriedAgainDoesAllItsStepsAnew() {
+    void retriedTaskRepeatsAllItsSteps() {
         world = World.start(rules().policy(), plan(task("a").mode(FailureMode.RETRY).steps(2)));
         StepRow first = world.claim("a");
         world.complete(first);
@@ -311,7 +311,7 @@ class FailureModesTest {
     }
 
     @Test
-    void whatDependsOnAFailedTaskIsSkippedAndWhatDoesNotIsCancelled() {
+    void failureSkipsDependentTasksAndCancelsOthers() {
         world = World.start(rules().policy(), plan(task("a"), task("b").on("a"), task("c").on("b"), task("d"),
                 task("e").on("d")));
         world.exhaust("a");

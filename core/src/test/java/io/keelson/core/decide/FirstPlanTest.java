@@ -69,7 +69,7 @@ class FirstPlanTest {
     }
 
     @Test
-    void whatItIsThoughtToCostIsSetAside() {
+    void estimatedCostIsReserved() {
         start(rules().planner().policy());
         assertThat(world.view.run().reserved()).isEqualByComparingTo("1");
         world.complete(world.claim(".planning-1"));
@@ -85,7 +85,7 @@ class FirstPlanTest {
             world.complete(world.claim(".planning-" + i));
             world.answer(world.evaluations.getLast(), new Evaluation.Broken(CYCLE));
         }
-        assertThat(world.task(".planning-1").errorCode()).as("what the next try is told of").isEqualTo("PLAN_INVALID");
+        assertThat(world.task(".planning-1").errorCode()).as("in the next try's input").isEqualTo("PLAN_INVALID");
         assertThat(world.events("run_planning_refused")).hasSize(3);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.run().errorCode()).isEqualTo("PLANNING_FAILED");
@@ -103,7 +103,7 @@ class FirstPlanTest {
     }
 
     @Test
-    void aRunThatFailedInItsPlanningMayPlanAnew() {
+    void runThatFailedInPlanningMayPlanAgain() {
         start(rules().planner().policy());
         for (int i = 1; i <= 3; i++) {
             world.fail(world.claim(".planning-" + i), ErrorClass.PERMANENT);

@@ -28,7 +28,7 @@ class ForkTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatIsCarriedIsCompletedAndTheRestRuns(boolean start) {
+    void forkReusesCompletedTasksAndRunsTheRest(boolean start) {
         World world = fork(rules().policy(), start);
         assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
         assertThat(world.task("a").reusedFrom()).isEqualTo(OUTPUT_OF_A);

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** What a run may cost at most (money §1): where it stops, how it is told, and who may let it go on. */
+/** A run's hard limit (money §1): where it stops, which events it has, and who may resume it. */
 class HardLimitTest extends OneWorkspace {
 
     @Nested
@@ -49,7 +49,7 @@ class HardLimitTest extends OneWorkspace {
         }
 
         @Test
-        void whatIsQueuedIsCalledBackWhenNothingIsLeftForIt() {
+        void queuedStepIsWithdrawnWhenTheLimitIsUsedUp() {
             World world = run("10", budget(limited("0.5")), plan(task("a"), task("b")));
             complete(world, world.claim("a"), "0.5");
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
@@ -186,7 +186,7 @@ class HardLimitTest extends OneWorkspace {
         }
 
         @Test
-        void aWorkspaceThatHasNoMoreWhateverTheLimit() {
+        void workspaceWithoutCreditsBelowTheLimit() {
             World world = run("1", budget(limited("5")), steps(2));
             step(world, "2");
             assertThat(why(world))

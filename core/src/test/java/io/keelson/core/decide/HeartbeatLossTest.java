@@ -98,7 +98,7 @@ class HeartbeatLossTest {
     }
 
     @Test
-    void aNightInTheMiddleOfTheSilenceCountsForNobody() {
+    void outageDuringMissingHeartbeatsIsNotCounted() {
         World world = World.start(FAIL, plan(task("a")));
         silence(world, world.claim("a"));
         world.outage(Duration.ofHours(9));
@@ -119,7 +119,8 @@ class HeartbeatLossTest {
         assertThat(world.state()).isEqualTo(RunState.PAUSED);
         world.done(new Command.Resume(world.id(), World.WHO));
         silence(world, world.claim("a"));
-        assertThat(world.timers.keySet()).as("silence counts anew").anyMatch(key -> key.kind() == TimerKind.HEARTBEAT);
+        assertThat(world.timers.keySet()).as("the heartbeat timer is armed again")
+                .anyMatch(key -> key.kind() == TimerKind.HEARTBEAT);
     }
 
     @Test

@@ -162,10 +162,10 @@ class HumanGatesTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource({"FAIL, failed", "APPROVE, completed", "REMIND, running"})
-    void aResultIsAskedForAnewAfterAPause(OnTimeout rule, String state) {
+    void acceptanceIsRequestedAgainAfterAPause(OnTimeout rule, String state) {
         world = Gate.RESULT.reached(rule);
         world.done(new Command.Pause(world.id(), null, World.WHO));
-        assertThat(world.armed()).as("nobody can answer").isEmpty();
+        assertThat(world.armed()).as("a paused run accepts no answer").isEmpty();
         world.now = world.now.plus(DAY.plusHours(1));
         world.send(new Command.TimerDue(world.id(), TimerKind.HUMAN, world.id(), Actor.SYSTEM));
         assertThat(world.state()).isEqualTo(RunState.PAUSED);
@@ -175,7 +175,7 @@ class HumanGatesTest {
 
         world.outage(Duration.ofHours(30));
         world.deliver(TimerKind.HUMAN, world.id());
-        assertThat(world.state()).as("since then nobody could").isEqualTo(RunState.RUNNING);
+        assertThat(world.state()).as("no answer was possible since then").isEqualTo(RunState.RUNNING);
         world.deliver(TimerKind.HUMAN, world.id());
         assertThat(world.state().wire()).isEqualTo(state);
     }
@@ -195,7 +195,7 @@ class HumanGatesTest {
     }
 
     @Test
-    void aFailedRunAsksNobodyToAcceptItsResult() {
+    void failedRunRequestsNoAcceptance() {
         world = World.start(rules().policy().with(new HumanRules(true, DAY, OnTimeout.REMIND)), plan(task("a")));
         world.playOut("a");
         assertThat(world.state()).isEqualTo(RunState.FAILED);

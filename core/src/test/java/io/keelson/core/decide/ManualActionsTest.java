@@ -88,7 +88,7 @@ class ManualActionsTest {
     }
 
     @Test
-    void whatWaitsInLineCanBeSkippedToo() {
+    void waitingTaskCanBeSkipped() {
         start(task("a"), task("b").on("a"));
         world.done(skip("b"));
         world.done(skip("a"));
@@ -136,7 +136,7 @@ class ManualActionsTest {
     }
 
     @Test
-    void whatWaitsForATicketIsNotTriedAgainBesidesIt() {
+    void workBlockedByATicketIsNotRetried() {
         world = World.start(rules().escalation(Rules.ASK).policy(), plan(task("a").retry(Plans.ONCE).steps(1)));
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
         Reply.Rejected refused = world.refused(retry("a"));
@@ -179,14 +179,14 @@ class ManualActionsTest {
     }
 
     @Test
-    void whatIsNotThereIsNotFound() {
+    void unknownTaskIsNotFound() {
         start(task("a"));
-        UUID nobody = new UUID(5, 5);
-        assertThat(world.refused(new Command.CancelTask(world.id(), nobody, null, World.WHO)).code())
+        UUID unknown = new UUID(5, 5);
+        assertThat(world.refused(new Command.CancelTask(world.id(), unknown, null, World.WHO)).code())
                 .isEqualTo("TASK_NOT_FOUND");
-        assertThat(world.refused(new Command.SkipTask(world.id(), nobody, null, World.WHO)).code())
+        assertThat(world.refused(new Command.SkipTask(world.id(), unknown, null, World.WHO)).code())
                 .isEqualTo("TASK_NOT_FOUND");
-        assertThat(world.refused(new Command.RetryTask(world.id(), nobody, World.WHO)).code())
+        assertThat(world.refused(new Command.RetryTask(world.id(), unknown, World.WHO)).code())
                 .isEqualTo("TASK_NOT_FOUND");
         assertThat(world.refused(new Command.CancelAgent(world.id(), 9, null, World.WHO)).code())
                 .isEqualTo("AGENT_NOT_FOUND");

@@ -291,7 +291,7 @@ class MoneyModelTest {
         }
     }
 
-    /** Leaves out whatever is not needed for it to fail, first in large pieces, and then makes amounts round. */
+    /** Removes operations that the failure does not need, first in large pieces, then rounds the amounts. */
     private static List<Op> shrink(List<Op> failing, Predicate<List<Op>> fails) {
         List<Op> now = new ArrayList<>(failing);
         for (int before = now.size() + 1; now.size() < before;) {

@@ -71,7 +71,7 @@ class NextStepRequestTest {
     }
 
     @Test
-    void aRepeatedReportIsNotGivenWhatAnotherHoldsOrNobody() {
+    void repeatedReportGetsNoUnclaimedOrForeignStep() {
         World world = World.start(TWO_STEPS);
         StepRow first = world.claimAll().getFirst();
         complete(world, first, wanted);
@@ -85,7 +85,7 @@ class NextStepRequestTest {
     }
 
     @Test
-    void whatTheWorkerDoesNotServeGoesThroughTheQueue() {
+    void unservedToolGoesThroughTheQueue() {
         World world = World.start(TWO_STEPS);
         StepRow first = world.claimAll().getFirst();
 

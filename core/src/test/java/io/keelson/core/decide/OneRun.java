@@ -2,7 +2,7 @@ package io.keelson.core.decide;
 
 import org.junit.jupiter.api.AfterEach;
 
-/** A run that decisions are made on; whatever happened to it must have been legal. */
+/** Has one run to decide on; after each test, all its events must have been legal. */
 abstract class OneRun {
     World world;
 

@@ -63,7 +63,7 @@ class RandomRunsTest {
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void everyRunEndsWhateverHappened(int seed) {
+    void everyRunEndsAfterRandomCommands(int seed) {
         Random random = new Random(seed);
         World world = start(random);
         world.holder = random.nextBoolean() ? "node" : null;
@@ -175,7 +175,7 @@ class RandomRunsTest {
                         all[random.nextInt(all.length)], task.attempt(), null, World.WHO)));
     }
 
-    /** Minutes mostly, at times days, at times without any engine; then whatever is overdue comes, too. */
+    /** Advances time by minutes mostly, at times by days or without an engine; then fires all due timers. */
     private static void letTimePass(World world, Random random) {
         Duration time = switch (random.nextInt(8)) {
             case 0 -> Duration.ofHours(random.nextInt(200));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When a new plan is made, what becomes of the old one, and what when there is none (failure §5). */
+/** When the planner makes a new plan, what happens to the old one, and what without a plan (failure §5). */
 class ReplanningTest {
     private static final StepError CYCLE = new StepError("DEPENDENCY_CYCLE", ErrorClass.QUALITY, "a → b → a");
     private World world;
@@ -67,9 +67,9 @@ class ReplanningTest {
         assertThat(world.view.run().gate() == RunRow.Gate.REPLANNING).isEqualTo(replanned);
     }
 
-    /** Whoever reads the last answer finds it by that. */
+    /** Readers find the last answer by the sequence. */
     @Test
-    void theLastPlannerStandsLastWhateverWasDropped() {
+    void lastPlannerHasTheHighestSequence() {
         world = World.start(rules().planner().policy(), plan(task("a"), task("b"), task("c"), task("d")));
         world.done(new Command.Replan(world.id(), null, World.WHO));
         world.complete(world.claim(".plan-1"));
@@ -86,7 +86,7 @@ class ReplanningTest {
     }
 
     @Test
-    void whatFailedIsReplacedAndWhatCompletedStays() {
+    void newPlanReplacesFailedTasksAndKeepsCompletedOnes() {
         failed("done", "open", "a");
         StepRow inFlight = world.step("open", "s1");
         TaskRow done = world.task("done");
@@ -154,7 +154,7 @@ class ReplanningTest {
     }
 
     @Test
-    void withoutAPlannerNobodyCanAsk() {
+    void newPlanIsRefusedWithoutAPlanner() {
         world = World.start(rules().policy(), plan(task("a")));
         assertThat(world.refused(new Command.Replan(world.id(), null, World.WHO)).code()).isEqualTo("NO_PLANNER");
     }
@@ -198,7 +198,7 @@ class ReplanningTest {
     }
 
     @Test
-    void whatExistsForAFailureRunsWhenNoNewPlanCame() {
+    void failureTasksRunWithoutANewPlan() {
         world = World.start(rules().planner().replans(1).policy(), plan(task("a").agent("x"),
                 task("clean").agent("x").on("a").rule(TriggerRule.ALL_DONE)));
         world.fail(world.claim("a"), ErrorClass.PERMANENT);
@@ -295,7 +295,7 @@ class ReplanningTest {
     }
 
     @Test
-    void aCancelledRunsPlannerAnswersNobody() {
+    void plannersAnswerIsIgnoredAfterCancel() {
         failed("a");
         world.complete(world.claim(".plan-1"));
         world.done(new Command.Cancel(world.id(), null, World.WHO));
@@ -304,7 +304,7 @@ class ReplanningTest {
     }
 
     @Test
-    void whatIsSkippedInTheNewPlanIsNoTaskOfTheOld() {
+    void taskSkippedInTheNewPlanIsNotTheOldOne() {
         failed("a");
         world.complete(world.claim(".plan-1"));
         answer(plan(task("b").step("ok", StepKind.APPROVAL)));

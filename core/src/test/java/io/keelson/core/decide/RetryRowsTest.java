@@ -159,7 +159,7 @@ class RetryRowsTest {
     }
 
     @Test
-    void theTasksDecisionStandsInItsLastEvent() {
+    void lastTaskEventHasTheDecision() {
         World world = play(task("a").retry(Plans.ONCE).step("t", StepKind.TURN));
         assertThat(world.last("task_failed").members()).containsAllEntriesOf(Map.of("attempts", 3, "failures", 3,
                 "remaining_attempts", 0, "remaining_failures", 0, "error_code", "BROKEN"));

@@ -9,7 +9,7 @@ import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 
-/** Failure rules for tests, said briefly: the defaults but for what is named, and nobody is asked unless named. */
+/** Builds failure rules for tests: defaults except for the named values, without escalation unless named. */
 final class Rules {
     /** Asks a human whenever a budget is exhausted. */
     static final Escalation ASK = new Escalation(true, true, Duration.ofSeconds(300), 1_000, 1);

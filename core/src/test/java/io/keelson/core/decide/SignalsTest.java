@@ -46,7 +46,7 @@ class SignalsTest {
     }
 
     @Test
-    void whatCameBeforeIsKeptAndTakenInOrder() {
+    void earlySignalsAreKeptAndTakenInOrder() {
         world = World.start(plan(task("a").step("paid", StepKind.SIGNAL).step("again", StepKind.SIGNAL)));
         world.done(signal(1, "paid", "1"));
         world.done(signal(2, "paid", "2"));
@@ -82,7 +82,7 @@ class SignalsTest {
     }
 
     @Test
-    void whoGoesOnWithoutItYieldsNull() {
+    void waitThatContinuesWithoutASignalYieldsNull() {
         opens("paid", Duration.ofSeconds(5), true);
         world.deliver(TimerKind.STEP_WAIT, step().id());
         assertThat(world.outputs).containsEntry(step().id(), "null");

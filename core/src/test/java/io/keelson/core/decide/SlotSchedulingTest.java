@@ -57,7 +57,7 @@ class SlotSchedulingTest {
 
     /** A task that was cancelled in its line is no work that an agent in its backoff could keep a place for. */
     @Test
-    void anAgentThatStartsOverMakesRoomWhoeverWasCancelledInItsLine() {
+    void restartedAgentFreesItsSlotAfterAWaitingOneWasCancelled() {
         World world = World.start(ONE_AGENT.with(Rules.rules().agent(FailureMode.RETRY).policy().failures()), plan(
                 task("first").agent("a"), task("next").agent("a"), task("other").agent("b")));
         world.done(new Command.CancelTask(world.id(), world.task("next").id(), null, World.WHO));

@@ -47,7 +47,7 @@ class StallsTest {
     /** PRD-101 §3.7: "awaiting_retry (if retries remain) or failed"; a run may ask a human first. */
     @ParameterizedTest(name = "{0} attempts, asks when exhausted: {1}: {2}, task {3}")
     @CsvSource({"2, false, retried, awaiting_retry", "1, false, failed, failed", "1, true, escalated, awaiting_retry"})
-    void whatIsStalledIsTriedAgainAsOftenAsItMayBe(int attempts, boolean asks, String action, String state) {
+    void stalledWorkIsRetriedUpToTheLimit(int attempts, boolean asks, String action, String state) {
         RetryPolicy retry = new RetryPolicy(attempts, attempts, Duration.ofSeconds(1), Duration.ofSeconds(1), 2, 0);
         World world = World.start(rules().escalation(new Escalation(asks, asks, Duration.ofSeconds(300), 5, 0.5))
                 .policy(), plan(task("a").steps(2).taskRetry(retry), task("b")));

@@ -154,7 +154,7 @@ class TimeoutsTest {
     }
 
     @Test
-    void runTimeBeginsAnewWithAnAttempt() {
+    void runTimeRestartsWithEachAttempt() {
         startPatient(task("a"));
         world.claim("a");
         world.watchUntil(begun.plus(Duration.ofHours(20)));
@@ -223,7 +223,7 @@ class TimeoutsTest {
         assertThat(world.task("a").state()).isEqualTo(TaskState.QUEUED);
     }
 
-    /** Three days pass, beyond the limits of run, agent and task; a task that stands in line behind waits changes nothing. */
+    /** Three days pass, beyond the limits of run, agent and task; a task queued behind a wait changes nothing. */
     @Test
     void aRunThatOnlyWaitsRunsOutOfNoTime() {
         world = World.start(new RunPolicy(false, 3, 10, 1, 1, 3, false, 10, 10, 10), plan(
@@ -299,7 +299,7 @@ class TimeoutsTest {
     }
 
     @Test
-    void whatExistsForAFailureMayTakeItsTimeAfterAnAgentsTimeout() {
+    void failureTasksRunOnAfterAnAgentsTimeout() {
         start(task("a").agent("x").timeout(Duration.ofHours(9)),
                 task("clean").agent("x").on("a").rule(TriggerRule.ALL_DONE));
         world.claim("a");
@@ -339,7 +339,7 @@ class TimeoutsTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({"2", "30"})
-    void timeWithoutAnEngineCountsForNobody(int hours) {
+    void timeWithoutAnEngineIsNotCounted(int hours) {
         start(task("a").agent("x"));
         world.claim("a");
         world.watchUntil(begun.plus(Duration.ofMinutes(30)));

@@ -65,7 +65,7 @@ class TransitionAcceptanceTest {
 
     /** One event per edge: a move that hands in another one is a bug. */
     @Test
-    void anEdgeIsToldByItsOwnEvent() {
+    void eachTransitionHasItsOwnEvent() {
         TaskRow task = task(TaskState.PENDING);
         assertThatThrownBy(() -> decision.move(task, TaskState.QUEUED, new TaskPayload.Requeued()))
                 .isInstanceOf(IllegalStateException.class).hasMessageContaining("TASK_REQUEUED");

@@ -63,7 +63,7 @@ class VerificationTest {
     }
 
     @Test
-    void aRejectedOutputIsMadeAnewWithTheFeedback() {
+    void rejectedOutputIsRepeatedWithTheFeedback() {
         start(task("a").verify("v"));
         StepRow work = world.step("a", "s1");
         world.verdict(world.claim("a"), Outcome.REJECTED);
@@ -74,7 +74,7 @@ class VerificationTest {
         world.nextBackoff();
         assertThat(world.task("a").attempt()).isEqualTo(2);
         assertThat(world.task("a").errorMessage()).as("for the next prompt").isEqualTo("feedback");
-        assertThat(world.task("a").effectGeneration()).as("effects are made anew").isEqualTo(2);
+        assertThat(world.task("a").effectGeneration()).as("effects are made again").isEqualTo(2);
         assertThat(world.step("a", "s1")).isNotSameAs(work);
         assertThat(world.task("a").steps()).as("the old verifier is gone").hasSize(1);
         world.work();
@@ -228,7 +228,7 @@ class VerificationTest {
     }
 
     @Test
-    void whatIsJudgedHasItsSlotUntilAHumanIsAsked() {
+    void verifiedTaskKeepsItsSlotUntilAHumanIsAsked() {
         start(task("a").verify("v"));
         assertThat(world.task("a").hasSlot).isTrue();
         world.verdict(world.claim("a"), Outcome.UNSURE);

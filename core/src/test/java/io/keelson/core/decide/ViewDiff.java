@@ -15,13 +15,13 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Where two views of one run differ in anything that a decision can see: every field there is, so that a field which is
- * added later and not kept in the database shows up by itself. Left out is only what stands in the lists below.
+ * Compares two views of one run in every field that a decision can see. A new field that the database does not keep fails
+ * by itself. The lists below name the exceptions.
  */
 public final class ViewDiff {
     /**
-     * Fixed by the plan, or of no consequence for a decision: texts, outputs, the cursor over finished steps; and recent
-     * calls, which are counted by whatever time a node has; and outages, of which a node hears when it locks runs.
+     * Fixed by the plan, or irrelevant to a decision: texts, outputs, the cursor over finished steps; recent calls, which
+     * each node counts by its own time; and outages, which a node loads when it locks runs.
      */
     private static final Set<String> IGNORED = Set.of("RunView.plan", "RunView.agents", "RunView.tasks",
             "RunView.steps", "RunView.calls", "RunView.outages", "RunRow.output", "RunRow.failures",
@@ -36,7 +36,7 @@ public final class ViewDiff {
             "AgentRow.slotsTaken", "AgentRow.ready", "TaskRow.upstreamsOpen", "TaskRow.upstreamsCompleted",
             "TaskRow.upstreamsFailed", "TaskRow.childrenOpen", "TaskRow.hasSlot", "TaskRow.evaluating",
             "StepRow.queued", "StepRow.holder", "StepRow.evaluating");
-    /** Who waits for a place, and for whom, is settled anew when the run resumes; who is at work is not. */
+    /** Waiting agents and tasks are computed again when the run resumes; those at work are not. */
     private static final Set<String> WHILE_RUNNING =
             Set.of("RunView.waitingAgents", "RunView.tasksWaiting", "TaskRow.waits");
     private static final Map<Class<?>, List<Column>> COLUMNS = Map.of(RunView.class, columns(RunView.class),
@@ -124,7 +124,7 @@ public final class ViewDiff {
                 + t.resolution();
     }
 
-    /** Whoever was cancelled while it waited leaves the line later. */
+    /** A task cancelled while it waits leaves the queue later. */
     private static boolean inLine(TaskRow task) {
         return task.state == TaskState.QUEUED;
     }

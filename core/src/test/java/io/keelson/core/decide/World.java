@@ -192,7 +192,7 @@ final class World {
         Invariants.check(this);
     }
 
-    /** Claims everything in the queue that nobody holds, in the order in which it would be dispatched. */
+    /** Claims all unclaimed work in the queue, in dispatch order. */
     List<StepRow> claimAll() {
         List<StepRow> claimed = new ArrayList<>();
         List<QueueItem> waiting = queue.values().stream().filter(i -> i.holder() == null)
@@ -349,7 +349,7 @@ final class World {
         return timers.get(new TimerKey(kind, subject)).dueAt();
     }
 
-    /** Lets so much time pass without an engine node alive; the server's upkeep is told when it is back. */
+    /** Advances time without a running engine node. */
     void outage(Duration length) {
         view.add(new EngineOutage(now, now.plus(length)));
         now = now.plus(length);

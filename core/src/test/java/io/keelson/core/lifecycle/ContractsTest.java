@@ -165,7 +165,7 @@ class ContractsTest {
 
     @ParameterizedTest
     @MethodSource("machines")
-    void whatIsListedIsWhatTheDocumentLists(Given given) {
+    void listedStatesEqualTheDocuments(Given given) {
         given.matrix().forEach((from, targets) -> assertThat(given.machine().transitions().stream()
                 .filter(each -> each.from().equals(from)).map(Machine.Transition::to))
                 .containsExactlyInAnyOrderElementsOf(targets));

@@ -140,7 +140,7 @@ class ProjectionTest {
             false | running                        | awaiting_retry waiting_approval | usual
             false | continuing awaiting_human      | completed                       | usual
             """)
-    void whatOpenWorkWaitsFor(boolean dispatched, String tasks, String steps, String circumstance) {
+    void openWorkHasAWaitReason(boolean dispatched, String tasks, String steps, String circumstance) {
         Set<TaskState> taskStates = EnumSet.noneOf(TaskState.class);
         Set<StepState> stepStates = EnumSet.noneOf(StepState.class);
         Stream.ofNullable(tasks).flatMap(t -> Stream.of(t.split(" "))).forEach(t -> taskStates.add(TaskState.of(t)));

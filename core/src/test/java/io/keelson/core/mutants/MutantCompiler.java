@@ -61,7 +61,7 @@ final class MutantCompiler {
         long found = was.matcher(source).results().count();
         if (found != 1) {
             throw new IllegalStateException(
-                    "'" + mutant.was() + "' stands " + found + " times in " + mutant.file() + ", not once");
+                    "'" + mutant.was() + "' occurs " + found + " times in " + mutant.file() + ", not once");
         }
         return was.matcher(source).replaceFirst(Matcher.quoteReplacement(mutant.becomes()));
     }

@@ -23,19 +23,19 @@ final class Mutants {
     private static List<Mutant> leases() {
         return List.of(
                 new Mutant(STEPS, "if (step.leaseEpoch != epoch || !step.held()", "if (!step.held()",
-                        "a report is taken whatever its epoch"),
+                        "a report under an old epoch is accepted"),
                 new Mutant(STEPS, "if (epoch > 0 && step.resultEpoch == epoch) { return new Reply.Duplicate(null); }",
                         "if (epoch > 0 && step.resultEpoch == epoch) { return null; }",
-                        "a second result is taken for the same lease"),
+                        "a second result for the same lease is accepted"),
                 new Mutant(STEPS, "if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {",
-                        "if (step == null || !step.held()) {", "an expiry that was found earlier ends a later lease"),
+                        "if (step == null || !step.held()) {", "an earlier expiry ends a later lease"),
                 new Mutant(LANES, "step.leaseEpoch++;", "step.leaseEpoch = Math.max(1, step.leaseEpoch);",
                         "a reclaimed step keeps its epoch"),
                 new Mutant(LANES, "if (!again) { step.attempt++; }", "step.attempt++;",
                         "a lost lease counts as an attempt"),
                 new Mutant(STEPS, "step.deliveries >= d.run.policy().maxDeliveries()", "step.deliveries > 1_000",
-                        "poison is delivered for ever"),
-                new Mutant(STEPS, "step.deliveries--;", "", "a lease handed back counts as a delivery"),
+                        "a poison step is delivered forever"),
+                new Mutant(STEPS, "step.deliveries--;", "", "a released lease counts as a delivery"),
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
                         "facts.attempts > policy.maxAttempts()",
                         "one attempt too many"),
@@ -45,36 +45,36 @@ final class Mutants {
 
     private static List<Mutant> time() {
         return List.of(new Mutant("run/EngineOutage.java", "alive = alive.minus(Duration.between(start, end));", "",
-                "a night without any node counts for timeouts"));
+                "time without any node counts for timeouts"));
     }
 
     private static List<Mutant> turns() {
         return List.of(
                 new Mutant(TURNS, "if (terms == null || !terms.allows(tool)) {", "if (tool.isEmpty()) {",
-                        "an agent calls whatever it likes"),
+                        "an agent calls a tool it may not call"),
                 new Mutant(TURNS, "task.continuations >= limit", "task.continuations > limit", "one turn too many"),
                 new Mutant(TURNS, "add(d, task, at, turn.spec(), turn.position(), ++ordinal);", "",
-                        "nobody sees what calls came to"));
+                        "no turn sees the results of calls"));
     }
 
     private static List<Mutant> dispatch() {
         return List.of(
                 new Mutant(LANES, "step.evaluating || !d.atWork()) {", "step.evaluating) {",
-                        "a paused run goes on handing out"),
-                new Mutant(GATES, "SlotScheduling.withdraw(d);", "", "what is queued stays to be claimed in a pause"),
+                        "a paused run still dispatches steps"),
+                new Mutant(GATES, "SlotScheduling.withdraw(d);", "", "queued steps stay claimable in a pause"),
                 new Mutant(LANES, "stepsPerTask() - busy, 0,", "stepsPerTask(), 0,",
-                        "parallel steps know no limit"),
+                        "parallel steps have no limit"),
                 new Mutant(LANES, "d.view.agentsAtWork >= d.run.policy().maxAgents()",
                         "d.view.agentsAtWork > d.run.policy().maxAgents()", "one agent too many at work"),
                 new Mutant(LANES, "d.view.leaveSlot(task); fill(d, task.agent());",
-                        "task.hasSlot = false; fill(d, task.agent());", "a slot is not given back"),
+                        "task.hasSlot = false; fill(d, task.agent());", "a slot is not released"),
                 new Mutant("decide/RunView.java", "if (--task.agent().slotsTaken == 0) {",
                         "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
-                        "who ends its work in a pause and has more of it keeps its place"),
+                        "an agent that ends a task in a pause keeps its slot for the next"),
                 new Mutant("decide/AttemptRestarts.java", "SlotScheduling.letOthers(d);", "",
-                        "an agent in its backoff leaves its place to nobody"),
+                        "an agent in its backoff keeps its slot"),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
-                        "who lost a lease still holds the step"));
+                        "a worker that lost its lease still holds the step"));
     }
 
     private static List<Mutant> endings() {
@@ -83,37 +83,37 @@ final class Mutants {
                         "a task is judged one upstream too early"),
                 new Mutant(ENDINGS, "down.upstreamsOpen--;",
                         "if (task.state != TaskState.SKIPPED) { down.upstreamsOpen--; }",
-                        "who waits for a skipped task waits for ever"),
+                        "a task downstream of a skipped task waits forever"),
                 new Mutant("plan/TriggerRule.java", "case NONE_FAILED -> failed == 0;",
-                        "case NONE_FAILED -> completed == upstreams;", "a trigger rule is taken for another"),
+                        "case NONE_FAILED -> completed == upstreams;", "a trigger rule is evaluated as another one"),
                 new Mutant(ENDINGS, "if (!step.state.terminal()) { Steps.cancel(d, step); }",
                         "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { Steps.cancel(d, step); }",
                         "a cancelled task leaves a step that awaits its retry"),
                 new Mutant("decide/Propagation.java", "if (other.terminal() || kept.contains(other) ||",
                         "if (other.terminal() || other.state == TaskState.PENDING || kept.contains(other) ||",
-                        "a failed run begins further tasks"),
+                        "a failed run starts further tasks"),
                 new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
                         "skipped tasks are not counted"),
                 new Mutant(ENDINGS, "d.changes.clear(d.run.id());", "", "an ended run leaves work and timers behind"),
                 new Mutant("decide/Decision.java", "run.seq++;",
                         "run.seq += payload instanceof io.keelson.core.run.StepPayload.Released ? 2 : 1;",
-                        "a number is left out in the audit trail"),
+                        "the audit trail has a gap in its numbers"),
                 new Mutant("decide/Planning.java",
                         "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
-                        "a retry carries over what rests on work that it does anew"),
+                        "a retry reuses a task whose upstream it repeats"),
                 new Mutant("decide/Planning.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
-                        "a retry does what was rejected under its old key"));
+                        "a retry repeats rejected work under the old effect key"));
     }
 
     private static List<Mutant> gates() {
         return List.of(
                 new Mutant(GATES, "case COMPLETED -> approve ? Reply.UNCHANGED : decided(\"approved\", step);",
-                        "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is answered with yes"),
+                        "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is accepted"),
                 new Mutant("decide/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
                 new Mutant(GATES, "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
                         "",
-                        "nobody is asked for a result again after a pause"),
+                        "acceptance is not requested again after a pause"),
                 new Mutant(STEPS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
                         "a cancelled wait leaves its timer"));
     }
@@ -121,12 +121,12 @@ final class Mutants {
     private static List<Mutant> levels() {
         return List.of(
                 new Mutant("decide/AttemptRestarts.java", "agent.nextRunAt = when;", "agent.nextRunAt = null;",
-                        "an agent starts over at once"),
+                        "an agent restarts without backoff"),
                 new Mutant("decide/AttemptRestarts.java", "task.attempt++; task.continuations = 0;",
                         "task.continuations = 0;",
-                        "a task is tried again for ever"),
+                        "a task is retried forever"),
                 new Mutant("decide/Tickets.java", "step.grantedRetries = step.attempt;", "",
-                        "what a human forgave is counted still"),
+                        "forgiven attempts still count"),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
                 new Mutant(ENDINGS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
@@ -137,72 +137,72 @@ final class Mutants {
                         "a run ends while its last task is at work"),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED && !ended.failureIgnored)",
-                        "none_failed holds though a failure was ignored"),
+                        "none_failed holds after an ignored failure"),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED)",
-                        "none_failed holds though the failures of all steps of a task were ignored"));
+                        "none_failed holds after a task whose steps all failed and were ignored"));
     }
 
     private static List<Mutant> credits() {
         return List.of(
                 new Mutant(CREDITS, "\"/\" + run.attempt + \"/settle\"",
                         "\"/\" + run.attempt + \"/settle/\" + run.seq",
-                        "a refund has no key of its own"),
+                        "a refund's key is not unique"),
                 new Mutant(CREDITS, "collect(d, step, result, cost, collected);",
                         "collect(d, step, result, cost, collected); collect(d, step, result, cost, collected);",
                         "a cost is charged twice"),
                 new Mutant(ENDINGS, "ChangeSet.Account credits = Credits.settle(d);",
                         "ChangeSet.Account credits = state == RunState.CANCELLED ? Credits.open(d.run) : Credits.settle(d);",
-                        "a cancelled run keeps what it has set aside"),
+                        "a cancelled run keeps its reservation"),
                 new Mutant(HARD_LIMIT, "return room == null ? amount : amount.min(room).max(Amounts.ZERO);",
                         "return amount;",
-                        "more is set aside than the hard limit allows"),
+                        "a reservation exceeds the hard limit"),
                 new Mutant(HARD_LIMIT, "stop(d, \"the cost of a step could not be collected\");",
                         "",
-                        "a run goes on that cannot pay"),
+                        "a run without credits continues"),
                 new Mutant(HARD_LIMIT, "return held;",
                         "return false;",
                         "steps begin at the limit"),
                 new Mutant("decide/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
                         "Reply.Rejected refusal = null;",
-                        "a new attempt sets nothing aside"),
+                        "a new attempt reserves nothing"),
                 new Mutant(STEPS, "PayloadPart.Spent spent = Credits.charge(d, step, result, cost);",
                         "PayloadPart.Spent spent = failed ? null : Credits.charge(d, step, result, cost);",
-                        "a try that failed is not charged"),
+                        "a failed attempt is not charged"),
                 new Mutant(CREDITS, "run.chargedBefore = run.chargedBefore.add(run.charged);",
                         "run.chargedBefore = run.charged;",
-                        "a run forgets what earlier attempts have cost"),
+                        "a run loses the cost of earlier attempts"),
                 new Mutant(CREDITS, "d.run.budgetWarned = true;",
                         "",
-                        "people are warned again and again"),
+                        "the budget warning is repeated"),
                 new Mutant(CREDITS, "d.changes.settle(run.workspaceId(), run.reserved, run.charged);",
                         "d.changes.settle(run.workspaceId(), run.reserved, Amounts.ZERO);",
-                        "what was spent is given back"),
+                        "spent credits are refunded"),
                 new Mutant("decide/ChildBudgets.java", "room.compareTo(amount.subtract(has)) < 0",
                         "room.signum() < 0",
-                        "a child is allowed more than its parent's limit leaves"),
+                        "a child's budget exceeds the rest of its parent's limit"),
                 new Mutant(CREDITS, "d.run.uncollected = d.run.uncollected.add(uncollected);",
                         "",
-                        "what could not be collected is forgotten"),
+                        "uncollected cost is lost"),
                 new Mutant("decide/Planning.java", "d.run.uncollected = Amounts.ZERO;",
                         "",
-                        "a new attempt owes what the old one did"),
+                        "a new attempt keeps the uncollected cost of the old one"),
                 new Mutant("decide/RunRow.java", "this.charged = charged;",
                         "",
-                        "a loaded run has forgotten what it was charged"));
+                        "a loaded run has lost its charges"));
     }
 
     private static List<Mutant> views() {
         return List.of(
                 new Mutant("decide/Decision.java", "changes.touch(run); changes.disarm(", "changes.disarm(",
-                        "a forgotten answer leaves other nodes' views believed"),
+                        "a lost answer leaves stale views on other nodes valid"),
                 new Mutant(GATES,
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent()); Steps.armRetries(d, task);",
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent());",
-                        "a resume by a slow clock forgets a backoff that another node found over"),
+                        "a resume under a slow clock loses a backoff that another node saw end"),
                 new Mutant("decide/TaskRow.java", "this.continuations = continuations;", "",
-                        "a loaded task has forgotten its turns"),
+                        "a loaded task has lost its turns"),
                 new Mutant("decide/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",
-                        "a loaded step is held by nobody"));
+                        "a loaded step has no holder"));
     }
 }

@@ -26,7 +26,7 @@ class AssignmentTest {
             "research, 3, 1, research, 3, -, a price that is known and low",
             "-, 0, 1, writing, 0, 1, who says nothing before who says something else",
             "research, 2, 2, research, 2, 2, else the first by slug"})
-    void whatDecides(String capability, int open, String price, String otherCapability, int otherOpen,
+    void assignmentCriteriaInOrder(String capability, int open, String price, String otherCapability, int otherOpen,
             String otherPrice, String why) {
         List<RosterAgent> roster = List.of(agent("z", otherCapability, otherOpen, otherPrice),
                 agent("a", capability, open, price));
@@ -36,7 +36,7 @@ class AssignmentTest {
     }
 
     @Test
-    void whoLacksAToolIsOutAndToldOf() {
+    void agentWithoutARequiredToolIsExcludedAndNamed() {
         Assignment.Choice choice =
                 Assignment.choose(List.of(agent("a", "research", 0, "1")), TaskType.RESEARCH, List.of("read", "fly"));
         assertThat(choice.chosen()).isNull();

@@ -29,7 +29,7 @@ class PlanCheckTest {
         return Stream.of(
                 plan("no task at all", List.of()),
                 plan("a diamond", List.of(task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"))),
-                plan("an upstream named before it stands", List.of(task("b", "a"), task("a"))),
+                plan("an upstream named before its task", List.of(task("b", "a"), task("a"))),
                 plan("two in a circle", List.of(task("t1", "t2"), task("t2", "t1")),
                         "DEPENDENCY_CYCLE /plan/tasks/0/depends_on t1 → t2 → t1"),
                 plan("a circle behind others", List.of(task("x", "y"), task("y", "z"), task("z", "y")),

@@ -116,7 +116,7 @@ class FailurePolicyTest {
         given.errors = errors;
         given.calls = calls;
         assertThat(decide(given, Escalation.DEFAULT).reason().wire()).isEqualTo(reason);
-        assertThat(decide(given, Escalation.OFF).action()).as("where nobody is asked").isEqualTo(RETRY);
+        assertThat(decide(given, Escalation.OFF).action()).as("without escalation").isEqualTo(RETRY);
     }
 
     @ParameterizedTest(name = "{0} errors of {1} calls: {2}")
@@ -138,7 +138,7 @@ class FailurePolicyTest {
         given.failures = failures;
         assertThat(FailurePolicy.decide(many, Escalation.DEFAULT, given.facts()).reason().wire()).isEqualTo(reason);
         assertThat(FailurePolicy.decide(many, Escalation.OFF, given.facts()).delay())
-                .as("where nobody is asked it is capped").isEqualTo(Duration.ofSeconds(failures == 4 ? 8 : 10));
+                .as("capped without escalation").isEqualTo(Duration.ofSeconds(failures == 4 ? 8 : 10));
     }
 
     @ParameterizedTest(name = "asked for {0} s, policy says 2 s: {1} s")

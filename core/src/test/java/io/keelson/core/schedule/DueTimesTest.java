@@ -39,7 +39,7 @@ class DueTimesTest {
     }
 
     @Test
-    void nobodyGoesFurtherBackThanTheWindow() {
+    void dueTimesStartNoEarlierThanTheWindow() {
         assertThat(DueTimes.of(rule(CatchUp.ALL, Duration.ofHours(2)), TEN, MORNING).times())
                 .containsExactly(at("05:00"), at("06:00"));
         assertThat(DueTimes.of(rule(CatchUp.LATEST, Duration.ofMinutes(5)), TEN, MORNING).times()).isEmpty();

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
-/** Is told of all that a simulation writes, in its order, so that the same can be done to another store. */
+/** Receives all writes of a simulation in order, so that another store can repeat them. */
 public interface BatchListener {
 
-    /** What mirrors nothing. */
+    /** Ignores all writes. */
     BatchListener NONE = new BatchListener() {
         @Override
         public void committed(Batch batch) {}

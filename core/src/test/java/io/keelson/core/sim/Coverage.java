@@ -46,8 +46,8 @@ final class Coverage {
         }
     }
 
-    /** Something happened that is no command of its own. */
-    void told(String what) {
+    /** Counts an occurrence that is no command. */
+    void happened(String what) {
         decided.merge(what, 1L, Long::sum);
     }
 

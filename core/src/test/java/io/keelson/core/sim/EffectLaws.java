@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What effects are known by (specification, money §4): whatever row does a task again goes by its generation or by a later
- * one, and by a later one where the task's output was found wanting.
+ * Laws of effect keys (specification, money §4): a row that repeats a task has the same or a later generation, and a later
+ * one after a rejected output.
  */
 final class EffectLaws {
     private final RunRows before;
@@ -26,7 +26,8 @@ final class EffectLaws {
             Map<String, Integer> generations = new HashMap<>();
             after.tasks.values().forEach(task -> {
                 Integer earlier = generations.put(task.key(), task.effectGeneration());
-                unless(earlier == null || earlier <= task.effectGeneration(), "done anew under an older key: %s", task);
+                unless(earlier == null || earlier <= task.effectGeneration(), "done again under an older key: %s",
+                        task);
             });
         }
         events.stream().filter(event -> event.taskId() != null && event.stepId() == null && event.to() != null

@@ -20,7 +20,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What expressions come to: always the same for the same subject, whoever asks and however often. */
+/** Results of expressions: the same for the same subject on every request. */
 final class Evaluations {
 
     private Evaluations() {}

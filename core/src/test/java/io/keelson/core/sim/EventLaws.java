@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Laws of the audit trail (I3, I4), told by walking one commit's events from the rows before it to the rows after it:
+ * Laws of the audit trail (I3, I4), checked by applying one commit's events to the rows before it:
  * no number is left out, every edge is in its lifecycle, the fold is the rows' state, and what an event says was allowed
  * at that very moment.
  */
@@ -78,7 +78,7 @@ final class EventLaws {
         after.steps.keySet().forEach(id -> states.putIfAbsent(id, "pending"));
     }
 
-    /** What is carried over rests on nothing that is done anew. */
+    /** A reused task depends on no task that is repeated. */
     private void carried() {
         after.tasks.values().stream().filter(task -> task.reusedFrom() != null).forEach(task -> unless(
                 task.upstreams().stream().map(after.tasks::get)

@@ -9,11 +9,11 @@ enum Fault {
     /** Another node was faster: the view that was decided on is not current. */
     VIEW_STALE,
     CRASH_BEFORE_COMMIT,
-    /** Committed, but whoever asked hears nothing and what was to be started is not. */
+    /** Committed, but the caller gets no reply and the follow-up work is not started. */
     CRASH_AFTER_COMMIT,
-    /** The node stood still with the command in its hands, past leases and timers. */
+    /** The node paused with the command in progress, past leases and timers. */
     NODE_PAUSED,
-    /** The node took another time for the database's. */
+    /** The node's estimate of database time was wrong. */
     CLOCK_SKEWED,
     MESSAGE_DUPLICATED,
     /** Later than others that were sent after it, up to minutes. */

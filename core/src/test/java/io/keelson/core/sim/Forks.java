@@ -64,7 +64,7 @@ final class Forks {
                 source.configJson(), source.policy(), source.inputsJson(), source.tagsJson(), source.outputTemplate(),
                 source.priority(), "fork", null, null, false, "bob",
                 new NewRun.Fork(source.id(), from, carried(rows, from)));
-        sim.coverage.told("Fork");
+        sim.coverage.happened("Fork");
         sim.send(sim.anyNode(), new Command.Create(run, true, BOB), reply -> {
         });
     }

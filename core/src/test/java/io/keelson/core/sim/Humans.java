@@ -94,7 +94,7 @@ final class Humans {
         }
     }
 
-    /** Whatever becomes of the run. */
+    /** Decides proposals in every state of the run. */
     private void propose(RunRows rows) {
         rows.proposals.values().stream().filter(each -> each.pending() && sim.chance(30)).forEach(each -> ask(
                 new Command.DecideProposal(rows.id(), each.row().made().id(), sim.chance(60), null, ANN), TRIES));
@@ -198,7 +198,7 @@ final class Humans {
         };
     }
 
-    /** Asks, and asks again in the same words until somebody answers. */
+    /** Sends the command, and repeats it until a node replies. */
     private void ask(Command command, int tries) {
         boolean[] answered = new boolean[1];
         sim.send(sim.anyNode(), command, reply -> answered[0] = true);

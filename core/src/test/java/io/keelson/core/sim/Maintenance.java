@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Predicate;
 
-/** What a node does every tick: keeps its leases, takes work, and finds what nobody acted upon. */
+/** A node's periodic tasks: extend leases, claim work, and find expired leases and due timers. */
 final class Maintenance {
     private static final int HEARTBEAT_TICKS = 10;
     /** Longer than usual between two signs of life of a node. */

@@ -18,8 +18,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one run does with credits (I1, specification money §1): told by its rows of the ledger, its attempts' accounts and
- * its events. What workspaces have is the {@code Bank}'s to check.
+ * Laws of one run's credits (I1, specification money §1): by its ledger rows, its attempts' accounts and its events.
+ * {@code Bank} checks the balances of workspaces.
  */
 final class MoneyLaws {
     private final RunRows before;
@@ -104,7 +104,7 @@ final class MoneyLaws {
                 after.head);
     }
 
-    /** Whatever a report cost is charged or stands as uncollected, and is charged in the attempt that did it. */
+    /** The cost of a report is charged, or recorded as uncollected, in the attempt that caused it. */
     private void costs() {
         BigDecimal uncollected = after.attempts.values().stream()
                 .filter(attempt -> attempt.number() < after.run.attempt())
@@ -217,7 +217,7 @@ final class MoneyLaws {
         boolean chargedNow = before != null && events.stream().anyMatch(event -> event.members().containsKey("charged")
                 && event.stepId() != null);
         unless(soft == null || changed || !chargedNow || after.run.budgetWarned()
-                || total(after.run.chargedBefore(), after.head.charged()).compareTo(soft) < 0, "nobody was warned: %s",
+                || total(after.run.chargedBefore(), after.head.charged()).compareTo(soft) < 0, "no budget warning: %s",
                 after.run);
     }
 }

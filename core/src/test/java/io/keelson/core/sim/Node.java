@@ -25,9 +25,9 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * A node as the server is one: commands gather into batches, are decided on cached views without a lock and committed
- * under the proof of their versions; a refused batch is decided anew on views from the store. It loses all of its memory
- * in a crash, and stands still in a pause.
+ * Models a server node. It collects commands into batches, decides them on cached views without a lock, and commits them
+ * with the views' versions as proof. It decides a refused batch again on views from the store. A crash clears its memory;
+ * a pause stops it.
  */
 final class Node {
     private static final int LANES = 6;
@@ -76,7 +76,7 @@ final class Node {
         new Maintenance(this, executor).start();
     }
 
-    /** Now and then a node crashes or stands still. */
+    /** Crashes or pauses the node from time to time. */
     private void trouble() {
         if (sim.faultRates.calm()) {
             return;
@@ -129,7 +129,7 @@ final class Node {
     }
 
     private void pause(Duration length) {
-        sim.tell(name(), "stands still for", length);
+        sim.tell(name(), "pauses for", length);
         standsUntil = sim.now().plus(length);
         waiting.forEach(pendingCommand -> pendingCommand.met.add(Fault.NODE_PAUSED));
         underWay.forEach(pending -> pending.met.add(Fault.NODE_PAUSED));
@@ -154,7 +154,7 @@ final class Node {
         late = false;
     }
 
-    /** A command from outside; nobody hears it while the node is down. */
+    /** A command from outside; lost while the node is down. */
     void receive(Command command, Set<Fault> met, Consumer<Reply> answer) {
         int born = life;
         inLife(born, () -> submit(command, met, answer), false);
@@ -214,9 +214,9 @@ final class Node {
     }
 
     /**
-     * Under the runs' locks: by the store's time, and nobody comes between.
+     * Decides under the runs' locks, by the store's time, without concurrent commits.
      *
-     * @param looking true when the balances are locked, too, and what they hold is known
+     * @param looking true when the balances are locked, too, and known
      */
     private void locked(List<PendingCommand> batch, int tried, boolean looking) {
         Set<UUID> loaded = new HashSet<>();
@@ -286,7 +286,7 @@ final class Node {
         if (outcome == Store.Outcome.STALE) {
             batchCommit.met(Fault.VIEW_STALE);
             forget(batchCommit.batch);
-            Violation.unless(!batchCommit.locked, "nobody may come between under the lock");
+            Violation.unless(!batchCommit.locked, "a concurrent commit under the lock");
             locked(batchCommit.batch, tried, false);
         } else if (outcome == Store.Outcome.POOR) {
             forget(batchCommit.batch);

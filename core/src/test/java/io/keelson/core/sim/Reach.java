@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What simulations need not reach, each with its reason: tables to be shrunk. Whatever is not in them must be reached. */
+/** What simulations need not reach, each with its reason. They must reach everything else. */
 final class Reach {
     /** Edges of the lifecycles that no command leads to yet, or that only exist inside one commit. */
     private static final Map<String, List<String>> EDGES = Map.of(

@@ -75,7 +75,7 @@ final class RemoteWorker {
         });
     }
 
-    /** The same report again until somebody answers, whatever has become of the lease meanwhile. */
+    /** Repeats the same report until a node replies, even if the lease has ended. */
     private void report(Command report, Held lease, int born, int tries) {
         if (tries == 0 || born != life) {
             held.remove(lease.stepId(), lease);

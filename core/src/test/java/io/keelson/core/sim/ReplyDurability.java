@@ -13,7 +13,7 @@ import io.keelson.core.run.Reply;
 import java.util.List;
 import java.util.UUID;
 
-/** I6: what an answer says stands in the store, at the answer and ever after. One case for every command. */
+/** I6: the store has what a reply promises, from the reply on. One case per command. */
 final class ReplyDurability {
 
     private ReplyDurability() {}

@@ -51,7 +51,7 @@ final class RunRows {
     final Map<ResultKey, Saved.Call> calls;
     final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
-    /** Null for a run that nobody's step has started. */
+    /** Null for a run that no step has started. */
     ParentRow parent;
     final Map<UUID, ChildRow> children;
     /** In the order in which they came. */

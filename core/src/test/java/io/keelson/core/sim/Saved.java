@@ -126,12 +126,12 @@ final class Saved {
                     nextRunAt, stateSince, begunAt, errorClass, verifierScore, verifiedBy);
         }
 
-        /** Begun and not ended: what it used is what its steps have, whatever its row says. */
+        /** Begun and not ended: its use is the sum of its steps, not the value in its row. */
         boolean inUse() {
             return startedAt != null && completedAt == null;
         }
 
-        /** Neither begun anew nor done. */
+        /** Waits for a human: neither retried nor done. */
         boolean parked() {
             return state == TaskState.AWAITING_RETRY && nextRunAt == null;
         }
@@ -188,9 +188,9 @@ final class Saved {
     /**
      * A row of the work queue.
      *
-     * @param expiresAt by the store's clock; null when nobody holds it
+     * @param expiresAt by the store's clock; null without a holder
      * @param deadline when the execution has taken too long; null for none
-     * @param given when it was given by the clock of the node, which the server's database goes by
+     * @param given when it was granted, by the node's clock, which the server's database uses
      * @param extended whether the lease has been extended since
      */
     record Place(QueueItem item, Instant expiresAt, Instant deadline, Instant given, boolean extended) {
@@ -218,7 +218,7 @@ final class Saved {
             return new TicketRow(id, kind, attempt, taskId, stepId, severity, reason, errorCode, message, openedAt);
         }
 
-        /** Whoever answered it let pass all errors that there had been. */
+        /** True when its answer forgives all errors so far. */
         boolean forgives() {
             return "resume".equals(resolution)
                     && (reason.equals("error_count_exceeded") || reason.equals("error_rate_exceeded"));

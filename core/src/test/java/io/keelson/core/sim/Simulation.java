@@ -202,7 +202,7 @@ public final class Simulation {
     /** A node begins. */
     void arrived(Duration silence) {
         if (store.arrived(silence, now)) {
-            coverage.told("Outage");
+            coverage.happened("Outage");
             batchListener.outage(store.outages.getLast());
         }
     }

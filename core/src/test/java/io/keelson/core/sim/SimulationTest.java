@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whole installations under virtual time: whatever goes wrong, no law is broken after any commit, and once nothing goes
- * wrong any more every run ends. How to see a failing seed again, and how to run many more: docs/proof.md.
+ * Simulates whole installations under virtual time. No fault breaks a law after any commit, and every run ends once the
+ * faults stop. docs/proof.md says how to repeat a failing seed and how to run more seeds.
  */
 class SimulationTest {
     private static final long FIRST = Long.getLong("keelson.sim.seed", 1);
@@ -19,10 +19,10 @@ class SimulationTest {
     private static final long ONE = Long.getLong("keelson.sim.seed", 0);
     private static final long SEEDS = Long.getLong("keelson.sim.seeds", 1_000);
     private static final long STEPS = Long.getLong("keelson.sim.steps", 0);
-    /** So many seeds meet even the rarest. */
+    /** From this number of seeds on, even the rarest pair must be met. */
     private static final long MANY = 100_000;
 
-    /** As many seeds as are asked for take as long as they take. */
+    /** The number of seeds is a setting, so the test has no tight timeout. */
     @Test
     @Timeout(value = 1, unit = TimeUnit.DAYS)
     void noLawIsBrokenAndEveryRunEnds() throws InterruptedException {
@@ -40,7 +40,7 @@ class SimulationTest {
                 .containsExactlyInAnyOrderElementsOf(Reach.edges());
         assertThat(coverage.decided()).as("commands and evaluations decided").containsAll(Stream.concat(
                 Reach.cases(Command.class), Reach.cases(Command.Evaluation.class)).toList())
-                .contains("Fork", "Night", "Outage");
+                .contains("Fork", "TotalOutage", "Outage");
         List<String> missed = coverage.pairsMissed().stream().filter(Reach::possible).toList();
         assertThat(missed).as("pairs of edge and fault that never met")
                 .hasSizeLessThanOrEqualTo(SEEDS >= MANY ? 0 : coverage.pairsMet() / 14);
@@ -53,7 +53,7 @@ class SimulationTest {
     }
 
     @Test
-    void theSameSeedIsTheSameStory() {
+    void sameSeedHasTheSameTrace() {
         for (long seed = FIRST; seed < FIRST + 5; seed++) {
             assertThat(new Simulation(seed).run().hash()).isEqualTo(new Simulation(seed).run().hash())
                     .isNotEqualTo(new Simulation(seed + 1).run().hash());

@@ -11,6 +11,6 @@ import java.time.Duration;
  */
 public record Size(int fewest, int more, Duration disturbed) {
     static final Size FULL = new Size(5, 5, Duration.ofMinutes(5));
-    /** For whatever is slower than a map. */
+    /** For stores slower than a map. */
     public static final Size SHORT = new Size(1, 1, Duration.ofSeconds(45));
 }

@@ -118,7 +118,7 @@ final class SmallWorld {
         return moves;
     }
 
-    /** Idle workers are alike: one of them stands for all. */
+    /** Idle workers are alike, so only one of them claims. */
     private void claims(List<Move> moves) {
         String worker = WORKERS.stream().filter(each -> !beliefs.containsKey(each)).findFirst().orElse(null);
         if (worker == null) {
@@ -234,7 +234,7 @@ final class SmallWorld {
                 ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), LocalCapacity.none(),
                 Funds.UNLIMITED);
         Store.Outcome outcome = store.commit(changes, List.of(), now, now);
-        Violation.unless(outcome == Store.Outcome.WRITTEN, "nobody else writes");
+        Violation.unless(outcome == Store.Outcome.WRITTEN, "a concurrent write");
         return new Decided(reply, store.run(rows.id()));
     }
 

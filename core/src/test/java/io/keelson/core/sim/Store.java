@@ -37,7 +37,7 @@ final class Store {
     /** What workspaces have; null where everything can be paid. */
     private final Bank bank;
     private final Prices prices;
-    /** Times without any node, as far as somebody has come and found one. */
+    /** Times without any node, recorded by the first node that starts afterwards. */
     final List<EngineOutage> outages = new ArrayList<>();
     private Instant lastSeen;
 
@@ -61,9 +61,9 @@ final class Store {
     }
 
     /**
-     * A node begins, and finds that nobody has been heard of for longer than is usual.
+     * A node starts, and checks how long no node has been seen.
      *
-     * @return whether that was so
+     * @return true when no node was seen for longer than {@code silence}
      */
     boolean arrived(Duration silence, Instant now) {
         boolean outage = lastSeen != null && lastSeen.isBefore(now.minus(silence));

@@ -67,7 +67,7 @@ final class Tools {
                 sim.chance(50) ? Duration.ofSeconds(20) : null)) : List.of();
     }
 
-    /** Calls of tools that may be allowed, an end, something that nobody understands, or an output as it is. */
+    /** Tool calls that may be allowed, an end, an invalid answer, or a plain output. */
     private static TurnAnswer turn(Simulation sim) {
         int dice = sim.random.nextInt(20);
         if (dice < 9) {

@@ -37,7 +37,7 @@ final class TotalOutage {
 
     private void fall() {
         sim.tell("night", "falls for", length);
-        sim.coverage.told("Night");
+        sim.coverage.happened("TotalOutage");
         sim.nodes.forEach(node -> node.dieUntil(sim.now().plus(length)));
     }
 }

@@ -25,14 +25,14 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Nothing is left behind and nothing is forgotten (I5): what has ended holds no work, what is open has somebody or
- * something that moves it, and limits on work at a time are kept.
+ * Laws of progress (I5): ended rows hold no work, every open row has a worker, timer or human that moves it, and limits on
+ * concurrent work hold.
  */
 final class WorkLaws {
     private static final Set<TaskState> AT_WORK = Set.of(TaskState.ASSIGNED, TaskState.RUNNING,
             TaskState.CONTINUING, TaskState.VERIFYING);
 
-    /** By these one run has another one look at it, which may have ended meanwhile. */
+    /** Timers with which one run evaluates another one, which may have ended meanwhile. */
     private static final Set<TimerKind> KIN = Set.of(TimerKind.EVALUATE_CHILD, TimerKind.EVALUATE_PARENT);
 
     private final RunRows rows;
@@ -47,7 +47,7 @@ final class WorkLaws {
 
     void check() {
         unless(rows.queue.keySet().stream().allMatch(this::open), "a lane without an open step: %s", rows.queue);
-        rows.timers.values().forEach(timer -> unless(alive(timer), "nobody waits for the timer: %s", timer));
+        rows.timers.values().forEach(timer -> unless(alive(timer), "a timer without a subject that waits: %s", timer));
         rows.steps.values().forEach(this::step);
         rows.tasks.values().forEach(this::task);
         rows.agents.values().forEach(agent -> unless(agent.attempt() <= policy.failures().level().maxAttempts(),
@@ -73,16 +73,16 @@ final class WorkLaws {
                 }
             }
         }
-        unless(state != RunState.PLANNING || planning(), "nobody makes the plan: %s", rows.tasksNow());
-        unless(state != RunState.RESUMING, "passed in one commit, never left standing: %s", state);
+        unless(state != RunState.PLANNING || planning(), "no planner in a planning run: %s", rows.tasksNow());
+        unless(state != RunState.RESUMING, "a state that no commit may end in: %s", state);
     }
 
-    /** Its first steps wait to be claimed. */
+    /** True when its first steps wait to be claimed. */
     private boolean queued() {
         return state == RunState.READY || state == RunState.PENDING && policy.concurrency() == null;
     }
 
-    /** A run is running from the first step that begins, and no time of its work counts before. */
+    /** A run is running from its first step that begins, and its time does not count before. */
     private void nothingHasBegun() {
         unless(rows.stepsNow().stream().filter(step -> !rows.tasks.get(step.taskId()).key().startsWith(".planning-"))
                 .allMatch(step -> step.leaseEpoch() == 0 && step.state() != StepState.WAITING
@@ -134,18 +134,18 @@ final class WorkLaws {
         return state == RunState.AWAITING_APPROVAL || state == RunState.RUNNING && rows.run.gate() == Gate.ACCEPTANCE;
     }
 
-    /** Whatever waits for a human has the timer by which people find it. */
+    /** Every wait for a human has the timer from which the inbox finds it. */
     private void humans() {
-        unless(!asksAboutTheRun() || humanTimer(rows.id()), "nobody is asked about the run: %s", rows.run);
+        unless(!asksAboutTheRun() || humanTimer(rows.id()), "no human timer for the run: %s", rows.run);
         rows.openTickets().forEach(ticket -> {
-            unless(humanTimer(ticket.id()), "nobody is asked: %s", ticket);
+            unless(humanTimer(ticket.id()), "no human timer for the ticket: %s", ticket);
             unless(ticket.taskId() == null || (ticket.stepId() == null ? rows.tasks.get(ticket.taskId()).parked()
-                    : rows.steps.get(ticket.stepId()).parked()), "about nothing that waits for it: %s", ticket);
+                    : rows.steps.get(ticket.stepId()).parked()), "a ticket that blocks nothing: %s", ticket);
         });
         rows.stepsNow().forEach(step -> unless(step.state() != StepState.WAITING_APPROVAL || humanTimer(step.id()),
-                "nobody is asked to approve: %s", step));
+                "no human timer for the approval: %s", step));
         rows.tasksNow().forEach(task -> unless(task.state() != TaskState.AWAITING_HUMAN || humanTimer(task.id()),
-                "nobody is asked to judge: %s", task));
+                "no human timer for the review: %s", task));
     }
 
     private boolean humanTimer(UUID subject) {
@@ -166,13 +166,13 @@ final class WorkLaws {
         unless(!task.parked() || ticket(task.id(), null), "parked without a ticket: %s", task);
         boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_RETRY, task.id()));
         unless(task.state() != TaskState.AWAITING_RETRY || waits || state != RunState.RUNNING,
-                "nobody will retry it: %s", task);
+                "no retry is due: %s", task);
         turns(task);
         unless(rows.stepsOf(task.id()).allMatch(step -> step.state().terminal()
                 || !task.state().terminal() && step.taskAttempt() == task.attempt()), "I5: open steps in %s", task);
     }
 
-    /** What an agent may not call is never executed; turns are bounded; whoever calls tools takes a turn afterwards. */
+    /** Forbidden calls are never executed, turns are bounded, and a turn follows every call. */
     private void turns(Saved.Task task) {
         AgentTerms terms = task.spec().policy().agent();
         int most = terms == null || terms.maxTurns() == 0 ? policy.maxContinuations() : terms.maxTurns() - 1;
@@ -195,7 +195,7 @@ final class WorkLaws {
         Saved.Place place = rows.queue.get(rows.laneOf(step));
         boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.subject().equals(step.id()));
         switch (step.state()) {
-            case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody runs it: %s",
+            case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "no executor: %s",
                     step);
             case WAITING -> {
                 unless(waits || step.signalWait() != null || rows.children.containsKey(step.id()),
@@ -208,7 +208,7 @@ final class WorkLaws {
             }
             case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
                     : waits || place != null || state != RunState.RUNNING || mayBeHeldBack(),
-                    "nobody will retry it: %s",
+                    "no retry is due: %s",
                     step);
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
@@ -220,7 +220,7 @@ final class WorkLaws {
                 .filter(sent -> sent.takenBy() == null && sent.signal().name().equals(signal)).count();
     }
 
-    /** A signal that came goes to one step that has then completed, and such a step has one or was late. */
+    /** A signal goes to at most one step, which has then completed. */
     private void signals() {
         Set<UUID> taken = new HashSet<>();
         rows.signals.values().stream().filter(sent -> sent.takenBy() != null).forEach(sent -> {
@@ -231,7 +231,7 @@ final class WorkLaws {
                 step.signalWait() == null || step.state() == StepState.WAITING, "waits no more: %s", step));
     }
 
-    /** What a hard limit does not leave enough for waits until what is out has ended. */
+    /** True when steps may wait for the hard limit until claimed work and children have ended. */
     private boolean mayBeHeldBack() {
         boolean out = !rows.queue.isEmpty() || rows.children.values().stream().anyMatch(child -> !child.ended());
         return out && (rows.run.hardLimit() != null || policy.budget().hardLimit() != null);
@@ -317,7 +317,7 @@ final class WorkLaws {
                         && rows.queue.keySet().stream().anyMatch(lane -> lane.taskId().equals(task.id()))));
     }
 
-    /** A failure that nobody passes over, tries again or plans anew fails the run, and leaves only what exists for it. */
+    /** A failure that is not ignored, retried or replanned fails the run, and only failure tasks go on. */
     private void failFast() {
         FailureRules rules = policy.failures();
         boolean strict = rules.run() == FailureMode.FAIL_FAST && rules.agent(null) == FailureMode.FAIL_FAST

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server in a process of its own: it is found, ends as it is told to, and says in a line why it cannot start. */
+/** A server in its own process: it is found, stops on request, and reports a failed start in one line. */
 class ServerCommandTest {
 
     @TempDir
@@ -100,7 +100,7 @@ class ServerCommandTest {
     }
 
     @Test
-    void whatStandsInAServersWayIsOneLine() throws Exception {
+    void startFailureIsOneLine() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
             assertOneLine(

@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 class LifecyclesCommandTest {
 
-    /** The deterministic transition matrix of the Orchestrator Controls, as it stands there. */
+    /** The deterministic transition matrix of the Orchestrator Controls, copied from there. */
     private static final Map<String, List<String>> GATE4 = Map.of(
             "received", List.of("received", "queued", "failed", "cancelled"),
             "queued", List.of("queued", "executing", "failed", "cancelled"),

@@ -33,7 +33,7 @@ class FilterParserTest {
             "tag=\"\"                  | character 1: the value of tag is empty",
             "tag=a\"b                  | character 1: a condition such as",
             "state=failed or           | character 14: a condition such as"})
-    void whatIsWrongIsSaidWithItsPlace(String text, String message) {
+    void problemsHavePositions(String text, String message) {
         assertThatThrownBy(() -> FilterParser.parse(text)).isInstanceOf(CliException.class)
                 .hasMessageContaining(message);
     }

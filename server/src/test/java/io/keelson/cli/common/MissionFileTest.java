@@ -32,7 +32,7 @@ class MissionFileTest {
     }
 
     @Test
-    void pathsAreRelativeToWhoeverRunsTheMission() throws Exception {
+    void pathsAreRelativeToTheCallersDirectory() throws Exception {
         Files.createDirectory(folder.resolve("here"));
         MissionFile mission = mission("inputs: {a: {type: string, format: path, default: here}, "
                 + "b: {type: string, format: path}, c: {type: string, default: here}}");
@@ -55,7 +55,7 @@ class MissionFileTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"a: [ | MALFORMED_YAML", "[1, 2] | WRONG_TYPE", "a: 1\\na: 2 | DUPLICATE_KEY"})
-    void whatIsNoMissionIsSaidSo(String text, String code) {
+    void fileWithoutAMissionIsRefused(String text, String code) {
         CliException refusal = catchThrowableOfType(CliException.class, () -> mission(text.replace("\\n", "\n")));
         assertThat(refusal.problems()).extracting(Problem::code).containsExactly(code);
     }

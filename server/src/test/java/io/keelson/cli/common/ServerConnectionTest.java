@@ -60,7 +60,7 @@ class ServerConnectionTest {
     }
 
     @Test
-    void whereNobodyListensOrSomebodyElseThereIsNone() throws Exception {
+    void closedOrForeignPortIsNoServer() throws Exception {
         try (var silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             Settings left = at(silent.getLocalPort());
             silent.close();

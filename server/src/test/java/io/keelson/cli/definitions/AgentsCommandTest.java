@@ -31,7 +31,7 @@ class AgentsCommandTest {
                     .containsExactly("1 scribe small noop scribe");
             assertThat(inProcessCli.run("agents", "update", "scribe", "--capability", "writing", "--json").json()
                     .get("tools")).isEmpty();
-            Result wrong = inProcessCli.run("agents", "show", "nobody");
+            Result wrong = inProcessCli.run("agents", "show", "unknown");
             assertThat(wrong.err()).contains("[AGENT_NOT_FOUND]");
             assertThat(inProcessCli.run("agents", "delete", "scribe").out()).isEqualTo("scribe is deleted\n");
         }

@@ -30,7 +30,7 @@ class EventsCommandTest {
     }
 
     @Test
-    void whatHappensIsPrintedAndFollowed(@TempDir Path folder) throws Exception {
+    void eventsArePrintedAndFollowed(@TempDir Path folder) throws Exception {
         try (InProcessCli inProcessCli = new InProcessCli(folder)) {
             Keelson keelson = inProcessCli.client();
             try (EventStream all = keelson.eventStream(Set.of("run.status.changed"), true, 0L)) {

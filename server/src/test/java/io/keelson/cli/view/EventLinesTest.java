@@ -48,7 +48,7 @@ class EventLinesTest {
     }
 
     @Test
-    void whatATicketHoldsUpIsNotSaidToTryAgain() {
+    void stepBlockedByATicketShowsNoRetry() {
         List<Event> events = List.of(documents.task("a", "running"), documents.refused("a", "s", "DOWN"),
                 documents.escalated("a", "t-7"));
         assertThat(lines(events, RunModelTest.model("a"))).extracting(line -> line.substring(21))

@@ -13,7 +13,7 @@ class FrameTest {
     }
 
     @Test
-    void theNextFrameStandsWhereTheLastStood() {
+    void nextFrameReplacesTheLast() {
         assertThat(Frame.redraw(2, List.of("1"))).startsWith("\r\u001b[2A1\u001b[K");
     }
 

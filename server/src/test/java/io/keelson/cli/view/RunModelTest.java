@@ -88,7 +88,7 @@ class RunModelTest {
     }
 
     @Test
-    void whatWasReplacedIsNotShown() {
+    void replacedTasksAreHidden() {
         RunModel model = new RunModel(Documents.running());
         model.name(List.of(Documents.superseded("a"), Documents.task("a")), List.of());
         assertThat(model.size()).isEqualTo(1);
@@ -101,7 +101,7 @@ class RunModelTest {
     }
 
     @Test
-    void whatHappenedToATaskThatNoListHasNamedYetIsKept() {
+    void eventsOfUnlistedTasksAreKept() {
         RunModel model = new RunModel(Documents.running());
         model.apply(new Documents().task("a", "completed"));
         assertThat(model.unnamed()).isTrue();

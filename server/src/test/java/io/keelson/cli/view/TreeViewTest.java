@@ -46,7 +46,7 @@ class TreeViewTest {
     }
 
     @Test
-    void whatFailureLeavesIsSeen() {
+    void failureLeftoversAreShown() {
         RunModel model = new RunModel(Documents.running());
         model.name(List.of(Documents.task("wait"), Documents.task("stuck"), Documents.task("draft"),
                 Documents.task("check"), Documents.task("again")), List.of());

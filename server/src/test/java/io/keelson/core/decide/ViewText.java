@@ -90,7 +90,7 @@ public final class ViewText {
         }
     }
 
-    /** Whoever was cancelled while it waited leaves the line later. */
+    /** A task cancelled while it waits leaves the queue later. */
     private static List<String> ready(AgentRow a) {
         return a.ready.stream().filter(t -> t.state == TaskState.QUEUED).sorted(TaskRow.BY_TURN).map(TaskRow::key)
                 .toList();

@@ -28,7 +28,7 @@ abstract class ArtifactStoreContract {
     abstract ArtifactStore store() throws IOException;
 
     @Test
-    void whatIsPutCanBeOpenedUntilItIsDeleted() throws IOException {
+    void artifactIsReadableUntilItIsDeleted() throws IOException {
         ArtifactStore store = store();
         StoredArtifact stored = store.put(OWNER, "a.txt", "text/plain", bytes("abc"));
         assertThat(stored.sizeBytes()).isEqualTo(3);
@@ -79,7 +79,7 @@ abstract class ArtifactStoreContract {
     }
 
     @Test
-    void whoHasBegunToReadReadsOn() throws IOException {
+    void openReaderSurvivesDeletion() throws IOException {
         ArtifactStore store = store();
         StoredArtifact stored = store.put(OWNER, "a", "text/plain", bytes("abc"));
         try (InputStream in = store.open(stored.storageKey())) {

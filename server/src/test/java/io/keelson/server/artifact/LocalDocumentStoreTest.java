@@ -74,7 +74,7 @@ class LocalDocumentStoreTest {
     }
 
     @Test
-    void whatWasShelvedInPartIsShelvedToTheEnd() throws IOException {
+    void interruptedArchivingIsCompleted() throws IOException {
         try (Writing writing = writing()) {
             writing.put("steps/1.json", bytes("one"));
             writing.put("status.json", bytes("failed"));
@@ -89,7 +89,7 @@ class LocalDocumentStoreTest {
     }
 
     @Test
-    void whatIsTheSameIsNotWrittenAgain() throws IOException {
+    void unchangedDocumentIsNotWrittenAgain() throws IOException {
         try (Writing writing = writing()) {
             writing.put("status.json", bytes("a"));
             Object key = Files.readAttributes(file("status.json"), "unix:ino").get("ino");

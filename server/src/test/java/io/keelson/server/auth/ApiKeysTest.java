@@ -181,7 +181,7 @@ class ApiKeysTest {
     }
 
     @Test
-    void whatWasDoneToKeysIsAudited() {
+    void keyChangesAreAudited() {
         IssuedKey key = create("audited");
         revoke(key);
 

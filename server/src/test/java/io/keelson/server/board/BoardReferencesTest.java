@@ -58,9 +58,9 @@ class BoardReferencesTest {
                 .containsExactly(String.valueOf(grandparent), String.valueOf(child));
     }
 
-    /** Neither can go while somebody who has found them has not yet committed. */
+    /** A transaction that has read parent or workspace keeps them from being deleted until it commits. */
     @Test
-    void whoAddsATaskHoldsItsParentAndItsWorkspace() throws SQLException {
+    void addingATaskLocksItsParentAndWorkspace() throws SQLException {
         long parent = make(workspace, null);
         try (Connection c = database.dedicatedConnection()) {
             c.setAutoCommit(false);

@@ -20,22 +20,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a {@link Database} and PostgreSQL and notes every statement that is executed, also those of which
- * PostgreSQL's own figures say nothing, such as the empty one by which a pool proves a connection. It can lose a
- * connection at the worst moment.
+ * Proxies the connections of a {@link Database} to PostgreSQL and records every executed statement, including the empty
+ * one with which a pool checks a connection and which PostgreSQL's statistics omit. It can cut a connection at a COMMIT.
  */
 public final class CountingProxy implements AutoCloseable {
     private static final int STARTUP_MESSAGE = 196_608;
     private static final String COMMIT = "commit";
 
-    /** What of a COMMIT is lost with its connection. */
+    /** Which part of a COMMIT is lost with its connection. */
     public enum Loss {
         REQUEST, ANSWER
     }
 
     /**
-     * @param passed so many transactions like the one that is waited for are let through first
-     * @param then what happens when it springs, before anybody learns of the loss
+     * @param passed how many matching transactions pass first
+     * @param then runs at the cut, before the client notices it
      */
     private record Trap(Loss loss, Write write, AtomicInteger passed, Runnable then) {}
 
@@ -43,7 +42,7 @@ public final class CountingProxy implements AutoCloseable {
      * What a transaction must have executed.
      *
      * @param statement a piece of its text
-     * @param value a piece of the values that it got; empty for whatever they are
+     * @param value a part of its values; empty for any values
      */
     public record Write(String statement, String value) {
 
@@ -78,23 +77,23 @@ public final class CountingProxy implements AutoCloseable {
     }
 
     /**
-     * How often somebody has asked and waited for an answer so far. The driver's word on which statements it has done
-     * with does not count: it comes whenever the garbage collector has found some.
+     * The number of round trips so far. Messages in which the driver closes collected statements do not count: their time
+     * depends on the garbage collector.
      */
     public int messages() {
         return messages.get();
     }
 
-    /** Loses, once, the connection that commits a transaction in which it has executed a statement with that text. */
+    /** Cuts, once, the connection that commits a transaction with a statement that contains that text. */
     public void lose(Loss loss, String statement) {
         lose(loss, new Write(statement, ""), 0, () -> {
         });
     }
 
     /**
-     * The same after having let some such transactions through.
+     * Does the same after some matching transactions have passed.
      *
-     * @param then is done when the request is at hand and nobody has it, or when the answer is and nobody has that
+     * @param then runs when the proxy has the request and PostgreSQL has not, or when it has the answer and the client has not
      */
     public void lose(Loss loss, Write write, int letThrough, Runnable then) {
         trap.set(new Trap(loss, write, new AtomicInteger(letThrough), then));

@@ -94,7 +94,7 @@ class DatabaseTest {
     }
 
     @Test
-    void sqlGoesByTheGivenClockOrByTheDatabases() {
+    void sqlUsesTheGivenClockOrTheDatabases() {
         Instant noon = Instant.parse("2031-05-06T12:00:00.123456Z");
 
         assertThat(now(() -> noon)).isEqualTo(noon);

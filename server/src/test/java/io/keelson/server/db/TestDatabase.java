@@ -15,7 +15,7 @@ public final class TestDatabase {
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static final DatabaseUrl MIGRATED = migrateTemplate();
 
-    /** A user as installations have it on a database server of somebody else's: owner of one database, nothing more. */
+    /** A user as on a managed database server: owner of one database, without other privileges. */
     private static final class PlainOwner {
         static final DatabaseUrl MIGRATED = migrateTemplate();
 
@@ -34,7 +34,7 @@ public final class TestDatabase {
 
     private TestDatabase() {}
 
-    /** A database of the current schema that nobody else uses. The caller closes it; it vanishes with the JVM. */
+    /** Creates an unshared database with the current schema. The caller closes it; it is removed with the JVM. */
     public static Database create() {
         return new Database(createUrl(), DatabaseOptions.DEFAULTS.withPoolSize(8));
     }

@@ -26,8 +26,8 @@ class BrokenToolTest {
 
         @Override
         public ToolResult execute(ToolCall call) {
-            String told = call.input().toString();
-            throw new IllegalArgumentException("no sense in " + told, new IllegalStateException(told));
+            String input = call.input().toString();
+            throw new IllegalArgumentException("no sense in " + input, new IllegalStateException(input));
         }
     };
 

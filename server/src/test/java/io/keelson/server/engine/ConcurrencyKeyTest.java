@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs with a concurrency key: so many at a time, in order, whatever becomes of those before them. */
+/** Runs with a concurrency key: limited in number, in order, regardless of how earlier ones end. */
 class ConcurrencyKeyTest {
 
     @TempDir
@@ -39,7 +39,7 @@ class ConcurrencyKeyTest {
     }
 
     @Test
-    void whatIsOverWaitsAndBeginsInOrder() throws Exception {
+    void excessRunsWaitAndStartInOrder() throws Exception {
         Engine engine = nodes.node();
         List<UUID> runs = submit(engine, 5, "prod", 2);
         UUID other = submit(engine, 1, "test", 1).getFirst();
@@ -78,7 +78,7 @@ class ConcurrencyKeyTest {
     }
 
     @Test
-    void nobodyIsForgottenWhenTheNodeIsGone() throws Exception {
+    void waitingRunsStartAfterTheNodeIsGone() throws Exception {
         Engine first = nodes.node(Duration.ofSeconds(2));
         List<UUID> runs = submit(first, 3, "prod", 1);
         gate.awaitEntered(1);

@@ -131,7 +131,7 @@ class CreditRacesTest {
     }
 
     @RepeatedTest(5)
-    void whoeverEndsARunFirstSettlesItAndNobodyElse(@TempDir Path folder) throws Exception {
+    void firstCommandToEndARunSettlesItAlone(@TempDir Path folder) throws Exception {
         GateTool gate = new GateTool();
         try (Nodes nodes = new Nodes(folder, gate)) {
             List<Engine> engines = List.of(nodes.node(), nodes.node());

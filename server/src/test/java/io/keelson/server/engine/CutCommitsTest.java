@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T2 of the specification (reliability §3): whatever is being committed, the connection is lost with the COMMIT or with
- * its answer, again and again while runs start and steps complete.
+ * T2 of the specification (reliability §3): connections are cut with a COMMIT or with its answer, again and again, while
+ * runs start and steps complete.
  */
 @Timeout(value = 90, unit = TimeUnit.MINUTES)
 class CutCommitsTest {

@@ -114,7 +114,7 @@ class EngineTest {
     }
 
     @Test
-    void whoeverWaitsForAnEndIsToldWhicheverNodeCommitsIt() throws Exception {
+    void waiterIsNotifiedOfAnEndCommittedByAnyNode() throws Exception {
         Engine one = nodes.node();
         Engine other = nodes.node();
         UUID run = nodes.submit(one, GATED);
@@ -128,7 +128,7 @@ class EngineTest {
 
     /** A node decides on the views that it keeps; what another node has done since must not make its answers wrong. */
     @Test
-    void aNodeThatWasOvertakenDecidesAnew() throws Exception {
+    void nodeWithAStaleViewDecidesAgain() throws Exception {
         Engine one = nodes.node();
         Engine other = nodes.node();
         UUID run = nodes.submit(one, GATED);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What becomes of outputs that are not good enough and of plans that fail. */
+/** Rejected outputs and failed plans. */
 class LifeTest {
     @TempDir
     Path folder;
@@ -41,7 +41,7 @@ class LifeTest {
     }
 
     @Test
-    void anOutputThatIsRejectedIsMadeAnewInTheKnowledgeOfWhy() throws Exception {
+    void rejectedOutputIsRepeatedWithTheReason() throws Exception {
         UUID run = nodes.submit(nodes.node(), """
                 name: judged
                 plan:
@@ -67,7 +67,7 @@ class LifeTest {
     }
 
     @Test
-    void aWorkerIsToldWhatWasWrongWithTheLastAttempt() throws Exception {
+    void workerGetsThePreviousFailure() throws Exception {
         RemoteWork remote = nodes.node().remoteWork();
         UUID run = nodes.submit(nodes.node(), """
                 name: judged
@@ -85,7 +85,7 @@ class LifeTest {
 
         Item second = claim(remote);
         assertThat(second.attempt()).isEqualTo(1);
-        assertThat(second.effectKey()).as("what was rejected is made anew").isEqualTo(run + "/1.2/a/step-1");
+        assertThat(second.effectKey()).as("rejected work has a new key").isEqualTo(run + "/1.2/a/step-1");
         assertThat(second.failureContext().get("task_attempt").asInt()).isEqualTo(2);
         assertThat(second.failureContext().get("message").asString()).contains("not good");
         remote.fail(Nodes.WORKSPACE, "worker", List.of(new RemoteWork.Failure(second.stepId(), 1, "BUSY", null, "busy",
@@ -100,7 +100,7 @@ class LifeTest {
     }
 
     @Test
-    void whatARetriedRunHadRejectedIsDoneUnderANewKeyAndTheRestUnderTheOld() throws Exception {
+    void retriedRunChangesTheKeysOfRejectedWorkOnly() throws Exception {
         RemoteWork remote = nodes.node().remoteWork();
         UUID run = nodes.submit(nodes.node(), """
                 name: judged
@@ -191,7 +191,7 @@ class LifeTest {
                       tool: echo
                       input:
                         tasks:
-                          - {id: a, depends_on: [nobody], steps: [{tool: teleport}]}
+                          - {id: a, depends_on: [unknown], steps: [{tool: teleport}]}
                 plan: {tasks: [{id: bad, steps: [{tool: fail, input: {code: NO, class: permanent}}]}]}
                 """);
         nodes.awaitState(run, "failed");
@@ -199,7 +199,7 @@ class LifeTest {
         assertThat(nodes.text("""
                 SELECT payload ->> 'error_code' || ' ' || (payload ->> 'error_message') FROM orchestration_events
                  WHERE event_type = 'run_replan_failed'""")).startsWith("REPLAN_INVALID")
-                .contains("/plan/tasks/0/depends_on/0", "nobody", "/plan/tasks/0/steps/0/tool", "teleport");
+                .contains("/plan/tasks/0/depends_on/0", "unknown", "/plan/tasks/0/steps/0/tool", "teleport");
     }
 
     private List<ObjectNode> steps(UUID run, boolean history) {

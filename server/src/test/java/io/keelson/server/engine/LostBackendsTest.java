@@ -107,8 +107,8 @@ class LostBackendsTest {
     }
 
     /**
-     * Each of the pool's connections can be had at the same time: none of them has leaked. One that was ended just after it
-     * was used is still taken for a good one, until somebody uses it: here.
+     * Takes all of the pool's connections at the same time: none has leaked. The pool still considers a connection valid that
+     * PostgreSQL ended just after its last use.
      */
     private static void allConnectionsAreThere(Database database) throws InterruptedException {
         CountDownLatch held = new CountDownLatch(POOL);

@@ -15,12 +15,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The connection is lost during the one message that writes and commits: whether it was committed, nobody knows. */
+/** The connection is lost during the message that writes and commits: the node cannot know whether it committed. */
 class LostCommitTest {
 
     @ParameterizedTest
     @EnumSource(Loss.class)
-    void whatWasAskedForIsDoneOnce(Loss loss, @TempDir Path folder) throws Exception {
+    void requestIsExecutedOnce(Loss loss, @TempDir Path folder) throws Exception {
         try (CountingProxy proxy = new CountingProxy(TestDatabase.createUrl());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS);
                 Nodes nodes = new Nodes(folder, database)) {

@@ -11,13 +11,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A node stops what it works at once the lease is not its own any more, whoever took it. */
+/** A node stops a step as soon as it has lost the step's lease. */
 class LostLeaseTest {
     private static final String MISSION = """
             name: gated
             plan: {tasks: [{id: a, steps: [{tool: test.gate, timeout_seconds: 3600}, {tool: noop}]}]}
             """;
-    /** A node that nobody calls would find out after a third of it. */
+    /** Without a notification, the node would notice after a third of it. */
     private static final Duration LONG = Duration.ofMinutes(30);
 
     private final GateTool gate = new GateTool();
@@ -26,7 +26,7 @@ class LostLeaseTest {
     Path folder;
 
     @Test
-    void whatIsCancelledByAnotherNodeIsStoppedAtOnce() throws Exception {
+    void cancelByAnotherNodeStopsTheStepAtOnce() throws Exception {
         try (Nodes nodes = new Nodes(folder, gate)) {
             Engine one = nodes.node(LONG);
             Engine other = nodes.node(LONG);

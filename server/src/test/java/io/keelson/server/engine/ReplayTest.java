@@ -6,8 +6,8 @@ import io.keelson.core.run.Command;
 import org.junit.jupiter.api.Test;
 
 /**
- * The simulations that prove the rules commit to a store made of maps. Here the same stories are told to PostgreSQL by
- * the code that the server commits with, and its tables must hold what the maps hold.
+ * The simulations of the core commit to a store made of maps. This test repeats their commits on PostgreSQL with the
+ * server's commit code, and the tables must equal the maps.
  */
 class ReplayTest {
     private static final long FIRST = Long.getLong("keelson.replay.seed", 1);
@@ -32,7 +32,7 @@ class ReplayTest {
         try {
             replica.follow(seed);
         } catch (RuntimeException | AssertionError e) {
-            throw new AssertionError("story " + seed + ", to be told again by -Dkeelson.replay.seed=" + seed
+            throw new AssertionError("story " + seed + ", repeat with -Dkeelson.replay.seed=" + seed
                     + " -Dkeelson.replay.seeds=1", e);
         }
     }

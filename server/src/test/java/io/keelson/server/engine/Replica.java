@@ -41,8 +41,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Does to a real PostgreSQL whatever simulations do to their store: the same batches at the same times with the same ids,
- * by the code that the server commits with. Now and then, and in the end, everything must be equal.
+ * Repeats on a real PostgreSQL what simulations do to their store: the same batches at the same times with the same ids, by
+ * the server's commit code. Both are compared at intervals and at the end.
  */
 final class Replica implements BatchListener, AutoCloseable {
     /** Every so many batches the runs that one has concerned are looked at. */
@@ -63,20 +63,20 @@ final class Replica implements BatchListener, AutoCloseable {
     private Simulation story;
     private Instant now;
 
-    /** A node's life: what it remembers goes with it. */
+    /** A node's life: its memory ends with it. */
     private final class Node implements CommitListener {
         private final ViewCache views = new ViewCache(Integer.MAX_VALUE);
         private Batch batch;
         private Iterator<UUID> ids;
 
-        private List<PendingCommand> commit(Batch told) throws SQLException {
-            batch = told;
-            told.loaded().forEach(views::drop);
+        private List<PendingCommand> commit(Batch committed) throws SQLException {
+            batch = committed;
+            committed.loaded().forEach(views::drop);
             DatabaseTime time = new DatabaseTime(() -> 0);
-            if (!told.locked()) {
-                time.set(told.now());
+            if (!committed.locked()) {
+                time.set(committed.now());
             }
-            List<PendingCommand> pending = told.commands().stream().map(PendingCommand::new).toList();
+            List<PendingCommand> pending = committed.commands().stream().map(PendingCommand::new).toList();
             new BatchCommit(store, views, this::next, this, time, () -> story.prices(), Observer.NONE).run(connection,
                     pending);
             assertThat(ids).as("ids left over").isExhausted();
@@ -88,7 +88,7 @@ final class Replica implements BatchListener, AutoCloseable {
             return ids.hasNext() ? ids.next() : UUID.randomUUID();
         }
 
-        /** Whatever is decided once more is decided with the same. */
+        /** A repeated decision gets the same ids and capacity. */
         @Override
         public LocalCapacity offer() {
             ids = batch.ids().iterator();

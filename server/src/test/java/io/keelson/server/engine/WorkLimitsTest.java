@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** How much may be at work at a time in a workspace, whoever claims and however many at once. */
+/** Limits of concurrent work in a workspace, with any number of concurrent claims. */
 class WorkLimitsTest {
 
     /** Knows how many were at work with it at the same time. */
@@ -83,7 +83,7 @@ class WorkLimitsTest {
     }
 
     @Test
-    void whatEndsMakesRoomAtOnce() throws Exception {
+    void endedWorkFreesCapacityAtOnce() throws Exception {
         limit("steps", 2);
         Engine engine = nodes.node();
         List<UUID> runs = new ArrayList<>();
@@ -121,7 +121,7 @@ class WorkLimitsTest {
         runs.forEach(run -> nodes.awaitState(run, "completed"));
     }
 
-    /** Whatever the tools; behind what has no room there is work that has, of a lower priority even. */
+    /** The limit counts all tools. Work of lower priority passes work above its limit. */
     @Test
     void aModelsLimitHoldsOverItsToolsAndHoldsUpNothingElse() throws Exception {
         limit("model:large", 1);

@@ -205,7 +205,7 @@ class ExpressionsTest {
     }
 
     @Test
-    void whatItReachesOfTheRestOfItsScope() {
+    void expressionReadsItsScope() {
         References some = expressions.references(json("[\"${ .task.output.x }\", \"${ .run | keys }\"]"));
         assertThat(some.reach("task", "output")).isTrue();
         assertThat(some.reach("task", "attempt")).isFalse();

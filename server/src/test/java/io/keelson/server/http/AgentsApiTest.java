@@ -136,7 +136,7 @@ class AgentsApiTest {
     }
 
     @Test
-    void whatNoAgentCanBeIsRefusedAllAtOnce() {
+    void invalidAgentGetsAllProblems() {
         Answer refused = api.post(AGENTS, "{\"slug\": \"No Slug\", \"tools\": [\"noop\", \"noop\", \"agent.turn\"],"
                 + " \"capabilities\": [\"juggling\"], \"limits\": {\"max_turns\": 0}, \"extra\": 1}");
         assertThat(refused.status()).isEqualTo(422);
@@ -195,11 +195,11 @@ class AgentsApiTest {
                 .isEqualTo("ok");
 
         JsonNode second = turn();
-        JsonNode told = second.at("/input/transcript/0");
-        assertThat(told.at("/answer/thought").stringValue()).isEqualTo("hm");
-        assertThat(told.at("/results/0/output/a/0").stringValue()).isEqualTo("${ secret(\"x\") }");
-        assertThat(told.at("/results/1/error/code").stringValue()).isEqualTo("TOOL_NOT_ALLOWED");
-        assertThat(told.at("/results/2/error/code").stringValue()).isEqualTo("BAD_LUCK");
+        JsonNode past = second.at("/input/transcript/0");
+        assertThat(past.at("/answer/thought").stringValue()).isEqualTo("hm");
+        assertThat(past.at("/results/0/output/a/0").stringValue()).isEqualTo("${ secret(\"x\") }");
+        assertThat(past.at("/results/1/error/code").stringValue()).isEqualTo("TOOL_NOT_ALLOWED");
+        assertThat(past.at("/results/2/error/code").stringValue()).isEqualTo("BAD_LUCK");
         assertThat(answer(second, "{\"output\": {\"books\": 3}}")).isEqualTo("ok");
 
         assertThat(api.awaitState(run, "completed").get("steps_total").intValue()).isEqualTo(5);
@@ -223,7 +223,7 @@ class AgentsApiTest {
     }
 
     @Test
-    void whatCannotBeUnderstoodIsAFailedTurnThatIsTriedAgain() {
+    void invalidAnswerFailsTheTurnAndRetriesIt() {
         String run = id(runAgent("{\"agent_slug\": \"scribe\", \"task\": \"write\"}"));
         assertThat(answer(turn(), "{\"tool_calls\": [{\"input\": 3}]}")).isEqualTo("rejected");
         JsonNode again = turn();
@@ -233,7 +233,7 @@ class AgentsApiTest {
     }
 
     @Test
-    void whoScoresBestGetsATaskThatNamesNobody() {
+    void taskWithoutAnAgentGoesToTheBestScore() {
         String run = api.create("""
                 {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "task_type": "research",
                   "tools_needed": ["noop"]}]}}""");

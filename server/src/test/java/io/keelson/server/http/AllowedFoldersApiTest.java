@@ -32,7 +32,7 @@ class AllowedFoldersApiTest {
     }
 
     @Test
-    void theDataFolderIsNeverReadWhateverIsAllowed() throws Exception {
+    void dataFolderIsNeverReadable() throws Exception {
         Path config = Files.writeString(base.resolve("settings"), "KEELSON_PROVIDER_TOKEN=hush\n");
         Path log = base.resolve("log");
         try (ServerLog recorded = ServerLog.into(log);

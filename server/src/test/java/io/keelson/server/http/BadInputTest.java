@@ -23,8 +23,8 @@ import tools.jackson.databind.JsonNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BadInputTest {
 
-    private static final String NOBODY = "00000000-0000-7000-8000-00000000dead";
-    private static final String STEP = "/api/v1/steps/" + NOBODY;
+    private static final String UNKNOWN = "00000000-0000-7000-8000-00000000dead";
+    private static final String STEP = "/api/v1/steps/" + UNKNOWN;
     private static final String RUNS = "/api/v1/runs";
     private static final String CLAIM = "/api/v1/dispatch/claim";
     private static final String COMPLETE = "/api/v1/dispatch/complete";
@@ -90,18 +90,18 @@ class BadInputTest {
                 get("/", 404, "ROUTE_NOT_FOUND"),
                 get(RUNS + "/abc", 400, "INVALID_ID"),
                 get(RUNS + "/1-1-1-1-1", 400, "INVALID_ID"),
-                get(RUNS + "/step_" + NOBODY, 400, "INVALID_ID"),
-                get(RUNS + "/" + NOBODY, 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/run_" + NOBODY, 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/status", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/events", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/tasks", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/steps", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/attempts", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/agents", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/artifacts", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/{run}/artifacts/" + NOBODY + "/content", 404, "ARTIFACT_NOT_FOUND"),
-                get("/api/v1/tasks/" + NOBODY, 404, "TASK_NOT_FOUND"),
+                get(RUNS + "/step_" + UNKNOWN, 400, "INVALID_ID"),
+                get(RUNS + "/" + UNKNOWN, 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/run_" + UNKNOWN, 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/status", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/events", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/tasks", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/steps", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/attempts", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/agents", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/artifacts", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/{run}/artifacts/" + UNKNOWN + "/content", 404, "ARTIFACT_NOT_FOUND"),
+                get("/api/v1/tasks/" + UNKNOWN, 404, "TASK_NOT_FOUND"),
                 get(STEP, 404, "STEP_NOT_FOUND"),
                 get(STEP + "/logs", 404, "STEP_NOT_FOUND"),
                 get(RUNS + "?limit=0", 400, "INVALID_PARAMETER"),
@@ -126,8 +126,8 @@ class BadInputTest {
 
     static Stream<Case> actions() {
         return Stream.of(
-                post(RUNS + "/" + NOBODY + "/start", "{}", 404, "RUN_NOT_FOUND", null),
-                post(RUNS + "/" + NOBODY + "/cancel", "{}", 404, "RUN_NOT_FOUND", null),
+                post(RUNS + "/" + UNKNOWN + "/start", "{}", 404, "RUN_NOT_FOUND", null),
+                post(RUNS + "/" + UNKNOWN + "/cancel", "{}", 404, "RUN_NOT_FOUND", null),
                 post(RUNS + "/{run}/start", "{", 400, "MALFORMED_JSON", null),
                 post(RUNS + "/{run}/start", "{} {}", 400, "MALFORMED_JSON", null),
                 post(RUNS + "/{run}/start", " ", 422, "WRONG_TYPE", ""),
@@ -151,7 +151,7 @@ class BadInputTest {
                 post(RUNS + "/{run}/start", "[".repeat(100_000), 413, "BODY_TOO_LARGE", null),
                 post(STEP + "/approve", "{}", 404, "STEP_NOT_FOUND", null),
                 post(STEP + "/reject", "{\"reason\": []}", 422, "WRONG_TYPE", "/reason"),
-                post("/api/v1/workers/nobody/drain", "{}", 404, "WORKER_NOT_FOUND", null));
+                post("/api/v1/workers/unknown/drain", "{}", 404, "WORKER_NOT_FOUND", null));
     }
 
     static Stream<Case> missions() {
@@ -274,8 +274,8 @@ class BadInputTest {
                 get(ledger + "?to=999999999-01-01T00:00:00Z", 400, "INVALID_PARAMETER"),
                 get(ledger + "?cursor=YWJj", 400, "INVALID_CURSOR"),
                 get(ledger + "?format=csv&cursor=YWJj", 400, "UNKNOWN_PARAMETER"),
-                get(RUNS + "/" + NOBODY + "/ledger", 404, "RUN_NOT_FOUND"),
-                get(RUNS + "/" + NOBODY + "/ledger?format=csv", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/ledger", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + UNKNOWN + "/ledger?format=csv", 404, "RUN_NOT_FOUND"),
                 get("/api/v1/usage?by=hour", 400, "INVALID_PARAMETER"),
                 get("/api/v1/usage?from=2026-02-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
                 get("/api/v1/usage?from=2020-01-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
@@ -320,7 +320,7 @@ class BadInputTest {
     }
 
     private static String step(String members) {
-        return item("\"step_id\": \"" + NOBODY + "\"" + members);
+        return item("\"step_id\": \"" + UNKNOWN + "\"" + members);
     }
 
     private static String leased(String members) {
@@ -329,7 +329,7 @@ class BadInputTest {
 
     /** Nothing of the parser's own settings. */
     @Test
-    void whatIsNoJsonIsSaidInWordsOfJson() {
+    void malformedJsonIsReportedAsJson() {
         assertThat(api.post("/api/v1/credits/grants", "{\"amount\": NaN}").json().get("detail").stringValue())
                 .isEqualTo("Non-standard token 'NaN' (line 1, column 15)");
     }

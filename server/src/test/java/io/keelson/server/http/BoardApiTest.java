@@ -60,7 +60,7 @@ class BoardApiTest {
     }
 
     @Test
-    void aRunStandsOnTheBoardWithItsTasksBelowIt() {
+    void boardShowsARunWithItsTasksBelow() {
         String run = api.create(ApiServer.WAITS);
         BoardTask mission = mission(run);
         assertThat(mission.title()).isEqualTo("Mission: waits");
@@ -119,7 +119,7 @@ class BoardApiTest {
     }
 
     @Test
-    void whatHasEndedSaysHowAndHasItsReport() {
+    void endedTaskHasItsOutcomeAndReport() {
         String run = api.create(MIXED);
         api.awaitState(run, "failed");
 
@@ -135,7 +135,7 @@ class BoardApiTest {
                         "Mixed\nbag summary");
         assertThat(reports).allMatch(report -> report.content() == null);
         assertThat(keelson.reports().list(ReportQuery.all().run(run).type("research")).items()).hasSize(1);
-        assertThat(keelson.reports().list(ReportQuery.all().run(run).agent("nobody")).items()).isEmpty();
+        assertThat(keelson.reports().list(ReportQuery.all().run(run).agent("unknown")).items()).isEmpty();
         assertThat(keelson.reports().list(ReportQuery.all().run(run).between(reports.getFirst().createdAt()
                 .plusSeconds(1), null)).items()).isEmpty();
 
@@ -156,7 +156,7 @@ class BoardApiTest {
         assertThat(plain.text()).startsWith("# ");
     }
 
-    /** Its steps failed one and all, so that for none_failed it has failed, be the view loaded anew or not. */
+    /** All its steps failed, so none_failed counts it as failed, with a cached and with a loaded view. */
     @Test
     void aTaskAllOfWhoseStepsWerePassedOverShowsItEverywhere() {
         String run = api.create("""
@@ -186,7 +186,7 @@ class BoardApiTest {
                 .orElseThrow().get("payload").toString()).contains("\"failure_ignored\":true", "NO_LUCK");
     }
 
-    /** PRD-101, AC-27: what is another workspace's is nobody's, and its run has no tasks and no reports here. */
+    /** PRD-101, AC-27: ids of another workspace are unknown, and its run has no tasks and no reports here. */
     @Test
     void ac27AnotherWorkspacesRunDoesNotExist() {
         String run = api.create(MIXED);
@@ -278,7 +278,7 @@ class BoardApiTest {
     }
 
     @Test
-    void whatARunPutThereIsTheRuns() {
+    void runsBoardTasksCannotBeEdited() {
         BoardTask mission = mission(api.create(ApiServer.WAITS));
         String at = API + "/board/tasks/" + mission.id();
         assertThat(keelson.board().change(mission.id(), BoardTaskRequest.change().priority("urgent")).priority())

@@ -105,9 +105,9 @@ class BulkApiTest {
         assertThat(api.get("/api/v1/bulk").json().get("items").size()).isGreaterThanOrEqualTo(2);
     }
 
-    /** The node dies after its runs were told and before it noted that: the next one tells none of them again. */
+    /** The node crashes after its commands and before recording them: the next node repeats none. */
     @Test
-    void aRunIsRetriedOnceWhoeverDiesMeanwhile() {
+    void runIsRetriedOnceAfterACrash() {
         List<String> runs = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             runs.add(api.create(FAILS.formatted("twice", 9)));
@@ -163,7 +163,7 @@ class BulkApiTest {
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> state(job).equals("stopped"));
     }
 
-    /** As nobody's key opens a closed workspace. */
+    /** Reads the database, because no key opens a closed workspace. */
     private static String state(String job) {
         return api.database().withConnection(c -> {
             try (Statement statement = c.createStatement();
@@ -175,7 +175,7 @@ class BulkApiTest {
     }
 
     @Test
-    void aFilterThatSaysNothingMeansNobody() {
+    void emptyFilterMatchesNoRun() {
         for (String body : List.of("{}", "{\"filter\": {}}", "{\"filter\": {\"state\": null, \"tags\": []}}",
                 "{\"filter\": {\"state\": \"odd\"}}", "{\"filter\": {\"created_after\": \"soon\"}}",
                 "{\"filter\": {\"colour\": \"red\"}}")) {
@@ -185,7 +185,7 @@ class BulkApiTest {
 
     @Test
     void theSameKeyMakesOneJob() {
-        String body = "{\"filter\": {\"name\": \"nobody\"}}";
+        String body = "{\"filter\": {\"name\": \"unknown\"}}";
         JsonNode first = api.post("/api/v1/runs:cancel", body, "Idempotency-Key", "k1").json();
         JsonNode second = api.post("/api/v1/runs:cancel", body, "Idempotency-Key", "k1").json();
 

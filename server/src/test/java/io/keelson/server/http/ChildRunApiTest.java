@@ -71,7 +71,7 @@ class ChildRunApiTest {
     }
 
     @Test
-    void whatTheDeepestYieldsIsTheOutputOfAll() {
+    void deepestRunsOutputReachesAllParents() {
         String top = api.create("""
                 {"name": "top", "start": true, "inputs": {"who": {"default": "Ann"}}, "plan": %s,
                  "output": "${ .tasks.a.output }"}""".formatted(plan(starts(
@@ -105,7 +105,7 @@ class ChildRunApiTest {
     }
 
     @Test
-    void whoWasPausedByItselfStaysSo() {
+    void childPausedOnItsOwnStaysPaused() {
         String top = three("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", "");
         String middle = id(childOf(top));
         String deepest = id(childOf(middle));
@@ -212,7 +212,7 @@ class ChildRunApiTest {
     }
 
     @Test
-    void whoHasForgottenEverythingGoesOn(@TempDir Path folder) throws Exception {
+    void restartedServerContinues(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         String top;
         String middle;
@@ -241,9 +241,9 @@ class ChildRunApiTest {
         }
     }
 
-    /** Nobody has handed it over: the server died after the commit. The timer in the database is due in seconds. */
+    /** The server crashed after the commit, before the evaluation. The timer in the database is due in seconds. */
     @Test
-    void whatNobodyWasToldOfIsLookedAtAgain() {
+    void lostChildNotificationIsFoundByPolling() {
         String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
                 + plan(starts("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", ""))
                 + "}");
@@ -292,7 +292,7 @@ class ChildRunApiTest {
     }
 
     @Test
-    void whatIsWrongWithARecipesRunFailsTheStepWithItsPlace() {
+    void invalidRecipeRunFailsTheStepWithThePosition() {
         api.post("/api/v1/recipes", "{\"name\": \"strict\", \"inputs\": {\"n\": {\"type\": \"integer\"}}, \"plan\": "
                 + plan("{\"tool\": \"echo\", \"input\": {}}") + "}");
         assertThat(brokenBy("{\"recipe\": \"strict\", \"inputs\": {\"n\": \"many\"}}")).contains("/inputs/n");
@@ -311,7 +311,7 @@ class ChildRunApiTest {
     }
 
     @Test
-    void whatIsNoMissionFailsTheStepWithEveryProblem() {
+    void invalidMissionFailsTheStepWithEveryProblem() {
         String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
                 + plan(starts("{\"name\": \"s\", \"tool\": \"no.such\", \"input\": {}}", "")) + "}");
         JsonNode failed = api.awaitState(top, "failed");

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Commands to a provider: once under each key, whatever it answers, and whoever dies. */
+/** Commands to a provider: once under each key, with any response and after any crash. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CommandApiTest {
 
@@ -98,7 +98,7 @@ class CommandApiTest {
     }
 
     @Test
-    void theSameKeyAndPayloadReplaysAndCallsNobody() {
+    void sameKeyAndPayloadReplaysWithoutACall() {
         String key = key();
         Answer first = place(key, ORDER);
         assertThat(first.status()).as(first.text()).isEqualTo(201);
@@ -139,7 +139,7 @@ class CommandApiTest {
     }
 
     @Test
-    void ofTwoAtOnceOneIsSentAndTheOtherToldToWait() {
+    void oneOfTwoConcurrentCommandsIsSent() {
         String key = key();
         provider.next(Mood.HANGS_AFTER);
         CompletableFuture<Answer> held = CompletableFuture.supplyAsync(() -> place(key, ORDER));
@@ -156,7 +156,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatFailsIsTriedAgainUnderTheSameKeyAndMadeOnce() {
+    void failedCommandIsRetriedUnderItsKeyAndMadeOnce() {
         int made = provider.made();
         provider.next(Mood.FAILS, Mood.BUSY);
         Answer first = place(key(), ORDER);
@@ -167,7 +167,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatIsRefusedHasFailedAndIsNotTriedAgain() {
+    void refusedCommandFailsWithoutRetry() {
         String key = key();
         provider.next(Mood.REFUSES);
         Answer refused = place(key, ORDER);
@@ -180,7 +180,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatIsNotIdempotentIsNeverRepeatedOnceItMayHaveArrived() {
+    void sentNonIdempotentCommandIsNeverRepeated() {
         String key = key();
         provider.next(Mood.FAILS);
         Answer open = send("mail.send", key);
@@ -198,7 +198,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatADoorRefusesSaysNothingOfAnAttemptThatMayHaveArrived() {
+    void rejectedRequestDoesNotSettleAnEarlierAttempt() {
         provider.next(Mood.HANGS_AFTER, Mood.FORBIDS);
         JsonNode placed = await(command(place(key(), ORDER)), "completed");
         assertThat(placed.get("attempts").intValue()).isEqualTo(3);
@@ -212,7 +212,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatTheProviderAnswersIsKeptWhateverItsNumbers() {
+    void providersNumbersAreKeptExactly() {
         provider.next(Mood.ANSWERS_BEYOND_NUMBERS);
         Answer placed = place(key(), ORDER);
         assertThat(placed.status()).as(placed.text()).isEqualTo(201);
@@ -232,7 +232,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatIsNotIdempotentIsUnknownWhenItsNodeDied() {
+    void nonIdempotentCommandOfACrashedNodeIsUnknown() {
         Answer sent = send("mail.send", key());
         assertThat(sent.status()).isEqualTo(201);
         die(sent);
@@ -264,7 +264,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatIsCancelledStaysSoWithoutAnotherCommand() {
+    void cancelledCommandStaysCancelled() {
         String path = "/api/v1/orders/" + place(key(), ORDER).json().get("id").stringValue() + "/cancel";
         String key = key();
         Answer first = api.post(path, "{}", "Idempotency-Key", key);
@@ -312,7 +312,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whatIsWrongIsRefusedWithItsPlace() {
+    void invalidCommandIsRefusedWithThePosition() {
         Map.of("{\"quantity\": 1.5}", "/quantity", "{\"quantity\": \"0\"}", "/quantity", "{\"side\": \"hold\"}",
                 "/side", "{\"limit_price\": null}", "/limit_price", "{\"type\": \"market\"}", "/limit_price",
                 "{\"colour\": 1}", "/colour", "{\"quantity\": \"-1\"}", "/quantity", "{\"symbol\": \"a b\"}",
@@ -329,7 +329,7 @@ class CommandApiTest {
     }
 
     @Test
-    void whoAskedStandsInTheAuditLog() {
+    void auditLogNamesTheCaller() {
         Answer sent = send("crm.note", key());
         List<String> actions = api.get("/api/v1/audit?limit=100").json().get("items").valueStream()
                 .filter(entry -> entry.path("subject").asString("").equals(sent.json().get("id").stringValue()))
@@ -371,7 +371,7 @@ class CommandApiTest {
     }
 
     @Test
-    void aStepThatWasRefusedAsksAnewWhenItsRunIsRetried() {
+    void refusedStepAsksAgainWhenItsRunIsRetried() {
         provider.next(Mood.REFUSES);
         String run = api.create("""
                 {"name": "trade", "start": true, "plan": {"tasks": [{"id": "t", "steps": [

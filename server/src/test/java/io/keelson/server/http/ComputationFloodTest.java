@@ -58,7 +58,7 @@ class ComputationFloodTest {
 
     /** 60 searches whose patterns take their whole time in each line, while others read files and compute. */
     @Test
-    void searchesOfFilesKeepNobodyElseWaiting() throws Exception {
+    void fileSearchesDoNotBlockOtherRequests() throws Exception {
         Path files = Files.createDirectory(folder.resolve("files"));
         for (int i = 0; i < 20; i++) {
             Files.writeString(files.resolve("long" + i), "a".repeat(8 << 20));
@@ -87,7 +87,7 @@ class ComputationFloodTest {
 
     /** Missions whose schemas take 2 s for each of their inputs, sent 60 at a time. */
     @Test
-    void missionsThatAreHardToCheckKeepNobodyElseWaiting() throws Exception {
+    void slowMissionChecksDoNotBlockOtherRequests() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl());
                 ExecutorService senders = Executors.newVirtualThreadPerTaskExecutor()) {
             String hard = hardInputs();

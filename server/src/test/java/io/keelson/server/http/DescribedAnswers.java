@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/** Answers of the API against what {@code openapi.yaml} says of them. Whatever an {@link ApiServer} answers passes here. */
+/** Validates responses of the API against {@code openapi.yaml}. Every response of an {@link ApiServer} passes here. */
 final class DescribedAnswers {
 
     private static final String ID = "https://keelson.example/openapi";

@@ -153,7 +153,7 @@ class DispatchApiTest {
     }
 
     @Test
-    void whatAStepWasGivenIsRecordedWithEachAttempt() throws Exception {
+    void stepsInputIsRecordedWithEachAttempt() throws Exception {
         String run = api.create(GREETS);
         JsonNode first = claimOne("w");
         assertThat(attempts(first)).singleElement().satisfies(attempt -> {
@@ -240,7 +240,7 @@ class DispatchApiTest {
     }
 
     @Test
-    void whatAWorkerGetsThatDiesAtThatMomentIsTakenBack() throws Exception {
+    void workSentToACrashedWorkerIsTakenBack() throws Exception {
         String run = api.create(ApiServer.REMOTE);
         try (Socket socket = claiming("dies too", "")) {
             api.database().runInTransaction(c -> {
@@ -295,7 +295,7 @@ class DispatchApiTest {
         assertThat(api.post("/api/v1/runs/" + run + "/retry", "{\"from\": \"start\"}").status()).isEqualTo(200);
 
         assertThat(report("fail", item, broken).get("status").stringValue()).isEqualTo("duplicate");
-        assertThat(report("release", item, "").get("status").stringValue()).as("whatever is said of that epoch")
+        assertThat(report("release", item, "").get("status").stringValue()).as("any report under that epoch")
                 .isEqualTo("duplicate");
         api.post("/api/v1/runs/" + run + "/cancel", "{}");
     }

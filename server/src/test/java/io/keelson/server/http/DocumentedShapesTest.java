@@ -90,7 +90,7 @@ class DocumentedShapesTest {
 
     /** PRD-101 §4.3, §4.4. */
     @Test
-    void nullStandsForAnOptionalMemberWhereTheExamplesHaveIt() {
+    void optionalMembersAreNullAsInTheExamples() {
         completed("""
                 {"name": "r", "start": true, "config": {
                    "autonomy": {"level": "autonomous", "auto_approve_threshold": null},

@@ -32,7 +32,7 @@ class ErrorsDocTest {
     }
 
     @Test
-    void everyCodeOfTheApiStandsWithItsStatus() {
+    void everyErrorCodeIsListedWithItsStatus() {
         for (ErrorCode code : ErrorCode.values()) {
             assertThat(table).contains("| `" + code + "` | " + code.status() + " |");
         }

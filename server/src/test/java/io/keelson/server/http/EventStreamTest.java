@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Events as they happen: each once, in order, to whoever watches, however often the connection breaks. */
+/** Event streams: each event once and in order, even after lost connections. */
 class EventStreamTest {
     private static final boolean LONG = Boolean.getBoolean("keelson.long");
     private static final int READERS = LONG ? 1_000 : 40;
@@ -117,7 +117,7 @@ class EventStreamTest {
     }
 
     @Test
-    void whoComesWithANumberThatThereIsNotYetMissesNothing() throws IOException {
+    void positionInTheFutureMissesNothing() throws IOException {
         String run = api.create(ApiServer.WAITS);
         try (BufferedReader lines = lines(open(run, 1_000_000, ""))) {
             api.post("/api/v1/runs/" + run + "/start", "{}");
@@ -136,7 +136,7 @@ class EventStreamTest {
     }
 
     @Test
-    void whoseKeyIsRevokedSeesNoMore() throws IOException {
+    void revokedKeyEndsTheStream() throws IOException {
         String run = api.create(ApiServer.WAITS);
         String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.RUNS_READ));
         try (BufferedReader lines = lines(connection(run, 0, "", key))) {
@@ -147,7 +147,7 @@ class EventStreamTest {
     }
 
     @Test
-    void whatCannotBeFollowedIsRefused() throws IOException {
+    void invalidStreamPositionIsRefused() throws IOException {
         String run = api.create(ApiServer.WAITS);
         String path = "/api/v1/runs/" + run + "/events/stream";
         assertThat(api.get(path, "Last-Event-ID", "x").json().get("code").stringValue()).isEqualTo("INVALID_PARAMETER");

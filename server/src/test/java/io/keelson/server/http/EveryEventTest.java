@@ -107,7 +107,7 @@ class EveryEventTest {
     }
 
     @Test
-    void whatFollowsFromARequestIsNotThePersons() {
+    void consequencesOfARequestHaveNoPersonAsActor() {
         assertThat(seen.get("run_cancelled")).allMatch(event -> actor(event).startsWith("human "));
         assertThat(seen.get("task_cancelled")).anyMatch(event -> actor(event).startsWith("human "))
                 .anyMatch(event -> actor(event).equals("system -"));
@@ -179,7 +179,7 @@ class EveryEventTest {
                 + " \"backoff_base_seconds\": 0.05}}";
         ended(mission(task("good", ", \"verify\": [{\"kind\": \"jq\", \"expression\": \"true\"}]",
                 step("noop", "{\"output\": \"x\"}")) + ", "
-                + task("told", ", \"verify\": [{\"kind\": \"tool\", \"tool\": \"noop\", \"input\": {\"output\": "
+                + task("verified", ", \"verify\": [{\"kind\": \"tool\", \"tool\": \"noop\", \"input\": {\"output\": "
                         + NO.replace("unsure", "passed") + "}}]", step("noop", "{}")),
                 models), "completed");
         ended(mission(task("bad", ", \"verify\": [{\"kind\": \"jq\", \"expression\": \"false\", \"feedback\":"

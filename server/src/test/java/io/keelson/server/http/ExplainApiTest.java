@@ -73,7 +73,7 @@ class ExplainApiTest {
     }
 
     @Test
-    void aToolThatNobodyServesAtTheMomentIsNamed() {
+    void unservedToolIsNamed() {
         api.post("/api/v1/dispatch/claim", """
                 {"worker_id": "w", "tools": ["lonely"], "max": 1, "wait_ms": 0}""");
         String run = api.create("""

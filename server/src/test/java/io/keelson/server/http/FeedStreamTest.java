@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The feed of a workspace: whatever commits when, nothing is skipped and nothing comes twice. */
+/** The feed of a workspace: no event is skipped or repeated, in any order of commits. */
 class FeedStreamTest {
     private static final String MANY = """
             {"name": "many", "start": true, "plan": {"tasks": [
@@ -57,7 +57,7 @@ class FeedStreamTest {
 
     /** I9: what readers saw who broke off and came again equals the table, while transactions commit late and abort. */
     @Test
-    void whatReadersSawEqualsTheTable() throws Exception {
+    void readersSeeExactlyTheTable() throws Exception {
         AtomicBoolean over = new AtomicBoolean();
         String stranger = api.stranger();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -118,9 +118,9 @@ class FeedStreamTest {
         }
     }
 
-    /** The transaction takes its id first and commits last: whoever went by ids alone would never see it. */
+    /** The transaction takes its id first and commits last: a reader by ids alone would skip it. */
     @Test
-    void whatCommitsLateIsNotSkipped() throws Exception {
+    void lateCommitIsNotSkipped() throws Exception {
         String run = api.create(ApiServer.WAITS);
         long first = ids("select max(id) from orchestration_events").getFirst();
         try (Connection held = api.database().url().connect(); BufferedReader lines = lines(open(first, ""))) {

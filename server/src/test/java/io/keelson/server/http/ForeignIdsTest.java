@@ -20,13 +20,13 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Every route with every kind of id of another workspace: the answer is that for an id which nobody ever gave, byte for byte
- * but for the id, and nothing happens to what is theirs.
+ * Every route with every kind of id of another workspace: the response equals that for an unknown id, byte for byte except
+ * for the id, and the other workspace's rows do not change.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForeignIdsTest {
 
-    /** What makes a route look for what it is asked about; the others take an empty object. */
+    /** Bodies of routes that need one to look up the id; the others take an empty object. */
     private static final Map<String, String> BODIES = Map.of(
             "POST /runs/{id}/fork", "{\"task\": \"ask\"}",
             "PATCH /webhooks/{id}", "{\"url\": \"https://ours.example/\"}",
@@ -71,7 +71,7 @@ class ForeignIdsTest {
                 "{\"name\": \"theirs\", \"cron\": \"@yearly\", \"mission\": {\"name\": \"m\", \"plan\": {\"tasks\": []}}}");
         theirs.put("schedule", first("/schedules"));
         theirs.put("report", first("/reports?run_id=" + run));
-        theirs.put("bulk", api.post("/api/v1/runs:cancel", "{\"filter\": {\"name\": \"nobody's\"}}").json().get("id")
+        theirs.put("bulk", api.post("/api/v1/runs:cancel", "{\"filter\": {\"name\": \"unknown\"}}").json().get("id")
                 .stringValue());
         api.post("/api/v1/webhooks", "{\"url\": \"http://127.0.0.1:9/\", \"enabled\": false}");
         theirs.put("webhook", first("/webhooks"));
@@ -150,9 +150,9 @@ class ForeignIdsTest {
                 "none.such");
     }
 
-    /** Tasks of the board have numbers: those that follow are nobody's. */
+    /** Board tasks have numbers; the numbers that follow are unknown. */
     @Test
-    void theirTasksOnTheBoardAreNobodys() {
+    void foreignBoardTasksAreNotFound() {
         int task = api.get("/api/v1/board").json().at("/columns/3/items/0/id").intValue();
         assertThat(task).isPositive();
         for (String method : List.of("GET", "PATCH", "DELETE")) {

@@ -128,7 +128,7 @@ class GoOnApiTest {
     }
 
     @Test
-    void whatALostAnswerHadGivenGoesToAnotherWhenItsLeaseIsOver() {
+    void workInALostAnswerIsReassignedAfterItsLease() {
         String run = api.create(THREE_STEPS);
         JsonNode one = claimOne("test.a");
         complete("w", one, ", \"next\": {\"tools\": [\"test.b\"], \"lease_ms\": 1000}");

@@ -73,8 +73,8 @@ class HandoffDocumentTest {
     }
 
     /**
-     * "Same response, no side effects"; ids below {@code /api/v1} are bare, and the document's form is taken. The request
-     * bears a plan, for there is nobody here who would make one.
+     * "Same response, no side effects". Ids below {@code /api/v1} are bare, and the document's form is accepted. The request
+     * has a plan, because this test has no planner.
      */
     @Test
     void aRunIsCreatedOnceUnderAKey() {
@@ -114,7 +114,7 @@ class HandoffDocumentTest {
 
     /** §1.3: what each rule says of doing it again. */
     @Test
-    void whatIsDoneAgainChangesNothing() {
+    void repeatedHandoffChangesNothing() {
         String run = api.create(ApiServer.WAITS);
         for (String action : List.of("start", "pause", "resume", "cancel")) {
             if (action.equals("pause")) {

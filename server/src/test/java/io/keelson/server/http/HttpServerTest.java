@@ -69,7 +69,7 @@ class HttpServerTest {
             "GET /api/v1/runs?name=%ff HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
             "GET /api/v1/runs?name=%ed%a0%80 HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
             "GET /api/v1/runs HTTP/1.1~Host: a~KEY~Authorization: Bearer x | 401 | UNAUTHENTICATED"})
-    void whatReachesNoRouteIsAProblemDocumentToo(String request, int status, String code) throws IOException {
+    void unknownRouteAnswersAProblemDocument(String request, int status, String code) throws IOException {
         String text = request.replace("~", "\r\n").replace("KEY", "Authorization: Bearer " + api.key()).replace("LONG",
                 "x".repeat(20_000))
                 + "\r\nConnection: close\r\n\r\n";
@@ -95,7 +95,7 @@ class HttpServerTest {
     }
 
     @Test
-    void aMethodThatIsNotAllowedIsToldWhichAre() {
+    void disallowedMethodGetsTheAllowedOnes() {
         assertThat(api.send("DELETE", "/api/v1/runs", null).header("Allow")).isEqualTo("GET, POST");
         assertThat(api.send("HEAD", "/healthz", null).status()).isEqualTo(200);
     }

@@ -194,7 +194,7 @@ class IdempotencyApiTest {
     }
 
     @Test
-    void whatWasRefusedUsesNoKey() {
+    void refusedRequestDoesNotUseTheKey() {
         String key = fresh();
         String run = api.create(ApiServer.WAITS);
 
@@ -206,7 +206,7 @@ class IdempotencyApiTest {
     }
 
     @Test
-    void aRepeatedCommandIsNotDoneAgainWhateverHappenedSince() {
+    void repeatedCommandIsNotDoneAgainAfterChanges() {
         String run = running();
         String key = fresh();
         Answer paused = api.post(RUNS + "/" + run + "/pause", "", KEY, key);
@@ -232,7 +232,7 @@ class IdempotencyApiTest {
 
     /** The server died after the commit, before it noted what it answered. */
     @Test
-    void anAnswerThatNobodyNotedIsMadeAnew() {
+    void unstoredAnswerIsBuiltAgain() {
         String key = fresh();
         Answer first = api.post(RUNS, ApiServer.WAITS, KEY, key);
         String run = running();
@@ -251,7 +251,7 @@ class IdempotencyApiTest {
     }
 
     @Test
-    void aKeyServesAnewAfterADay() {
+    void keyCanBeReusedAfterADay() {
         String key = fresh();
         String first = id(api.post(RUNS, ApiServer.WAITS, KEY, key));
         api.sql("update idempotency_cache set created_at = created_at - interval '24 hours',"

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
-/** Whatever waits for a person stands in the inbox for as long as it waits, and is decided there. */
+/** The inbox lists everything that waits for a person, for as long as it waits, and takes the decisions. */
 class InboxApiTest {
 
     private static final String INBOX = "/api/v1/inbox";
@@ -186,7 +186,7 @@ class InboxApiTest {
     }
 
     @Test
-    void aResultIsAskedForAnewAfterAPause() {
+    void acceptanceIsRequestedAgainAfterAPause() {
         String run = waiting(Waits.RESULT_ACCEPTANCE);
         JsonNode before = items("").getFirst();
         api.post("/api/v1/runs/" + run + "/pause", "");
@@ -277,7 +277,7 @@ class InboxApiTest {
     }
 
     @Test
-    void itIsAssignedToSomebodyUntilItIsDecided() {
+    void itemIsAssignedUntilItIsDecided() {
         String colleague = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
         String run = waiting(Waits.APPROVAL_STEP);
         waiting(Waits.TASK_REVIEW);
@@ -297,7 +297,7 @@ class InboxApiTest {
         assertThat(stats().get("overdue").asInt()).isEqualTo(1);
         assertThat(stats().get("next_due_at").stringValue()).isEqualTo("2020-01-01T00:00:00.000Z");
 
-        JsonNode problem = post(assign, "{\"assignee\": \"nobody\"}", 422).get("problems").get(0);
+        JsonNode problem = post(assign, "{\"assignee\": \"unknown\"}", 422).get("problems").get(0);
         assertThat(problem.get("code").stringValue()).isEqualTo("UNKNOWN_PRINCIPAL");
         assertThat(problem.get("pointer").stringValue()).isEqualTo("/assignee");
         post(assign, "{\"due_at\": \"tomorrow\"}", 422);
@@ -307,7 +307,7 @@ class InboxApiTest {
     }
 
     @Test
-    void whatAnAssignmentLeavesOutStaysAsItIs() {
+    void omittedMembersStayUnchanged() {
         api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
         JsonNode item = awaitItem(waiting(Waits.APPROVAL_STEP), "approval_step");
         String assign = item.get("links").get("assign").stringValue();
@@ -326,9 +326,9 @@ class InboxApiTest {
         assertThat(post(assign, "{\"due_at\": null}", 200)).isEqualTo(item);
     }
 
-    /** A task that is done again is another question, and whoever had the first one does not have it. */
+    /** The review of a repeated task is a new item, without the assignee of the first. */
     @Test
-    void aFurtherReviewIsNobodysThoughItsDueTimeIsSet() {
+    void nextReviewHasNoAssigneeThoughItsDueTimeIsSet() {
         api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
         String run = waiting(Waits.TASK_REVIEW);
         JsonNode first = items("?run_id=" + run).getFirst();
@@ -363,7 +363,7 @@ class InboxApiTest {
             page.get("items").forEach(paged::add);
             cursor = page.get("next_cursor").asString(null);
             if (cursor != null) {
-                // Somebody decides what was shown already: nothing that was not is passed over.
+                // A decision on an item already listed: the following pages skip no other item.
                 post(page.get("items").get(0).get("links").get("accept").stringValue(), "{}", -1);
             }
         } while (cursor != null);

@@ -179,7 +179,7 @@ class InterventionApiTest {
     }
 
     @Test
-    void whatWaitsForItsBackoffIsTriedAtOnce() {
+    void retrySkipsTheBackoff() {
         String run = api.create(BACKS_OFF);
         JsonNode step = api.awaitSteps(run, "awaiting_retry", 1).getFirst();
         assertThat(step.get("next_run_at").isNull()).isFalse();
@@ -300,7 +300,7 @@ class InterventionApiTest {
     }
 
     @Test
-    void whoMayNotApproveTakesOverNoDecisionOfHumansByAFork() {
+    void forkWithoutApproveScopeReusesNoHumanDecision() {
         for (String decided : List.of("\"steps\": [{\"kind\": \"approval\", \"input\": {\"question\": \"Pay?\"}}]",
                 "\"steps\": [{\"tool\": \"noop\"}], \"verify\": [{\"kind\": \"human\"}]")) {
             String source = api.create("""
@@ -373,7 +373,7 @@ class InterventionApiTest {
     @ValueSource(strings = {"/tasks/{}/approve", "/tasks/{}/reject", "/tasks/{}/retry", "/tasks/{}/cancel",
             "/tasks/{}/skip", "/escalations/{}/resolve", "/runs/{}/fail", "/runs/{}/replan", "/runs/{}/fork",
             "/runs/{}/agents/1/cancel"})
-    void whatDoesNotExistIsNotFound(String path) {
+    void unknownIdIsNotFound(String path) {
         String body = path.contains("resolve") ? "{\"resolution\": \"skip\"}"
                 : path.contains("fork") ? "{\"task\": \"a\"}" : "";
 
@@ -440,7 +440,7 @@ class InterventionApiTest {
         return list.valueStream().map(JsonNode::stringValue).toList();
     }
 
-    /** After a task that has ended, whatever its end, those with the trigger rule all_done would go on. */
+    /** Tasks with the trigger rule all_done would start after any end of the task. */
     @ParameterizedTest(name = "{0} of a task with {2}")
     @CsvSource(delimiter = '|', textBlock = """
             tasks/%s/skip       | skipped   | an approval

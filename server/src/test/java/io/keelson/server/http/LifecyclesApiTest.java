@@ -89,7 +89,7 @@ class LifecyclesApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"Run", "gate5", "%20", "run%2f"})
-    void whatIsNotPublishedIsNamedWithWhatIs(String name) {
+    void unknownLifecycleIsRefusedWithTheKnownOnes(String name) {
         ApiServer.Answer answer = api.get("/api/v1/lifecycles/" + name);
         assertThat(answer.status()).isEqualTo(404);
         assertThat(answer.json().get("code").stringValue()).isEqualTo("LIFECYCLE_NOT_FOUND");
@@ -148,7 +148,7 @@ class LifecyclesApiTest {
     }
 
     @Test
-    void workThatIsReadyForAWorkerWaitsForNobody() {
+    void workReadyForAWorkerWaitsForNoPerson() {
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
         String run = api.create("""
                 {"name": "m", "start": true, "plan": {"tasks": [

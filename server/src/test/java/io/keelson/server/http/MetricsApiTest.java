@@ -48,7 +48,7 @@ class MetricsApiTest {
     }
 
     @Test
-    void whatIsServedIsWhatIsDocumented() {
+    void servedMetricsEqualTheDocumented() {
         Map<String, Set<String>> wanted = new TreeMap<>();
         for (Metric metric : Metric.values()) {
             for (String sample : metric.samples()) {
@@ -74,7 +74,7 @@ class MetricsApiTest {
     }
 
     @Test
-    void whatWasCommittedIsCounted() {
+    void commitsAreCounted() {
         double created = value("keelson_runs_submitted_total{trigger=\"api\"}");
         double completed = value("keelson_run_transitions_total{to=\"completed\"}");
         double steps = value("keelson_step_transitions_total{to=\"running\"}");
@@ -113,7 +113,7 @@ class MetricsApiTest {
     }
 
     @Test
-    void whoAsksForOpenMetricsGetsIt() {
+    void openMetricsIsServedOnRequest() {
         ApiServer.Answer answer = api.get("/metrics", "Accept", "application/openmetrics-text;version=1.0.0,*/*;q=0.1");
 
         assertThat(answer.header("Content-Type")).startsWith("application/openmetrics-text");
@@ -144,9 +144,9 @@ class MetricsApiTest {
         }
     }
 
-    /** Nobody's workspace is named; what each inbox shows is counted. */
+    /** Metrics name no workspace, and count what each inbox lists. */
     @Test
-    void whatWaitsForPeopleIsCountedByKind(@TempDir Path folder) throws Exception {
+    void humanWaitsAreCountedByKind(@TempDir Path folder) throws Exception {
         try (ApiServer api = new ApiServer(folder)) {
             String waits = api.create(ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
             api.awaitStep(waits, "waiting_approval");
@@ -196,7 +196,7 @@ class MetricsApiTest {
     }
 
     @Test
-    void aPlanThatNeedsNoApprovalAsksNobody(@TempDir Path own) throws Exception {
+    void planWithoutApprovalWaitsForNoPerson(@TempDir Path own) throws Exception {
         try (ApiServer server = new ApiServer(own)) {
             String run = server.create("""
                     {"name": "n", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}""");

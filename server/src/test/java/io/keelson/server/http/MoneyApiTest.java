@@ -68,7 +68,7 @@ class MoneyApiTest {
     }
 
     @Test
-    void amountsAreExactWhateverTheirForm() {
+    void amountsAreExactInAllNotations() {
         for (String amount : List.of("0.1", "\"0.1\"", "1e-1", "0.10000000000000000000", "12345.678901")) {
             BigDecimal had = available();
             assertThat(api.post(GRANTS, "{\"amount\": " + amount + "}").status()).as(amount).isEqualTo(201);
@@ -318,7 +318,7 @@ class MoneyApiTest {
     }
 
     @Test
-    void tokensWithoutAPriceAreToldOfEverywhere() throws Exception {
+    void unpricedTokensAreReportedEverywhere() throws Exception {
         String claim = """
                 {"worker_id": "free", "tools": ["test.free"], "max": 1, "wait_ms": %d}""";
         api.post("/api/v1/dispatch/claim", claim.formatted(0));

@@ -12,7 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Whoever follows goes on being told, whatever the look at the database has thrown once. */
+/** Followers still get notifications after a failed poll of the database. */
 class NewsTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);

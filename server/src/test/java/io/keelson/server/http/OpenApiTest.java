@@ -278,7 +278,7 @@ class OpenApiTest {
         });
     }
 
-    /** By {@code METHOD /path}: the path item that the operation stands in. */
+    /** Path items by {@code METHOD /path} of their operations. */
     private static Map<String, JsonNode> operations() {
         Map<String, JsonNode> operations = new TreeMap<>();
         document.get("paths").properties().forEach(path -> {

@@ -91,7 +91,7 @@ class OutputsApiTest {
     }
 
     @Test
-    void whatARetriedRunCarriesOverKeepsItsSummaryAndItsReference() {
+    void reusedTasksKeepSummaryAndReference() {
         String run = api.create("{\"start\": true, \"name\": \"r\", \"plan\": {\"tasks\": [" + task("a", LONG, "")
                 + ", {\"id\": \"b\", \"depends_on\": [\"a\"], \"steps\": [{\"kind\": \"approval\", \"input\":"
                 + " {\"question\": \"Go on?\"}}]}]}}");
@@ -131,7 +131,7 @@ class OutputsApiTest {
     }
 
     @Test
-    void whoIsAskedToAcceptAResultSeesItsSummary() {
+    void acceptanceItemShowsTheSummary() {
         String run = api.create("{\"start\": true, \"name\": \"r\", \"config\": {\"acceptance\": \"human\"}, \"plan\":"
                 + " {\"tasks\": [" + task("a", "\"the report\"", "") + "]}}");
         awaitEvent(run, "run_acceptance_requested");

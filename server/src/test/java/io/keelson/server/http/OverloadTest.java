@@ -34,7 +34,7 @@ class OverloadTest {
      * then every mission that found room must become a run and complete, and none of the others.
      */
     @Test
-    void whatFindsNoRoomIsRefusedAndWhatFindsRoomIsKept(@TempDir Path folder) throws Exception {
+    void overloadRefusesNewRequestsAndKeepsAccepted(@TempDir Path folder) throws Exception {
         var url = TestDatabase.createUrl();
         try (ApiServer api = new ApiServer(folder, url);
                 Connection holder = url.connect();

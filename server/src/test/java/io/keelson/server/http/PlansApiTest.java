@@ -68,9 +68,9 @@ class PlansApiTest {
         api.post(API + "/runs/" + run + "/cancel", "");
     }
 
-    /** Its answer has a task that no one can do, until it is told what was wrong with it. */
+    /** The planner's first answer has a task with an unknown tool; the second one, after the problems, has not. */
     @Test
-    void whatIsWrongWithAPlanIsToldToThePlanner() {
+    void plannerGetsThePlansProblems() {
         String run = api
                 .create("""
                 {"goal": "Mend it", "start": true, "config": {"autonomy": {"level": "full_auto"}, "planner": {
@@ -82,7 +82,7 @@ class PlansApiTest {
         assertThat(api.get(API + "/runs/" + run + "/tasks").json().get("items").valueStream()
                 .map(task -> task.get("key").asString())).containsExactly(".planning-1", ".planning-2", "mended");
         assertThat(api.get(API + "/board/tasks?run_id=" + run).json().get("items").valueStream()
-                .map(task -> task.get("title").asString())).as("the planner's work is nobody's task").hasSize(1)
+                .map(task -> task.get("title").asString())).as("the planner's task is not on the board").hasSize(1)
                 .noneMatch("Make the plan"::equals);
         assertThat(api.get(API + "/reports?run_id=" + run).json().get("items").valueStream()
                 .map(report -> report.get("title").asString())).noneMatch("Make the plan"::equals);
@@ -194,7 +194,7 @@ class PlansApiTest {
     }
 
     @Test
-    void whatCanNeverHaveAPlanIsRefused() {
+    void missionThatCannotBePlannedIsRefused() {
         Answer none = api.post(API + "/runs", "{\"name\": \"Fly\", \"kind\": \"flight\"}");
         assertThat(none.status()).isEqualTo(422);
         assertThat(none.text()).contains("PLAN_REQUIRED", "neither a plan nor a goal");

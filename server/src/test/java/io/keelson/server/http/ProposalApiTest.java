@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** What steps propose to people: recorded with their results, answered whenever somebody likes. */
+/** Proposals of steps to people: recorded with the results, answered at any time. */
 class ProposalApiTest {
 
     private static final String API = "/api/v1";

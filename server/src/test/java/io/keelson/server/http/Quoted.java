@@ -29,7 +29,7 @@ final class Quoted {
         assertThat(answer.toPrettyString()).isEqualTo(document.toPrettyString());
     }
 
-    /** A member that bears a time, for the place of the document's own. */
+    /** Returns a member that has a time, to replace the document's own. */
     static String time(JsonNode answer, String member) {
         String time = answer.get(member).stringValue();
         assertThat(time).matches(TIME);
@@ -37,8 +37,8 @@ final class Quoted {
     }
 
     /**
-     * Every member of the document stands in the answer with that value; the answer may have more. Lists are as long in
-     * both.
+     * Asserts that the answer has every member of the document with the same value; it may have more. Lists have the same
+     * length.
      */
     static void assertHolds(JsonNode answer, JsonNode document) {
         assertHolds("", answer, document);

@@ -94,7 +94,7 @@ class RecipeApiTest {
     }
 
     @Test
-    void whatARunOfItGetsWrongIsSaidWhereItStands() {
+    void invalidRecipeRunNamesThePosition() {
         JsonNode recipe = made("wrong");
 
         assertThat(pointers(run(recipe, "{}"))).containsExactly("INPUT_MISSING /inputs/who");

@@ -37,11 +37,11 @@ class RepeatedReportsTest {
     private static final long SEED = Long.getLong("keelson.report.seed", 1);
 
     private final Random random = new Random(SEED);
-    /** What the world outside has seen, once for each key. */
+    /** External effects, once per key. */
     private final Set<String> effects = ConcurrentHashMap.newKeySet();
     private final Map<String, Integer> answers = Collections.synchronizedMap(new TreeMap<>());
     private final List<Callable<Boolean>> unsent = new ArrayList<>();
-    /** What is said of a step only when somebody has got it again. */
+    /** Reports that are sent only after the step was assigned again. */
     private final Map<String, List<Callable<Boolean>>> kept = new HashMap<>();
     private int again;
 

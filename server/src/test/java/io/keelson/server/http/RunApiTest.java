@@ -326,7 +326,7 @@ class RunApiTest {
         assertThat(api.get(RUNS + "/" + second).json().get("external_id").stringValue()).isEqualTo("order 9");
     }
 
-    /** Whatever the policy, one of those that come at once is made. */
+    /** Of concurrent requests, one is accepted under every policy. */
     @ParameterizedTest
     @ValueSource(strings = {"reject", "existing", "after_end"})
     void ofManyAtOnceOneIsMade(String policy) throws Exception {

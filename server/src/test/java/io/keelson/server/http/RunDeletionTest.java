@@ -65,7 +65,7 @@ class RunDeletionTest {
     }
 
     @Test
-    void whatHasEndedIsNowhereAnyMore() {
+    void deletedRunLeavesNoRows() {
         String run = api.create(DONE);
         api.awaitState(run, "completed");
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> lists("/reports?run_id=" + run, run));
@@ -100,7 +100,7 @@ class RunDeletionTest {
     }
 
     @Test
-    void whatIsOpenIsRefused() {
+    void openRunIsNotDeleted() {
         String run = api.create(ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
         api.awaitStep(run, "waiting_approval");
 
@@ -114,7 +114,7 @@ class RunDeletionTest {
     }
 
     @Test
-    void whatWasNeverStartedIsCancelledFirst() {
+    void unstartedRunIsCancelledFirst() {
         String run = api.create(ApiServer.WAITS.replace("\"waits\",",
                 "\"waits\", \"start_at\": \"2100-01-01T00:00:00Z\","));
 
@@ -126,7 +126,7 @@ class RunDeletionTest {
         assertThat(rows("select count(*) from timers where run_id = '" + run + "'")).isZero();
     }
 
-    /** A view of it that a server has in memory counts for nothing any more, and a timer that a relative arms holds up nobody. */
+    /** A server ignores its cached view of the run, and a timer of a related run blocks nothing. */
     @Test
     void noCommandFindsIt() {
         String run = api.create(ApiServer.WAITS);

@@ -142,14 +142,14 @@ class RunLifecycleDocumentTest {
                 "task 'run' failed: execution exceeded"));
     }
 
-    /** §5.3: whatever took too long. */
+    /** §5.3: timeouts of all kinds. */
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', textBlock = """
             the run  | {"timeouts": {"run_max_duration_seconds": 1}} | 60  | RUN_TIMEOUT
             the task | {"timeouts": {"task_seconds": 1}}             | 60  | TASK_TIMEOUT
             the step | {}                                            | 0.5 | STEP_TIMEOUT
             """)
-    void whatTookTooLongIsATimeoutOfTheAgent(String what, String config, String seconds, String code) {
+    void lateWorkIsAnAgentTimeout(String what, String config, String seconds, String code) {
         String claim = "{\"worker_id\": \"slow\", \"tools\": [\"test.slow\"], \"max\": 1, \"wait_ms\": %d}";
         api.post("/api/v1/dispatch/claim", claim.formatted(0));
         String run = api.create("""
@@ -172,7 +172,7 @@ class RunLifecycleDocumentTest {
             BROKEN                | infrastructure | INTERNAL_ERROR       | 500
             BROKEN                | quality        | INTERNAL_ERROR       | 500
             """)
-    void whatAFailedRunIsCalled(String code, String errorClass, String error, int httpStatus) {
+    void namesOfFailedRuns(String code, String errorClass, String error, int httpStatus) {
         String run = failing(code, errorClass);
         JsonNode failed = api.awaitState(run, "failed");
         assertThat(failed.get("error_code").stringValue()).isEqualTo(code);
@@ -252,7 +252,7 @@ class RunLifecycleDocumentTest {
     /** §4.1: what is polled answers, and says that nothing has changed. */
     @ParameterizedTest
     @CsvSource({"/runs/%s/status", "/inbox/stats", "/proposals/pending"})
-    void whatIsPolledSaysThatNothingHasChanged(String path) {
+    void pollAnswersNotModified(String path) {
         String run = api.create(ApiServer.WAITS);
         Answer first = api.get(path.formatted("run_" + run));
         assertThat(first.status()).as(first.text()).isEqualTo(200);

@@ -133,7 +133,7 @@ class RunMoneyApiTest {
         assertThat(charge.get("price_version").intValue()).isEqualTo(set.json().get("version").intValue());
     }
 
-    /** Runs of all kinds at once, while somebody grants, corrects and audits. */
+    /** Runs of all kinds at once, with concurrent grants, corrections and verifications. */
     @Test
     void theBooksAreRightAtAnyMoment() {
         Random random = new Random(7);

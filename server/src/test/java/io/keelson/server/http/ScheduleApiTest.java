@@ -109,7 +109,7 @@ class ScheduleApiTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"trigger | {}",
             "backfill | {\"from\": \"2020-01-01T00:00:00Z\", \"to\": \"2020-02-01T00:00:00Z\"}"})
-    void whatIsDeletedAtThatMomentIsNotFound(String action, String body) throws Exception {
+    void scheduleDeletedMeanwhileIsNotFound(String action, String body) throws Exception {
         JsonNode schedule = made("gone " + action, "");
         CompletableFuture<ApiServer.Answer> answer = api.database().inTransaction(c -> {
             try (Statement s = c.createStatement()) {
@@ -126,7 +126,7 @@ class ScheduleApiTest {
         assertThat(said.json().get("code").stringValue()).isEqualTo("SCHEDULE_NOT_FOUND");
     }
 
-    /** Whether somebody waits for what this connection's transaction holds. */
+    /** True while another connection waits for a lock of this connection's transaction. */
     private static boolean waiting(Statement s) throws SQLException {
         s.execute("select pg_stat_clear_snapshot()");
         try (ResultSet row = s.executeQuery(
@@ -252,7 +252,7 @@ class ScheduleApiTest {
     }
 
     @Test
-    void aRunThatCannotBePaidForIsTold() {
+    void runWithoutCreditsIsReported() {
         JsonNode schedule = api.post("/api/v1/schedules", """
                 {"name": "dear", "cron": "@daily", "mission": {"name": "dear",
                  "plan": {"total_estimated_cost": 900000, "tasks": [

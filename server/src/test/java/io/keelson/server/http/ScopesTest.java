@@ -20,12 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Every route with every scope: let in with the one it asks for and no other, refused with all but that one; some let in
- * whatever a key may do.
+ * Every route with every scope: accepted with the required scope alone, refused with all scopes but that one. Some routes
+ * accept every key.
  */
 class ScopesTest {
 
-    private static final String NOBODY = "00000000-0000-7000-8000-00000000dead";
+    private static final String UNKNOWN = "00000000-0000-7000-8000-00000000dead";
 
     private static final String API = "/api/v1";
 
@@ -85,7 +85,7 @@ class ScopesTest {
     }
 
     private static ApiServer.Answer call(ApiServer api, Operation operation, String key) {
-        String target = operation.path.replaceAll("\\{\\w+}", NOBODY)
+        String target = operation.path.replaceAll("\\{\\w+}", UNKNOWN)
                 + (operation.path.endsWith("/stream") ? "?wait_ms=0" : "");
         byte[] body = operation.method.equals("GET") ? null : new byte[] {'{', '"', 'x', '"', ':', '1', '}'};
         return api.send(operation.method, target, body, "Authorization", key, "Content-Type",

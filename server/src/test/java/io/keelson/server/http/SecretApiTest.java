@@ -113,7 +113,7 @@ class SecretApiTest {
             "name    | {\"value\": 12345}                      | WRONG_TYPE",
             "name    | {\"value\": \"a\\u0000bc\"}             | INVALID_TEXT",
             "name    | {\"value\": \"long enough\", \"x\": 1}  | UNKNOWN_KEY"})
-    void whatIsNoSecretIsRefused(String name, String body, String code) {
+    void invalidSecretIsRefused(String name, String body, String code) {
         Answer answer = api.send("PUT", API + "/secrets/" + name, body.getBytes(StandardCharsets.UTF_8), "Content-Type",
                 "application/json");
 
@@ -122,7 +122,7 @@ class SecretApiTest {
     }
 
     @Test
-    void aToolGetsTheValueAndNobodyReadsIt() {
+    void toolGetsTheValueAndNoReaderDoes() {
         String run = run("""
                 {"name": "len", "tool": "json.transform", "input": {"expression": "{n: (.v | length), v: .v}",
                   "input": {"v": "${ secret(\\"token\\") }"}}}""");
@@ -133,7 +133,7 @@ class SecretApiTest {
     }
 
     @Test
-    void whatIsNotThereFailsTheStepWithItsName() {
+    void unknownSecretFailsTheStepWithItsName() {
         String run = run("{\"name\": \"e\", \"tool\": \"echo\", \"input\": {\"v\": \"${ secret(\\\"ghost\\\") }\"}}");
         api.awaitState(run, "failed");
 
@@ -173,7 +173,7 @@ class SecretApiTest {
     }
 
     @Test
-    void whatAProgramWroteIsStruckBeforeItIsCut() {
+    void programOutputIsRedactedBeforeItIsCut() {
         String run = run("""
                 {"name": "p", "tool": "process.run", "input": {"argv": ["cat"], "max_output_bytes": 20,
                   "stdin": "0123456789 ${ secret(\\"token\\") } and more"}}""".replace("\\\\", "\\"));
@@ -191,7 +191,7 @@ class SecretApiTest {
 
     /** Messages of workers are cut at 4,000 characters; what was in the way of the cut is struck whole. */
     @Test
-    void whatAWorkerSaysIsStruckBeforeItIsCut() {
+    void workerTextIsRedactedBeforeItIsCut() {
         String claim = "{\"worker_id\": \"w\", \"tools\": [\"long.work\"], \"max\": 1, \"wait_ms\": 10000}";
         assertThat(api.post(API + "/dispatch/claim", claim.replace("10000", "0")).status()).isEqualTo(200);
         run("{\"name\": \"l\", \"tool\": \"long.work\", \"input\": {\"v\": \"${ secret(\\\"token\\\") }\"}}");
@@ -201,8 +201,8 @@ class SecretApiTest {
         ok("heartbeat", lease + ", \"progress\": {\"message\": " + said + "}, \"logs\": [" + said + "]");
         ok("fail", lease + ", \"error_code\": \"X\", \"message\": " + said + ", \"error_class\": \"permanent\"");
 
-        assertThat(api.rowCounts().keySet()).noneMatch(table -> stands(table, "zzzzca"))
-                .anyMatch(table -> stands(table, "zzzz[secret]"));
+        assertThat(api.rowCounts().keySet()).noneMatch(table -> contains(table, "zzzzca"))
+                .anyMatch(table -> contains(table, "zzzz[secret]"));
     }
 
     @Test
@@ -228,9 +228,9 @@ class SecretApiTest {
         assertThat(set("token", "their own", "Authorization", stranger).json().get("version").intValue()).isEqualTo(1);
     }
 
-    /** Outputs, errors, logs, artifacts, a worker's words: whoever does something with a secret tries to tell it. */
+    /** Tools and workers try to reveal the secret in outputs, errors, logs, artifacts and messages. */
     @Test
-    void nobodyWritesItDown() throws IOException {
+    void secretIsStoredNowhere() throws IOException {
         String secret = "${ secret(\\\"token\\\") }";
         List<String> runs = List.of(
                 run("{\"name\": \"a\", \"tool\": \"echo\", \"input\": {\"v\": \"Bearer " + secret
@@ -252,7 +252,7 @@ class SecretApiTest {
 
         LoggerFactory.getLogger("io.keelson.server").debug("the log is read, too");
         assertThat(folder.resolve("server.log")).content().contains("the log is read, too");
-        assertThat(told()).isEmpty();
+        assertThat(leaks()).isEmpty();
     }
 
     private void worker(String secret) {
@@ -277,9 +277,9 @@ class SecretApiTest {
                 + " \"content_type\": \"text/plain\", \"content_base64\": \"" + content + "\"}]");
     }
 
-    /** What a worker was given is struck out of its report, whatever has become of the secret since. */
+    /** A worker's report is redacted of the values it received, even after the secret was changed or deleted. */
     @Test
-    void whatAWorkerHoldsIsStruckOutThoughItIsGone() {
+    void deletedSecretIsRedactedForItsWorker() {
         String claim = "{\"worker_id\": \"w\", \"tools\": [\"held.work\"], \"max\": 1, \"wait_ms\": 10000}";
         assertThat(api.post(API + "/dispatch/claim", claim.replace("10000", "0")).status()).isEqualTo(200);
         for (boolean removed : new boolean[] {true, false}) {
@@ -310,15 +310,15 @@ class SecretApiTest {
         assertThat(answer.json().at("/items/0/status").asString("")).as(answer.text()).isEqualTo("ok");
     }
 
-    /** Every table and every file below the data folder in which the canary stands, in clear or in another notation. */
-    private List<String> told() throws IOException {
+    /** Finds all tables and all files below the data folder that contain the canary, in clear or encoded. */
+    private List<String> leaks() throws IOException {
         byte[] bytes = CANARY.getBytes(StandardCharsets.UTF_8);
         List<String> forms =
                 List.of("canary-7c1f", HexFormat.of().formatHex("canary-7c1f".getBytes(StandardCharsets.UTF_8)),
                         Base64.getEncoder().encodeToString(bytes));
         List<String> found = new ArrayList<>();
         api.rowCounts().keySet().forEach(table -> forms.forEach(form -> {
-            if (stands(table, form)) {
+            if (contains(table, form)) {
                 found.add(table + ": " + form);
             }
         }));
@@ -329,7 +329,7 @@ class SecretApiTest {
         return found;
     }
 
-    private boolean stands(String table, String form) {
+    private boolean contains(String table, String form) {
         return api.database().withConnection(c -> {
             try (Statement statement = c.createStatement();
                     ResultSet row = statement.executeQuery(

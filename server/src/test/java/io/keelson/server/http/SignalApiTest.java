@@ -49,7 +49,7 @@ class SignalApiTest {
     }
 
     @Test
-    void whatTheStepWaitsForBecomesItsOutput() {
+    void signalBecomesTheStepsOutput() {
         String run = run(step("s", "{\"name\": \"paid\"}"));
         api.awaitStep(run, "waiting");
         JsonNode why = api.get("/api/v1/runs/" + run + "/explain").json();
@@ -61,7 +61,7 @@ class SignalApiTest {
     }
 
     @Test
-    void whatComesBeforeAnyoneWaitsIsTakenInOrderByNodesThatHaveForgottenIt() {
+    void earlySignalsAreTakenInOrderAfterARestart() {
         String run = api.create("""
                 {"name": "m", "plan": {"tasks": [{"id": "a", "steps": [%s, %s]}]},
                  "output": ["${ .tasks.a.output }"]}""".formatted(step("one", "{\"name\": \"n\"}"),
@@ -75,7 +75,7 @@ class SignalApiTest {
     }
 
     @Test
-    void whatNoStepOfThePlanWaitsForIsRefusedUnlessThePlanMayChange() {
+    void unexpectedSignalIsRefusedUnlessThePlanMayChange() {
         String run = run(step("s", "{\"name\": \"n\"}"));
         Answer refused = send(run, "m", "1");
         assertThat(refused.status()).isEqualTo(409);
@@ -118,7 +118,7 @@ class SignalApiTest {
     }
 
     @Test
-    void whatDoesNotComeInTimeFailsTheStepOrIsDoneWithout() {
+    void missingSignalFailsTheStepOrContinues() {
         String fails = run(step("s", "{\"name\": \"n\", \"timeout_seconds\": 0.05}"));
         String goesOn = run(step("s", "{\"name\": \"n\", \"timeout_seconds\": 0.05, \"on_timeout\": \"continue\"}"));
         assertThat(api.awaitState(fails, "failed").get("error_code").stringValue()).isEqualTo("SIGNAL_TIMEOUT");
@@ -138,7 +138,7 @@ class SignalApiTest {
     }
 
     @Test
-    void aPayloadFitsTheSchemaOfWhoeverWaitsOrWill() {
+    void payloadMustMatchTheSchemaOfTheWaitingStep() {
         String run = run("{\"name\": \"first\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}, "
                 + step("s", """
                         {"name": "paid", "schema": {"type": "object", "properties": {"amount": {"type": "number"}},
@@ -162,7 +162,7 @@ class SignalApiTest {
     }
 
     @Test
-    void whatIsWrongIsRefused() {
+    void invalidSignalIsRefused() {
         String run = run(step("s", "{\"name\": \"n\"}"));
         assertThat(send(run, "no%20name", "1").json().get("code").stringValue()).isEqualTo("INVALID_ID");
         assertThat(send(UUID.randomUUID().toString(), "n", "1").status()).isEqualTo(404);

@@ -63,9 +63,9 @@ class StatusDocumentsTest {
         });
     }
 
-    /** A folder that nobody can write to is one run's trouble, and over once it can be written to again. */
+    /** An unwritable folder affects its run only, until it is writable again. */
     @Test
-    void oneRunsFolderHoldsUpNobodyElse() throws Exception {
+    void oneRunsFolderDoesNotBlockOthers() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), WANTED)) {
             String broken = api.create(ApiServer.WAITS);
             awaitSame(api, broken);
@@ -127,7 +127,7 @@ class StatusDocumentsTest {
     }
 
     @Test
-    void whatWasArchivedBeforeAnybodyWroteIsFound() throws Exception {
+    void eventsArchivedBeforeTheFirstWriteAreFound() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), WANTED)) {
             String run = api.create(MISSION.formatted("noop\""));
             api.post("/api/v1/runs/" + run + "/signals/go", "{}");
@@ -173,7 +173,7 @@ class StatusDocumentsTest {
 
     /** Its first attempt was over before anybody wrote. */
     @Test
-    void whatHappenedWhileNobodyWroteIsMadeUpFor() throws Exception {
+    void missedChangesAreWrittenLater() throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         String run;
         try (ApiServer api = new ApiServer(folder, url, WANTED)) {
@@ -197,7 +197,7 @@ class StatusDocumentsTest {
         }
     }
 
-    /** One of two servers goes in the middle; what was read goes by the answers of the other. */
+    /** One of two servers stops midway; expectations come from the responses of the other. */
     @Test
     void severalServersWriteEachDocumentAsItIs() throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
@@ -220,7 +220,7 @@ class StatusDocumentsTest {
     }
 
     @Test
-    void nothingIsWrittenWhereNobodyAsked() throws Exception {
+    void nothingIsWrittenUnlessEnabled() throws Exception {
         try (ApiServer api = new ApiServer(folder)) {
             String run = api.create(MISSION.formatted("noop\""));
             api.post("/api/v1/runs/" + run + "/signals/go", "{}");

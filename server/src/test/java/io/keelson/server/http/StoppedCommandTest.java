@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 class StoppedCommandTest {
 
     @Test
-    void whatHasBeenSentIsHeardToItsEnd(@TempDir Path folder) throws Exception {
+    void sentCommandIsFollowedToItsEnd(@TempDir Path folder) throws Exception {
         try (TestProvider provider = new TestProvider();
                 ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), Map.of(
                         "KEELSON_PROVIDER_TIMEOUT_SECONDS", "60", "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true",

@@ -35,11 +35,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
-/** Whoever serves a workspace sees its rows only, also where a statement forgets to ask for them. */
+/** A connection for a workspace sees its rows only, even without a filter in the statement. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TenantFenceTest {
 
-    /** Whom the installation belongs to in its database. */
+    /** The database role that owns the installation. */
     enum User {
         SUPERUSER, PLAIN_OWNER
     }
@@ -138,7 +138,7 @@ class TenantFenceTest {
                     headers).get("id").stringValue();
             Awaitility.await().until(() -> call("GET", "/runs/" + replanned, null, headers).get("state")
                     .stringValue().equals("completed"));
-            call("POST", "/runs:cancel", "{\"filter\": {\"name\": \"nobody's\"}}", headers);
+            call("POST", "/runs:cancel", "{\"filter\": {\"name\": \"unknown\"}}", headers);
             return made;
         }
 
@@ -226,7 +226,7 @@ class TenantFenceTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsWrittenStaysInside(User user) {
+    void writesStayInTheWorkspace(User user) {
         Installation at = installations.get(user);
         assertThat(at.within(at.ours, "update secrets set version = version returning workspace_id::text"))
                 .containsExactly(at.ours.toString());
@@ -272,7 +272,7 @@ class TenantFenceTest {
 
     /** A user who is above all policies and may not make the role has no fence until an administrator makes it. */
     @Test
-    void whoIsAboveItNeedsTheRole() throws Exception {
+    void readingAllWorkspacesNeedsTheRole() throws Exception {
         DatabaseUrl empty = TestDatabase.createEmptyUrl();
         DatabaseUrl above = new DatabaseUrl(empty.hosts(), empty.database(), "above", "above", empty.parameters());
         try (Connection c = empty.connect(); Statement statement = c.createStatement()) {

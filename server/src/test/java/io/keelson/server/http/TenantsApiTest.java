@@ -93,7 +93,7 @@ class TenantsApiTest {
     }
 
     @Test
-    void nobodyGetsAKeyThatMayDoMoreThanTheirs() {
+    void newKeyHasNoMoreScopesThanItsCreator() {
         Keelson admin = client(key(null, "admin", null, null, List.of("admin", "runs:read")));
         ApiKey mighty = operator.apiKeys().create(null, request("mighty", null, null, ALL));
 
@@ -251,7 +251,7 @@ class TenantsApiTest {
     }
 
     @Test
-    void aKeyWithoutAScopeIsToldWhichItLacks() {
+    void missingScopeIsNamed() {
         String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.RUNS_READ));
 
         ApiServer.Answer answer = api.post("/api/v1/runs", ApiServer.WAITS, "Authorization", key);

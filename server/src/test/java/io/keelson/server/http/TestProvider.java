@@ -18,10 +18,10 @@ import java.util.concurrent.Semaphore;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A provider of deployments and orders that counts what it is asked and can be told to behave badly. */
+/** A provider of deployments and orders that counts its requests and can simulate faults. */
 public final class TestProvider implements AutoCloseable {
 
-    /** What becomes of the next call that changes something. */
+    /** The behaviour of the next changing request. */
     enum Mood {
         GOOD, REFUSES, FORBIDS, FAILS, BUSY, HOLDS, HANGS_BEFORE, HANGS_AFTER, ANSWERS_BEYOND_NUMBERS
     }

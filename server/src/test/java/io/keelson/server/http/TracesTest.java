@@ -92,7 +92,7 @@ class TracesTest {
                 + patience + "}").json().get("items");
     }
 
-    /** The run's spans are the caller's, and so is whatever is done on its behalf. */
+    /** The spans of the run and of its work belong to the caller's trace. */
     @Test
     void aRunBelongsToItsCallersTrace(@TempDir Path folder) throws Exception {
         try (ApiServer api = traced(folder)) {
@@ -123,27 +123,28 @@ class TracesTest {
         }
     }
 
-    /** What receivers are told of a run is below it. */
+    /** Webhook deliveries are spans below the run. */
     @Test
     void deliveriesBelongToTheRun(@TempDir Path folder) throws Exception {
         try (ApiServer api = traced(folder)) {
             api.post("/api/v1/webhooks", "{\"url\": \"" + url() + "/called\", \"events\": [\"run.completed\"]}");
-            api.post("/api/v1/runs", "{\"name\": \"told\", \"start\": true, \"plan\": {\"tasks\": []}}", "traceparent",
+            api.post("/api/v1/runs", "{\"name\": \"delivered\", \"start\": true, \"plan\": {\"tasks\": []}}",
+                    "traceparent",
                     CALLER);
             Awaitility.await().until(() -> of(CALLERS_TRACE).size() >= 3);
 
             Map<String, Sent> named = of(CALLERS_TRACE).stream().collect(Collectors.toMap(Sent::name, span -> span));
             Sent delivery = named.get("deliver run.completed");
-            assertThat(delivery.parent).isEqualTo(named.get("run told").id);
+            assertThat(delivery.parent).isEqualTo(named.get("run delivered").id);
             assertThat(delivery.attributes).containsEntry("keelson.outcome", "delivered");
             assertThat(called).containsExactly("00-" + CALLERS_TRACE + "-" + delivery.id + "-01");
             requireDocumented();
         }
     }
 
-    /** Who starts it counts where nobody said so before; a wrong header is none. */
+    /** The start request's trace counts if the run has none; a malformed header is ignored. */
     @Test
-    void whoStartsItMayBringTheTrace(@TempDir Path folder) throws Exception {
+    void startRequestMayCarryTheTrace(@TempDir Path folder) throws Exception {
         try (ApiServer api = traced(folder)) {
             String run = api.post("/api/v1/runs", "{\"name\": \"later\", \"plan\": {\"tasks\": []}}", "traceparent",
                     CALLER.replace("00-", "ff-")).json().get("id").stringValue();
@@ -156,7 +157,7 @@ class TracesTest {
         }
     }
 
-    /** Where nobody makes spans, what came with the run is handed on as it is; what came with none bears none. */
+    /** Without tracing, the run's trace header is passed on unchanged; a run without one has none. */
     @Test
     void withoutSpansTheHeaderGoesThrough(@TempDir Path folder) throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),

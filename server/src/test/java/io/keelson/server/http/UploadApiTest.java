@@ -127,7 +127,7 @@ class UploadApiTest {
     }
 
     @Test
-    void whatIsTooLargeIsRefusedBeforeItComes() throws Exception {
+    void tooLargeUploadIsRefusedBeforeItIsSent() throws Exception {
         Held held = claim();
         long before = stored();
         BodyPublisher announced =
@@ -169,7 +169,7 @@ class UploadApiTest {
     }
 
     @Test
-    void aWorkspaceStoresNoMoreThanItMayWhateverIsUnderWay() throws Exception {
+    void storageLimitHoldsDuringConcurrentUploads() throws Exception {
         Held held = claim();
         long used = use();
         limit(used + 3);
@@ -205,7 +205,7 @@ class UploadApiTest {
     }
 
     @Test
-    void whatCannotBeTakenLeavesNothing() throws Exception {
+    void refusedUploadLeavesNothing() throws Exception {
         Held held = claim();
         long before = stored();
         BodyPublisher body = BodyPublishers.ofString("text");

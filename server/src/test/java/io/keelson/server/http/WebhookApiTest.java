@@ -125,7 +125,7 @@ class WebhookApiTest {
     }
 
     @Test
-    void runsSayWhatIsToldOfThem() {
+    void runsNameTheirWebhooks() {
         JsonNode all = made("");
         JsonNode ops = made(", \"events\": [\"run.completed\", \"step_failed\"], \"channel\": \"ops\"");
         for (String mission : List.of(GOOD.formatted(notifications("\"on_completion\": false")),
@@ -154,7 +154,7 @@ class WebhookApiTest {
     }
 
     @Test
-    void anEndWithFailuresIsATopicOfItsOwnThatThoseWhoAskForCompletedRunsAreTold() {
+    void completedWithFailuresIsDeliveredToTheCompletedTopic() {
         made(", \"events\": [\"run.completed\"]");
         api.awaitState(api.create(BAD.formatted("\"config\": {\"failure_mode\": \"continue\"},")), "skipped");
         await(1);
@@ -164,7 +164,7 @@ class WebhookApiTest {
     }
 
     @Test
-    void escalationsAreTold() {
+    void escalationsAreDelivered() {
         made(", \"events\": [\"escalation.opened\"]");
         api.awaitState(api.create(BAD.formatted("\"config\": {\"escalation\": {\"on_exhausted\": true}},")),
                 "escalated");
@@ -202,7 +202,7 @@ class WebhookApiTest {
     }
 
     @Test
-    void whatHappenedBeforeIsDeliveredWhenItIsAskedFor() {
+    void earlierEventsAreDeliveredOnRequest() {
         String before = api.create(GOOD.formatted(""));
         JsonNode ended = api.awaitState(before, "completed");
         JsonNode webhook = made(", \"events\": [\"run.completed\"]");
@@ -212,24 +212,24 @@ class WebhookApiTest {
         ApiServer.Answer asked = api.post(path(webhook) + "/redeliver",
                 "{\"from\": \"" + ended.get("created_at").stringValue() + "\"}");
         assertThat(asked.status()).as(asked.text()).isEqualTo(200);
-        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> told(before) == 1);
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> received(before) == 1);
         Receiver.Got first = receiver.got().getLast();
         Awaitility.await().until(() -> api.get(path(webhook)).json().get("pending").intValue() == 0);
 
         assertThat(api.post(path(webhook) + "/redeliver", "{\"delivery_id\": \"" + first.id() + "\"}").status())
                 .isEqualTo(200);
-        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> told(before) == 2);
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> received(before) == 2);
         assertThat(receiver.got().getLast().id()).isEqualTo(first.id());
         assertThat(receiver.got().getLast().body()).isEqualTo(first.body());
         assertThat(api.get(path(webhook)).json().get("replaying").booleanValue()).isFalse();
     }
 
-    private long told(String run) {
+    private long received(String run) {
         return receiver.got().stream().filter(got -> json(got).at("/data/run_id").asString("").equals(run)).count();
     }
 
     @Test
-    void whoSaysGoneIsDisabledUntilEnabledAgain() {
+    void endpointThatAnswersGoneIsDisabled() {
         JsonNode webhook = made("");
         receiver.then(410);
         api.post(path(webhook) + "/ping", "{}");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** A deleted workspace has nothing any more but its books, in whatever table there is. */
+/** A deleted workspace has no rows in any table except its ledger. */
 class WorkspacePurgeTest {
 
     private static final Set<String> STAYS = Set.of("billing_ledger", "credit_balances", "operator_audit");
@@ -47,7 +47,7 @@ class WorkspacePurgeTest {
         send("POST", "/schedules", "{\"name\": \"s\", \"cron\": \"@yearly\", \"recipe\": \"r\"}");
         send("PUT", "/secrets/token", "{\"value\": \"0123456789\"}");
         send("POST", "/agents", "{\"slug\": \"writer\"}");
-        send("POST", "/runs:cancel", "{\"filter\": {\"name\": \"nobody\"}}");
+        send("POST", "/runs:cancel", "{\"filter\": {\"name\": \"unknown\"}}");
         String done = send("POST", "/runs", """
                 {"name": "done", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
                   {"tool": "artifact.write", "input": {"name": "a.txt", "content": "x"}}]},
@@ -193,7 +193,7 @@ class WorkspacePurgeTest {
         assertThat(api.send("DELETE", "/api/v1/workspaces/" + workspace, null).status()).isEqualTo(202);
     }
 
-    /** Whoever died left it half emptied: the next one goes on, however small the portions are. */
+    /** After a crash in the middle of the deletion, the next server continues, in portions of any size. */
     @Test
     void itIsGoneOnWith() {
         api.send("POST", "/api/v1/workspaces/" + workspace + "/close", "{}".getBytes(), "Content-Type",

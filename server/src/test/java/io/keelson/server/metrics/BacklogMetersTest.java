@@ -54,7 +54,7 @@ class BacklogMetersTest {
     }
 
     @Test
-    void nobodyWaitsLongForADatabaseThatDoesNotAnswer() throws Exception {
+    void metersDoNotWaitForAStalledDatabase() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch answer = new CountDownLatch(1);
         Meters meters = new Meters();

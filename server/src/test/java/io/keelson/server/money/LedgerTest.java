@@ -109,7 +109,7 @@ class LedgerTest {
     }
 
     @Test
-    void whatIsReservedIsNotCorrectedByHand() {
+    void correctionCannotTakeReservedCredits() {
         assertThatThrownBy(() -> adjust(Account.RESERVED, Account.AVAILABLE, "1", "k"))
                 .isInstanceOf(IllegalArgumentException.class);
     }
@@ -124,7 +124,7 @@ class LedgerTest {
     @ParameterizedTest
     @ValueSource(strings = {"update billing_ledger set amount = 1", "delete from billing_ledger",
             "truncate billing_ledger", "update prices set name = 'x'", "delete from prices", "truncate prices"})
-    void whatIsWrittenStays(String sql) {
+    void ledgerIsAppendOnly(String sql) {
         done(books.grant(workspace, "5", "k"));
         books.money.prices().change(List.of(new PriceChange(PriceKind.TOOL, "kept", BigDecimal.ONE)), "me",
                 (c, version, changes) -> {

@@ -89,7 +89,7 @@ class LedgerVerificationTest {
             "update credit_balances set reserved = 4.5 where reserved > 0 | BALANCE_DIFFERS | | reserved | 5 | 4.5",
             "update credit_balances set spent = 6 where spent > 0 | BALANCE_DIFFERS | | spent | 4 | 6",
             "delete from credit_balances | BALANCE_MISSING | | available | 91 |"})
-    void whatIsWrongIsNamed(String planted, Kind kind, Integer attempt, String figure, BigDecimal expected,
+    void discrepanciesAreNamed(String planted, Kind kind, Integer attempt, String figure, BigDecimal expected,
             BigDecimal actual) {
         plant(planted);
 
@@ -132,7 +132,7 @@ class LedgerVerificationTest {
     }
 
     @Test
-    void whatCouldNotBeCollectedIsNotMissed() {
+    void uncollectedCostIsNoDiscrepancy() {
         plant("update orchestration_runs set credits_uncollected = 1; update work_results set cost = 2.5 where cost = 1.5");
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();

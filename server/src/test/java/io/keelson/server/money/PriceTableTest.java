@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class PriceTableTest {
 
-    private static final PriceTable.Witness NOBODY = (c, version, changes) -> {
+    private static final PriceTable.Witness NO_WITNESS = (c, version, changes) -> {
     };
 
     private final Books books = new Books();
@@ -35,9 +35,9 @@ class PriceTableTest {
 
     @Test
     void everyChangeIsAVersionAndOldOnesCanBeRead() {
-        table.change(List.of(tool("search", "0.02"), model("large", "3")), "me", NOBODY);
-        table.change(List.of(model("large", "2.5")), "you", NOBODY);
-        PriceList now = table.change(List.of(tool("search", null)), "me", NOBODY);
+        table.change(List.of(tool("search", "0.02"), model("large", "3")), "me", NO_WITNESS);
+        table.change(List.of(model("large", "2.5")), "you", NO_WITNESS);
+        PriceList now = table.change(List.of(tool("search", null)), "me", NO_WITNESS);
 
         assertThat(now.version()).isEqualTo(3);
         assertThat(shown(now)).containsExactly("MODEL large 2.500000 since 2 by you");
@@ -50,25 +50,25 @@ class PriceTableTest {
     }
 
     @Test
-    void whatHoldsAlreadyIsNoVersion() {
-        table.change(List.of(tool("search", "0.02")), "me", NOBODY);
+    void unchangedPriceIsNoNewVersion() {
+        table.change(List.of(tool("search", "0.02")), "me", NO_WITNESS);
 
-        assertThat(table.change(List.of(tool("search", "0.020"), model("none", null)), "you", NOBODY).version())
+        assertThat(table.change(List.of(tool("search", "0.020"), model("none", null)), "you", NO_WITNESS).version())
                 .isOne();
     }
 
     @Test
     void aPriceOfNothingIsAPrice() {
-        assertThat(shown(table.change(List.of(model("free", "0")), "me", NOBODY)))
+        assertThat(shown(table.change(List.of(model("free", "0")), "me", NO_WITNESS)))
                 .containsExactly("MODEL free 0.000000 since 1 by me");
     }
 
     /** A tool and a model may be called the same. */
     @Test
     void kindsAreApart() {
-        table.change(List.of(tool("x", "1"), model("x", "2")), "me", NOBODY);
+        table.change(List.of(tool("x", "1"), model("x", "2")), "me", NO_WITNESS);
 
-        assertThat(shown(table.change(List.of(tool("x", null)), "me", NOBODY)))
+        assertThat(shown(table.change(List.of(tool("x", null)), "me", NO_WITNESS)))
                 .containsExactly("MODEL x 2.000000 since 1 by me");
     }
 
@@ -80,7 +80,7 @@ class PriceTableTest {
             String usd = Integer.toString(hand);
             hands.add(() -> {
                 together.await();
-                return table.change(List.of(tool("tool " + usd, usd)), "me", NOBODY).version();
+                return table.change(List.of(tool("tool " + usd, usd)), "me", NO_WITNESS).version();
             });
         }
         try (ExecutorService pool = Executors.newFixedThreadPool(6)) {

@@ -51,7 +51,7 @@ class DocumentsTest {
             YAML | a: !!binary aGk=      | YAML_FEATURE        | /a | tags
             YAML | a: !!java.net.URL x   | YAML_FEATURE        | /a | tags
             """)
-    void whatCannotBeReadIsNamedWithItsPlace(Format format, String text, String code, String pointer, String message) {
+    void unreadableDocumentNamesThePosition(Format format, String text, String code, String pointer, String message) {
         assertThat(problems(text == null ? "" : text, format)).first().satisfies(problem -> {
             assertThat(problem.code()).isEqualTo(code);
             assertThat(problem.pointer()).isEqualTo(pointer == null ? "" : pointer);

@@ -15,8 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 class ModelPricesTest {
 
-    /** A plan whose tasks no agent has got. */
-    private static final Plan NOBODY = new Plan(1, List.of());
+    /** A plan without assigned agents. */
+    private static final Plan UNASSIGNED = new Plan(1, List.of());
 
     private static final String TASKS = """
             {"tasks": [{"id": "a", "suggested_model": "small"}, {"id": "b"},
@@ -57,11 +57,11 @@ class ModelPricesTest {
             throw new AssertionError("asked for " + models);
         };
 
-        assertThat(none.check(JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"), NOBODY)).isEmpty();
+        assertThat(none.check(JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"), UNASSIGNED)).isEmpty();
     }
 
     @Test
     void withoutAPriceListNothingIsRefused() {
-        assertThat(ModelPrices.UNKNOWN.check(JsonMapper.shared().readTree(TASKS), NOBODY)).isEmpty();
+        assertThat(ModelPrices.UNKNOWN.check(JsonMapper.shared().readTree(TASKS), UNASSIGNED)).isEmpty();
     }
 }

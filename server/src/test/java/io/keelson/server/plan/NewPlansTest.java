@@ -22,7 +22,7 @@ class NewPlansTest {
     private static final NewPlans READER = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout);
 
     @Test
-    void whatHasCompletedStaysAndCanBeDependedOn() {
+    void completedTasksStayAndCanBeDependedOn() {
         NewPlans.Checked plan = ((ReadResult.Ok<NewPlans.Checked>) read("""
                 {"reasoning": "another way", "tasks": [{"id": "new", "depends_on": ["done"], "steps": [
                   {"tool": "echo", "input": {"v": "${ .tasks.done.output }", "w": "${ .inputs.who }"}}]}]}""")).value();
@@ -36,7 +36,7 @@ class NewPlansTest {
     }
 
     @Test
-    void whatHasCompletedMayBeNamedWithoutDependingOnIt() {
+    void completedTaskMayBeReadWithoutDependingOnIt() {
         assertThat(Missions.problems(read("""
                 {"tasks": [{"id": "new", "when": "${ .tasks.done.output == 1 }",
                   "steps": [{"tool": "echo", "input": {"v": "${ .tasks.done.output }"}}]}]}"""))).isEmpty();

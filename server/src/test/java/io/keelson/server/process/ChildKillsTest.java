@@ -27,16 +27,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A run that starts one that starts one, each with work before and after it that costs something: the server is killed as
- * children are made, when one has ended, and as parents learn of it. All three have the story that they have without that.
+ * A run with a child that has a child, each with paid work before and after it. The server is killed as children are
+ * created, when one has ended, and as its parent records that. All three must have the same story as without kills.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChildKillsTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int LEVELS = 3;
-    private static final Write BORN = told("child_run_started");
-    private static final Write ENDED = told("run_completed");
-    private static final Write HEARD = told("child_run_ended");
+    private static final Write BORN = event("child_run_started");
+    private static final Write ENDED = event("run_completed");
+    private static final Write PARENT_INFORMED = event("child_run_ended");
 
     @Test
     void nothingIsLostOrDoneTwiceOnThreeLevels(@TempDir Path folder) throws Exception {
@@ -64,8 +64,8 @@ class ChildKillsTest {
         node.awaitDeath();
         again(node, Point.AFTER_COMMIT, BORN, 1);
         again(node, Point.AFTER_COMMIT, ENDED, 0);
-        again(node, Point.BEFORE_COMMIT, HEARD, 0);
-        again(node, Point.AFTER_COMMIT, HEARD, 1);
+        again(node, Point.BEFORE_COMMIT, PARENT_INFORMED, 0);
+        again(node, Point.AFTER_COMMIT, PARENT_INFORMED, 1);
         node.restart();
         node.awaitReady();
         return run;
@@ -108,7 +108,7 @@ class ChildKillsTest {
         });
     }
 
-    private static Write told(String event) {
-        return new Write("insert into orchestration_events", event);
+    private static Write event(String type) {
+        return new Write("insert into orchestration_events", type);
     }
 }

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Orders that steps place after an approval, with a provider over HTTP: the server is killed when the provider has taken one
- * and nobody has noted it, and when that is noted and the step's result is not. Each is placed and charged for once.
+ * Steps place orders with a provider over HTTP after an approval. The server is killed before it records an accepted order,
+ * and before it records the step's result. Each order is placed and charged once.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class CommandKillsTest {
@@ -39,7 +39,7 @@ class CommandKillsTest {
     private static final String PRICE = "0.25";
 
     @Test
-    void whatTheProviderHasTakenIsNeitherPlacedNorChargedForAgain(@TempDir Path folder) throws Exception {
+    void acceptedOrderIsPlacedAndChargedOnce(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         try (TestProvider provider = new TestProvider();
                 Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));

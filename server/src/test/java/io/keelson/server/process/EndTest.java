@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ends that nobody planned: whoever supervises the server must see them. */
+/** Unplanned ends of the server: a supervisor must notice them. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 class EndTest {
 

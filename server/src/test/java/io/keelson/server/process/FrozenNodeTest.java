@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T5 of the specification (reliability §3): a node stands still in the middle of its work until its leases have run out
- * and another has done it; what it says when it goes on changes nothing.
+ * T5 of the specification (reliability §3): a node is paused during its work until its leases have expired and another node
+ * has done the work; its late reports change nothing.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class FrozenNodeTest {
@@ -37,7 +37,7 @@ class FrozenNodeTest {
             "orchestration_tasks", "orchestration_steps", "orchestration_events", "work_results", "work_queue");
 
     @Test
-    void whatItSaysLateChangesNothing(@TempDir Path folder) throws Exception {
+    void lateReportsChangeNothing(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_LEASE_SECONDS",
                 "2", "KEELSON_ALLOWED_COMMANDS", "sleep", "KEELSON_ALLOWED_FOLDERS", folder.toString());

@@ -10,7 +10,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
-/** Grants credits steadily, one grant after the other, and asks for each until somebody says that it is booked. */
+/** Grants credits steadily, one grant after the other, and repeats each until a server confirms it. */
 final class Grants implements AutoCloseable {
     /** Credits of each. */
     static final int AMOUNT = 3;
@@ -41,7 +41,7 @@ final class Grants implements AutoCloseable {
     /** Stops; returns how many were granted. */
     int stop() throws InterruptedException {
         clock.shutdown();
-        assertThat(clock.awaitTermination(1, TimeUnit.MINUTES)).as("somebody books the last grant").isTrue();
+        assertThat(clock.awaitTermination(1, TimeUnit.MINUTES)).as("the last grant is confirmed").isTrue();
         return granted;
     }
 

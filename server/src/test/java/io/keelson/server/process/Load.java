@@ -22,33 +22,32 @@ import java.util.function.IntFunction;
 import org.awaitility.Awaitility;
 
 /**
- * Starts runs at a steady rate, or as fast as a slow machine takes them, and keeps a journal of what it was told, for there
- * may be nobody to ask later.
+ * Submits runs at a steady rate, or as fast as a slow machine accepts them, and keeps a journal of the responses.
  */
 final class Load implements AutoCloseable {
     private static final int PER_SECOND = 20;
     private static final int MOST_UNANSWERED = 16;
 
-    private enum Told {
-        /** It is there. */
+    private enum Submission {
+        /** The server accepted the run. */
         YES,
-        /** It is not there. */
+        /** The server refused the run. */
         NO,
-        /** No answer came, or one that leaves it open. */
+        /** No response, or one that leaves it open. */
         UNKNOWN
     }
 
     private final IntFunction<Keelson> clients;
     private final Function<String, Mission> missions;
-    private final Map<String, Told> journal = new ConcurrentHashMap<>();
+    private final Map<String, Submission> journal = new ConcurrentHashMap<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore unanswered = new Semaphore(MOST_UNANSWERED);
     private int asked;
 
     /**
-     * @param clients who is to take the n-th run
-     * @param missions what a run of that name is to do
+     * @param clients the client for the n-th run
+     * @param missions the mission of the run with that name
      */
     Load(IntFunction<Keelson> clients, Function<String, Mission> missions) {
         this.clients = clients;
@@ -62,43 +61,43 @@ final class Load implements AutoCloseable {
         }
         int number = asked++;
         String name = "load-" + number;
-        journal.put(name, Told.UNKNOWN);
+        journal.put(name, Submission.UNKNOWN);
         callers.execute(() -> journal.put(name, create(number, name)));
     }
 
-    private Told create(int number, String name) {
+    private Submission create(int number, String name) {
         try {
             clients.apply(number).runs().create(RunRequest.of(missions.apply(name).toJson()).start());
-            return Told.YES;
+            return Submission.YES;
         } catch (KeelsonException e) {
-            return e.status() >= 400 && e.status() < 500 ? Told.NO : Told.UNKNOWN;
+            return e.status() >= 400 && e.status() < 500 ? Submission.NO : Submission.UNKNOWN;
         } finally {
             unanswered.release();
         }
     }
 
-    /** Stops and waits until all that was asked is answered or given up. */
+    /** Stops and waits until every request is answered or abandoned. */
     void stop() throws InterruptedException {
         clock.shutdownNow();
         callers.shutdown();
         assertThat(callers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     }
 
-    /** I6 of the specification: what was answered exists, what was left open exists at most once; and all of it ends. */
+    /** I6 of the specification: accepted runs exist once, those without a response at most once, and all of them end. */
     String assertKept(Database database) {
         Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(100)).untilAsserted(
                 () -> assertThat(counts(database, "state <> 'completed'")).isEmpty());
         Map<String, Integer> there = counts(database, "true");
-        journal.forEach((name, told) -> {
+        journal.forEach((name, submission) -> {
             int found = there.getOrDefault(name, 0);
-            switch (told) {
+            switch (submission) {
                 case YES -> assertThat(found).as("I6: %s was answered", name).isEqualTo(1);
                 case NO -> assertThat(found).as("I6: %s was refused", name).isZero();
                 case UNKNOWN -> assertThat(found).as("I6: %s is unknown", name).isBetween(0, 1);
             }
         });
         return String.format("%d runs asked for, %d answered, %d exist", journal.size(),
-                journal.values().stream().filter(Told.YES::equals).count(), there.size());
+                journal.values().stream().filter(Submission.YES::equals).count(), there.size());
     }
 
     private static Map<String, Integer> counts(Database database, String where) {

@@ -31,24 +31,24 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * examples/release-train from its goal to its order, once undisturbed and once with the server killed at five named
- * moments, each time started anew on the same data folder: that changes nothing but the time.
+ * Runs examples/release-train from its goal to its order, once undisturbed and once with the server killed at five points
+ * and restarted on the same data folder. Only times may differ.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ReleaseTrainTest {
     private static final Path MISSION = Path.of("../examples/release-train/release-train.yaml");
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-    /** The planner's first answer is there and not recorded. */
+    /** The planner's first answer arrived and is not recorded. */
     private static final Write PLANNED = new Write("insert into work_results", "");
-    /** The agent has asked for a tool, and nobody has called it. */
+    /** The agent requested a tool call, which has not started. */
     private static final Write TURNED = new Write("insert into orchestration_steps", "echo");
-    /** The verifier has rejected the notes; the agent dies, too. */
-    private static final Write REJECTED = told("task_verification_failed");
-    /** The order is placed; neither its command nor its step knows. */
+    /** The verifier rejected the notes; the agent is killed, too. */
+    private static final Write REJECTED = event("task_verification_failed");
+    /** The order is placed, and neither its command nor its step is recorded. */
     private static final Write PLACED = new Write("insert into simulated_effects", "");
-    /** Everything is done, and the run is about to be. */
-    private static final Write ENDED = told("run_completed");
+    /** All tasks are completed, and the run is about to be. */
+    private static final Write ENDED = event("run_completed");
 
     @Test
     void fiveKillsChangeNothingButTheTime(@TempDir Path folder) throws Exception {
@@ -93,7 +93,7 @@ class ReleaseTrainTest {
         node.restart();
         node.awaitReady();
         node.awaitDeath();
-        worker.killAndStartAnew();
+        worker.killAndRestart();
         node.restart();
         node.awaitReady();
         awaitSignal(node.client(), run);
@@ -144,7 +144,7 @@ class ReleaseTrainTest {
         return Story.of(client, run);
     }
 
-    private static Write told(String event) {
-        return new Write("insert into orchestration_events", event);
+    private static Write event(String type) {
+        return new Write("insert into orchestration_events", type);
     }
 }

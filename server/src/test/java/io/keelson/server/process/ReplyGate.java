@@ -10,7 +10,7 @@ import java.net.URI;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Stands between clients and one server: an answer may be withheld when the server has just begun to give it. */
+/** Proxies requests to one server, and can withhold a response that the server has begun to send. */
 final class ReplyGate implements AutoCloseable {
     private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final AtomicReference<@Nullable Runnable> trap = new AtomicReference<>();

@@ -97,7 +97,7 @@ final class ServerProcess implements AutoCloseable {
         process.destroyForcibly().onExit().join();
     }
 
-    /** SIGKILL, at whatever instruction it is. */
+    /** Sends SIGKILL. */
     void kill() throws InterruptedException {
         process.destroyForcibly();
         process.waitFor();

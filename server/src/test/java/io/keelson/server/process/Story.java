@@ -10,8 +10,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * All that the API tells of a run and what came of it, but for when it was and by whose hands: two runs of one mission have
- * the same story whatever befell the nodes that made them.
+ * All that the API returns about a run and its results, without times and executors. Two runs of one mission must have the
+ * same story, regardless of faults.
  */
 final class Story {
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");

@@ -30,8 +30,8 @@ final class TrainProcess implements AutoCloseable {
                 .start();
     }
 
-    /** SIGKILL, with whatever it has in its hands; another one is started. */
-    void killAndStartAnew() throws IOException {
+    /** Sends SIGKILL and starts another process. */
+    void killAndRestart() throws IOException {
         process.destroyForcibly().onExit().join();
         process = launch();
     }

@@ -142,7 +142,7 @@ class BoardAcceptanceTest {
 
     /** AC-21: who decides on what has been overtaken changes nothing, learns of it, and decides on what is. */
     @Test
-    void ac21WhoComesLateIsToldAndGetsTheNewRow() throws SQLException {
+    void ac21StaleUpdateIsRefusedWithTheNewRow() throws SQLException {
         create(true);
         RunView stale = world.load(RUN);
         StepRow step = claim();
@@ -201,7 +201,7 @@ class BoardAcceptanceTest {
                         "Task b|medium|auto|orchestration|[\"mission_task\", \"other\"]|t");
     }
 
-    /** AC-25, and AC-10: a second one is refused by the index, with the run that would bring it; so is nothing made anew by another start. */
+    /** AC-25, AC-10: the index refuses a second one, with the run that would create it; another start creates nothing. */
     @Test
     void ac25ASecondOneIsTheFirst() throws SQLException {
         create(true);

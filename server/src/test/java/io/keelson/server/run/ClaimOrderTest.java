@@ -50,7 +50,7 @@ class ClaimOrderTest extends QueuedWork {
 
     /** One slot at a time becomes free: the flood has waited longest, and still everybody has a turn. */
     @Test
-    void whoeverWasServedLastWaitsForTheOthers() throws SQLException {
+    void lastServedWorkspaceWaitsForTheOthers() throws SQLException {
         List<UUID> workspaces = new ArrayList<>(List.of(world.workspace, RunFixtures.workspace(world.database),
                 RunFixtures.workspace(world.database)));
         workspaces.sort(Comparator.comparing(UUID::toString));
@@ -103,7 +103,7 @@ class ClaimOrderTest extends QueuedWork {
     }
 
     @Test
-    void whatHasNoRoomAtWorkIsPassedOver() throws SQLException {
+    void workAboveItsLimitIsSkipped() throws SQLException {
         UUID other = RunFixtures.workspace(world.database);
         UUID first = start(world.workspace, 100);
         start(world.workspace, 100);

@@ -35,8 +35,8 @@ class CommitMessageTest {
     private static final Actor TESTER = Actor.human("tester");
 
     /**
-     * @param by what somebody else has done since the decision
-     * @param part the statement that must notice
+     * @param by the concurrent change since the decision
+     * @param part the statement that must detect it
      */
     private record Overtaken(String by, Function<RunView, Part<?>> part) {
         @Override
@@ -70,14 +70,14 @@ class CommitMessageTest {
 
     @ParameterizedTest
     @MethodSource("overtaken")
-    void whatIsAsItMustBeIsCommitted(Overtaken overtaken) throws SQLException {
+    void currentViewsAreCommitted(Overtaken overtaken) throws SQLException {
         send(overtaken.part.apply(paused()));
         assertThat(committedTimers()).isEqualTo(2);
     }
 
     @ParameterizedTest
     @MethodSource("overtaken")
-    void whatWasOvertakenLeavesNothingBehind(Overtaken overtaken) throws SQLException {
+    void staleCommitWritesNothing(Overtaken overtaken) throws SQLException {
         RunView view = paused();
         world.database.runInTransaction(c -> {
             RunFixtures.execute(c, "set local session_replication_role = replica");

@@ -88,7 +88,7 @@ class DueWorkTest extends QueuedWork {
 
     /** Plans made while the tables were empty are kept by their connection and must still go by index later. */
     @Test
-    void whatIsDueIsFoundByIndex() throws SQLException {
+    void dueWorkIsFoundByIndex() throws SQLException {
         try (Connection c = world.database.dedicatedConnection()) {
             for (int i = 0; i < 10; i++) {
                 world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new WorkspaceRoundRobin()));

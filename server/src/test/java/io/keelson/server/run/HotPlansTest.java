@@ -47,8 +47,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Whatever runs often goes by index, however much history and however long a queue there is: the plans of all statements
- * as they are carried out on tables with 60,000 ended steps, 300,000 events, and 20,000 runs that wait in the queue.
+ * Frequent statements use indexes, with a long history and a long queue: the plans of all statements as executed on tables
+ * with 60,000 ended steps, 300,000 events, and 20,000 queued runs.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HotPlansTest {
@@ -180,13 +180,13 @@ class HotPlansTest {
     }
 
     @Test
-    void whatIsAskedOftenGoesByIndex() throws SQLException {
+    void frequentQueriesUseIndexes() throws SQLException {
         analyze();
         askOften();
     }
 
     private void askOften() throws SQLException {
-        // PostgreSQL makes a statement's plan anew five times and may then keep a general one.
+        // PostgreSQL plans a statement five times with its values and may then keep a generic plan.
         for (int i = 0; i < 7; i++) {
             askEverything(pool.connection());
         }
@@ -198,7 +198,7 @@ class HotPlansTest {
         analyze();
         assertThat(world.query("select pg_relation_size('work_queue') / 8192 >= " + 3 * MOST_PAGES))
                 .containsExactly("t");
-        // One alone may come by a page that has just been split, or by what nobody has cleaned up yet.
+        // A single claim may meet a page that was just split, or dead rows not yet cleaned up.
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 5; i++) {
             least = Math.min(least, pagesOfAClaim());
@@ -293,7 +293,7 @@ class HotPlansTest {
     private void readInbox(Connection c) throws SQLException {
         Inbox inbox = new Inbox(() -> world.now);
         List<ObjectNode> items = inbox.items(c, world.workspace, Inbox.Filter.ALL, null, 50);
-        assertThat(items).as("somebody is waited for").isNotEmpty();
+        assertThat(items).as("waits for people").isNotEmpty();
         ObjectNode first = items.getFirst();
         inbox.items(c, world.workspace, Inbox.Filter.ALL, Inbox.Place.of(first), 50);
         inbox.stats(c, world.workspace);

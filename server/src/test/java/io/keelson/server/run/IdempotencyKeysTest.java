@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** When keys expire, by a clock that stands. */
+/** When keys expire, by a fixed clock. */
 class IdempotencyKeysTest {
 
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
@@ -40,7 +40,7 @@ class IdempotencyKeysTest {
     }
 
     @Test
-    void theFirstAnswerStands() {
+    void firstAnswerIsKept() {
         try (Database database = TestDatabase.create()) {
             database.runInTransaction(c -> keys.answered(c, use("k"), new StoredAnswer(201, "/x", "{\"a\": 1}")));
             database.runInTransaction(c -> keys.answered(c, use("k"), new StoredAnswer(200, null, null)));

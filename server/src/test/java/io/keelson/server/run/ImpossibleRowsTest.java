@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the database itself refuses, whatever a bug in Java asks of it (AC-7, and our own checks). */
+/** Rows that the database itself refuses, as a bug in Java might write them (AC-7, and our own checks). */
 class ImpossibleRowsTest {
     private static final String CHECK_VIOLATION = "23514";
     private static World world;
@@ -71,7 +71,7 @@ class ImpossibleRowsTest {
             update orchestration_steps set completed_at = now()
             update run_agents set completed_at = now()
             update work_queue set lease_ms = 1000
-            update work_queue set holder = 'somebody'
+            update work_queue set holder = 'worker'
             update work_queue set deadline_at = now()
             update board_tasks set status = 'nonsense'
             """)

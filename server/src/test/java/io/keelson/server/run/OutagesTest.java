@@ -21,7 +21,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Times without any engine node are noted by whoever comes back first, and count for nobody. */
+/** The first node that starts after an outage records it, and timeouts do not count it. */
 class OutagesTest {
     private static final Duration SILENCE = Duration.ofSeconds(15);
     private static final String NOTED = "select from_at || ' ' || to_at from engine_outages order by 1";
@@ -35,7 +35,7 @@ class OutagesTest {
     }
 
     @Test
-    void whoeverComesBackNotesTheSilence() throws SQLException {
+    void firstNodeBackRecordsTheOutage() throws SQLException {
         arrive("one");
         world.tick(Duration.ofSeconds(10));
         arrive("two");

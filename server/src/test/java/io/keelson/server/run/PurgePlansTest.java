@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Emptying a small workspace costs the same whatever others have in the same tables. */
+/** Deleting a small workspace costs the same, regardless of other workspaces' rows. */
 class PurgePlansTest {
     private static final int OTHERS = 3_000;
     private static final int RUNS = 20;
@@ -131,7 +131,7 @@ class PurgePlansTest {
         world.close();
     }
 
-    /** With what was planned while the tables were empty, too: nobody may have looked at them since. */
+    /** Also with plans made while the tables were empty: they may not have been analyzed since. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void nothingIsLookedForAmongAllRows(boolean analyzed) throws SQLException {

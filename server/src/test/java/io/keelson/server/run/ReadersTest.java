@@ -179,7 +179,7 @@ class ReadersTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "%%%", "abc", "MjAyNi0wMS0wMS8x"})
-    void aCursorOfSomebodyElseIsRefused(String cursor) {
+    void foreignCursorIsRefused(String cursor) {
         assertThatThrownBy(() -> reader.runs(c, world.workspace, ALL, cursor, 3))
                 .isInstanceOf(RunReader.BadCursorException.class);
     }
@@ -263,9 +263,9 @@ class ReadersTest {
         assertThat(scopes.step(c, first.id()).input()).isEqualTo("{\"say\": \"${ .inputs.word }\"}");
     }
 
-    /** A failed run tried again: the new attempt's task stands for the old one's output. */
+    /** After a retry of a failed run, the new attempt's task has the old one's output. */
     @Test
-    void whatIsCarriedOverIsReadFromWhereItWasMade() throws SQLException {
+    void reusedOutputIsReadFromItsFirstAttempt() throws SQLException {
         world.send(new Command.DecideStep(run, stepOf("b").id(), false, "no", TESTER));
         world.forget(run);
         world.send(new Command.Retry(run, false, TESTER));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever happens to runs, what was decided in memory is what the database gives back. */
+/** After any commands, the views loaded from the database equal those decided in memory. */
 class RoundTripTest {
     private static final int RUNS = 32;
     private static final int BATCHES = 200;

@@ -156,9 +156,9 @@ class SchemaTest {
                    and relname <> 'flyway_schema_history' and obj_description(oid, 'pg_class') is null""")).isEmpty();
     }
 
-    /** A reference is a query per row: what is ours, or held by whoever writes it, has none (docs/adr/0011). */
+    /** A foreign key costs a query per row: rows written or locked by the same transaction have none (docs/adr/0011). */
     @Test
-    void whatARunMakesRefersToFewOthers() {
+    void runsRowsHaveFewForeignKeys() {
         assertThat(foreignKeys("run_agents")).isEmpty();
         assertThat(foreignKeys("run_attempts")).isEmpty();
         assertThat(foreignKeys("board_tasks")).containsExactly(

@@ -27,8 +27,8 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 
 /**
- * A database, a clock that stands still, and the shortest possible committer: batches of commands decided on views kept
- * in memory and written, after which the views loaded from the database must equal those in memory.
+ * A database, a fixed clock, and a minimal committer. It decides batches of commands on views in memory and writes them;
+ * afterwards the views loaded from the database must equal those in memory.
  */
 public final class World implements AutoCloseable {
     public final Database database;
@@ -50,7 +50,7 @@ public final class World implements AutoCloseable {
 
     /**
      * @param database taken over
-     * @param watch    what stands between the store and the committer's connection
+     * @param watch    wraps the committer's connection
      */
     World(Database database, UnaryOperator<Connection> watch) {
         this.database = database;

@@ -92,7 +92,7 @@ class WriteTest {
     }
 
     @Test
-    void whatJsonbRefusesIsReplaced() throws SQLException {
+    void charactersJsonbRefusesAreReplaced() throws SQLException {
         UUID run = new UUID(1, 1);
         world.send(new Command.Create(run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),
                 true, TESTER));
@@ -125,7 +125,7 @@ class WriteTest {
     /** As one that was suspended is, or thinks that it was. */
     @ParameterizedTest
     @CsvSource({"-6, false", "-4, true", "4, true", "6, false"})
-    void whoIsWrongAboutTheTimeWritesNothing(int seconds, boolean written) throws SQLException {
+    void nodeWithAWrongTimeWritesNothing(int seconds, boolean written) throws SQLException {
         Instant thought = world.now.plusSeconds(seconds);
         UUID old = new UUID(1, 1);
         world.send(new Command.Create(run(old, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),

@@ -38,7 +38,7 @@ class ScheduleRunnerTest {
     private static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");
     private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
 
-    /** A process that ends at once: nobody catches it. */
+    /** Simulates a process that ends at once: no code catches it. */
     private static final class Killed extends Error {
         private static final long serialVersionUID = 1L;
     }
@@ -383,7 +383,7 @@ class ScheduleRunnerTest {
     }
 
     @Test
-    void askedByHandAndBackfilledWhateverThePoliciesSay() throws Exception {
+    void manualAndBackfilledRunsIgnorePolicies() throws Exception {
         Schedule schedule = add(spec("b", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         at("12:00");
         database.runInTransaction(c -> scheduleRunner.trigger(c, schedule));
@@ -413,7 +413,7 @@ class ScheduleRunnerTest {
     }
 
     @Test
-    void whatCannotBeMadeIsToldAndTheNextOneIsTried() throws Exception {
+    void failedSubmissionIsReportedAndTheNextOneTried() throws Exception {
         Schedule schedule = add(spec("f", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         runs.refuse = new Outcome.Refused("INSUFFICIENT_CREDITS", "too poor");
         at("12:00");

@@ -80,9 +80,9 @@ class SecretsTest {
         assertThat(secrets.redaction(workspace, Set.of("token", "ghost")).text("first")).isEqualTo("[secret]");
     }
 
-    /** Whoever was given a value may hold it still, however often it was set anew since, and if it was removed. */
+    /** A worker may still hold a value that was replaced any number of times, or deleted. */
     @Test
-    void whatWasReplacedOrRemovedIsStruckOutForADay() {
+    void replacedSecretIsRedactedForADay() {
         for (String value : List.of("first", "second", "third")) {
             secrets.set(workspace, "token", value, AuditOrigin.SERVER);
         }
@@ -114,7 +114,7 @@ class SecretsTest {
     }
 
     @Test
-    void whatIsRemovedIsGone() {
+    void removedSecretIsGone() {
         secrets.set(workspace, "token", "s3cret", AuditOrigin.SERVER);
 
         assertThat(secrets.remove(other, "token", AuditOrigin.SERVER)).isFalse();
@@ -124,7 +124,7 @@ class SecretsTest {
     }
 
     @Test
-    void whatWasPutInAnothersPlaceDoesNotOpen() {
+    void swappedCiphertextDoesNotDecrypt() {
         secrets.set(workspace, "token", "s3cret", AuditOrigin.SERVER);
         secrets.set(workspace, "other", "different", AuditOrigin.SERVER);
         sql("update secrets set sealed = (select sealed from secrets where name = 'token') where name = 'other'");

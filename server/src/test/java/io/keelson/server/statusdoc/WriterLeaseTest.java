@@ -26,7 +26,7 @@ class WriterLeaseTest {
         database.close();
     }
 
-    /** Up to which event all is written; -1 where it is somebody else's turn. */
+    /** The last event written; -1 when another node has the lease. */
     private long taken(WriterLease writerLease) {
         return database.<Long>withConnection(c -> writerLease.take(c).orElse(-1));
     }
@@ -36,7 +36,7 @@ class WriterLeaseTest {
     }
 
     @Test
-    void whatIsWrittenCountsAlsoWhereTheTurnWasLost() {
+    void progressIsKeptAfterALostLease() {
         database.runInTransaction(c -> slow.begin(c, 3));
         database.runInTransaction(c -> other.begin(c, 5));
         assertThat(taken(slow)).isEqualTo(3);

@@ -20,7 +20,7 @@ class TracesDocTest {
     }
 
     @Test
-    void nobodyGetsTracesWhoDidNotAskForThem() {
+    void tracesAreOffByDefault() {
         assertThat(Traces.wanted(Map.of())).isFalse();
         assertThat(Traces.wanted(Map.of("OTEL_SERVICE_NAME", "x"))).isFalse();
         assertThat(Traces.wanted(Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://x", "OTEL_TRACES_EXPORTER", "none")))

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of deliveries, whatever receivers and nodes do: none is lost, none is unsigned, each has its turn. */
+/** Deliveries under faults of receivers and nodes: none is lost, none is unsigned, and each endpoint gets its turn. */
 @Timeout(60)
 class DeliverySenderTest {
 
@@ -139,7 +139,7 @@ class DeliverySenderTest {
     }
 
     @Test
-    void nothingIsLostWhateverTheReceiverDoes() throws Exception {
+    void noDeliveryIsLostOnReceiverFailures() throws Exception {
         Endpoint.WithSecret to = endpoint("in");
         queue(to.endpoint().id(), 4);
         receiver.then(500, 302, Receiver.HANG, 200, 404, 204);
@@ -169,10 +169,10 @@ class DeliverySenderTest {
         return new DeliveryPolicy(PACE.timeout(), PACE.lease(), PACE.delays(), PACE.turn(), patience, most);
     }
 
-    /** Nobody mends it: it collects nothing any more, people see why, and it can begin again. */
+    /** A failing endpoint is disabled: it collects no deliveries, shows the reason, and can be enabled again. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatTakesNothingForTooLongIsDisabled(boolean forTime) throws Exception {
+    void endpointThatFailsTooLongIsDisabled(boolean forTime) throws Exception {
         UUID to = endpoint("in").endpoint().id();
         queue(to, 4);
         receiver.then(200, 500, 500);
@@ -204,7 +204,7 @@ class DeliverySenderTest {
 
     /** One who takes something again is well. */
     @Test
-    void whatIsTakenAgainIsForgottenOfFailures() throws Exception {
+    void successResetsTheFailures() throws Exception {
         UUID to = endpoint("in").endpoint().id();
         queue(to, 1);
         receiver.then(503);
@@ -243,7 +243,7 @@ class DeliverySenderTest {
 
     /** What cannot be made any more keeps nothing waiting that is made. */
     @Test
-    void whatIsMadeIsSentWhileNothingCanBeMade() throws Exception {
+    void createdDeliveriesAreSentWhileNoneCanBeCreated() throws Exception {
         queue(endpoint("in").endpoint().id(), 2);
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (WebhookDispatcher webhookDispatcher =
@@ -280,7 +280,7 @@ class DeliverySenderTest {
         assertThat(bodies().getLast()).contains(Topics.PING);
     }
 
-    /** Whoever served it is about to let it rest, and has seen nothing of the ping. */
+    /** The sender that served the endpoint is about to release it, and has not seen the ping. */
     @Test
     void aPingWakesAnEndpointThatIsJustLetGo() throws Exception {
         UUID to = endpoint("in").endpoint().id();
@@ -305,9 +305,9 @@ class DeliverySenderTest {
         assertThat(bodies()).singleElement().asString().contains(Topics.PING);
     }
 
-    /** As databases greet whoever calls: a line with NUL in it. */
+    /** The receiver greets like a database server: a line with NUL in it. */
     @Test
-    void whatIsNoHttpServerIsAFailureAsOthersAre() throws Exception {
+    void nonHttpReceiverIsAnOrdinaryFailure() throws Exception {
         try (ServerSocket port = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             Thread.startVirtualThread(() -> {
                 while (true) {
@@ -348,7 +348,7 @@ class DeliverySenderTest {
     }
 
     @Test
-    void whatFailsForGoodIsDeadAndTheNextOnesGo() throws Exception {
+    void exhaustedDeliveryIsDeadAndTheNextOnesAreSent() throws Exception {
         UUID to = endpoint("in").endpoint().id();
         queue(to, 3);
         receiver.then(500, 500, 500, 500);
@@ -368,7 +368,7 @@ class DeliverySenderTest {
     }
 
     @Test
-    void whoeverIsGoneIsLeftAlone() throws Exception {
+    void receiverThatAnswersGoneGetsNoMore() throws Exception {
         UUID to = endpoint("in").endpoint().id();
         queue(to, 2);
         receiver.then(410);
@@ -389,7 +389,7 @@ class DeliverySenderTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whoeverLostTheLeaseSaysNothing(boolean overtaken) throws Exception {
+    void senderWithALostLeaseRecordsNothing(boolean overtaken) throws Exception {
         queue(endpoint("in").endpoint().id(), 2);
         receiver.then(Receiver.HANG, 500);
         DeliverySender one = sender(PACE);
@@ -412,7 +412,7 @@ class DeliverySenderTest {
     }
 
     @Test
-    void whatIsGivenUpIsTakenOverAtOnce() throws Exception {
+    void releasedEndpointIsTakenOverAtOnce() throws Exception {
         queue(endpoint("in").endpoint().id(), 1);
         receiver.then(Receiver.HANG);
         DeliverySender one = sender(PACE);
@@ -448,7 +448,7 @@ class DeliverySenderTest {
     }
 
     @Test
-    void underANewKeySecretsAreSealedAnew() {
+    void newSealingKeyReencryptsSecrets() {
         SealingKey old = SealingKey.fresh();
         SealingKey present = SealingKey.fresh();
         Endpoints before = new Endpoints(database, new Secrets(database, old, List.of()));
@@ -499,7 +499,7 @@ class DeliverySenderTest {
     }
 
     @Test
-    void whatCameToAnEndLongAgoIsForgotten() throws Exception {
+    void oldDeliveriesAreDeleted() throws Exception {
         queue(endpoint("in").endpoint().id(), 3);
         serveAll(sender(PACE));
         sql("update webhook_deliveries set completed_at = completed_at - interval '31 days' where position = 2");

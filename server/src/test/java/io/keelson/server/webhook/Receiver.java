@@ -19,7 +19,7 @@ import java.util.concurrent.Executors;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Somebody else's server, which does to the next requests what it is told and takes all others. */
+/** A receiver of webhooks that answers the next requests as configured and accepts all others. */
 public final class Receiver implements AutoCloseable {
 
     /** Instead of a status: no answer until it is released. */
@@ -28,7 +28,7 @@ public final class Receiver implements AutoCloseable {
     /** Instead of a status: the connection is closed. */
     public static final int BREAK_OFF = -1;
 
-    /** What came, whatever was answered. */
+    /** A received request, with any answer. */
     public record Got(String path, String id, String timestamp, String signature, String body) {
 
         /** How many of its signatures are by this secret, checked as receivers do. */
@@ -69,8 +69,8 @@ public final class Receiver implements AutoCloseable {
             Map<String, List<String>> headers = exchange.getRequestHeaders();
             got.add(new Got(exchange.getRequestURI().getPath(), one(headers, "Webhook-id"),
                     one(headers, "Webhook-timestamp"), one(headers, "Webhook-signature"), body));
-            Integer told = next.poll();
-            int status = told == null ? 204 : told;
+            Integer planned = next.poll();
+            int status = planned == null ? 204 : planned;
             if (status == HANG) {
                 over.await();
             }
@@ -95,7 +95,7 @@ public final class Receiver implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort() + "/";
     }
 
-    /** Answers whoever it lets hang. */
+    /** Answers the hanging requests. */
     public void release() {
         over.countDown();
     }

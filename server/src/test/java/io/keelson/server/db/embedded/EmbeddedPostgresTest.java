@@ -31,7 +31,7 @@ class EmbeddedPostgresTest {
     }
 
     @Test
-    void unlessToldOtherwiseItIsDurableAndPrivate() throws Exception {
+    void defaultsAreDurableAndPrivate() throws Exception {
         var options = new EmbeddedPostgresOptions(data(), TestPostgres.BINARIES, Map.of(), false);
         try (var postgres = EmbeddedPostgres.start(options)) {
             assertThat(single(postgres.url(), "show fsync")).isEqualTo("on");

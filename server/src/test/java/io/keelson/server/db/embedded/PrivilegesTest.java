@@ -33,7 +33,7 @@ class PrivilegesTest {
     }
 
     @Test
-    void whereNamespacesAreForbiddenAnotherUserRunsItAndStartsOnTheSameData() throws Exception {
+    void withoutNamespacesAnotherUserRunsTheSameData() throws Exception {
         for (int start = 0; start < 2; start++) {
             try (var postgres = start()) {
                 assertThat(single(postgres.url(), "select 1")).isEqualTo("1");
@@ -45,7 +45,7 @@ class PrivilegesTest {
     }
 
     @Test
-    void whereNoWayWorksTheErrorSaysWhatToDo() throws Exception {
+    void errorNamesARemedyWhenNoWayWorks() throws Exception {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
 
         assertThatThrownBy(this::start)

@@ -119,7 +119,7 @@ class RefusalTest {
     }
 
     @Test
-    void aUserWithoutAnEntryInThePasswordFileIsToldWhatToDo() {
+    void userMissingInThePasswordFileGetsInstructions() {
         assertThat(Cluster.reason("initdb: could not look up effective user ID 12345: user does not exist\n"))
                 .contains("/etc/passwd", "KEELSON_DATABASE_URL").doesNotContain("initdb");
         assertThat(Cluster.reason("no space")).isEqualTo("Its last words:\nno space");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What becomes of PostgreSQL when the JVM that runs it is killed, seen from other processes. */
+/** PostgreSQL after its JVM was killed, seen from other processes. */
 class SurvivalTest {
 
     @TempDir

@@ -122,7 +122,7 @@ class BatchCommitTest {
     }
 
     private BatchCommit flush() {
-        // A clock that stands: what it said is never too old, however slow the machine.
+        // A fixed clock: its time is never too old, even on a slow machine.
         return new BatchCommit(Nodes.store().runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
                 bystander,
                 new DatabaseTime(() -> 0), () -> Prices.NONE, Observer.NONE);

@@ -36,7 +36,7 @@ class DatabaseTimeTest {
     }
 
     @Test
-    void whatIsSaidIsNotFollowedByAnythingEarlier() {
+    void timeNeverGoesBack() {
         time.set(NOON.plusMillis(40));
         time.set(NOON);
         assertThat(time.now()).isEqualTo(NOON.plusMillis(40));

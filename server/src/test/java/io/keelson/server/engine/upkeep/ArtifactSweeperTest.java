@@ -121,7 +121,7 @@ class ArtifactSweeperTest {
         assertThat(bytes()).isEqualTo(6);
     }
 
-    /** The process ends after the record is marked: another one removes the content, when nobody reads it any more. */
+    /** The process ends after marking the record: another one removes the content once no reader has it open. */
     @Test
     void aCrashBetweenRecordAndContent() throws IOException {
         StoredArtifact content = stored("abc");
@@ -154,7 +154,7 @@ class ArtifactSweeperTest {
         assertThat(text("removed_at", id)).isNotNull();
     }
 
-    /** The process ends after the content is stored, before there is a record: nobody knows of it but the store. */
+    /** The process ends after storing the content, before writing a record: only the store has it. */
     @Test
     void aCrashBetweenContentAndRecord() throws IOException {
         StoredArtifact orphan = stored("orphan");
@@ -179,7 +179,7 @@ class ArtifactSweeperTest {
     }
 
     @Test
-    void whoAsksForItKeepsIt() throws IOException {
+    void requestedArtifactIsKept() throws IOException {
         UUID id = record(run(true), "a", stored("abc"), null);
         assertThat(access(id)).isTrue();
         assertThat(text("expires_at", id)).as("its run has only just ended").isNull();
@@ -193,7 +193,7 @@ class ArtifactSweeperTest {
         assertThat(access(id)).isFalse();
     }
 
-    /** Somebody has asked for it and has not been answered when the sweep comes. */
+    /** The sweep runs between a request for the artifact and its response. */
     @Test
     void aSweepPassesOverWhatIsBeingAskedFor() throws IOException {
         UUID id = record(run(true), "a", stored("abc"), null);
@@ -209,7 +209,7 @@ class ArtifactSweeperTest {
     }
 
     @Test
-    void whatIsDeletedTakesNoRoom() throws IOException {
+    void deletedArtifactUsesNoQuota() throws IOException {
         UUID run = run(false);
         UUID id = record(run, "a", stored("abc"), null);
         assertThat(bytes()).isEqualTo(3);

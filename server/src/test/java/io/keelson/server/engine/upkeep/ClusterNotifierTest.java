@@ -41,7 +41,7 @@ class ClusterNotifierTest {
 
         void inCompany() throws InterruptedException {
             notifier.peersPresent(true);
-            assertThat(next()).as("whatever was called before it listened").isEqualTo(ALL);
+            assertThat(next()).as("notifications before it listened").isEqualTo(ALL);
         }
 
         Set<Notification> next() throws InterruptedException {
@@ -94,7 +94,7 @@ class ClusterNotifierTest {
     }
 
     @Test
-    void whoIsAloneNeitherCallsNorListens() throws Exception {
+    void singleNodeNeitherNotifiesNorListens() throws Exception {
         try (Database database = TestDatabase.create();
                 Connection listening = listening(database)) {
             Node one = Node.of(database, "node:one");
@@ -117,7 +117,7 @@ class ClusterNotifierTest {
         }
     }
 
-    /** Where a connection is lost, whatever may have been called meanwhile is taken as called. */
+    /** After a lost connection, all notifications count as received. */
     @Test
     void aLostConnectionIsReplaced() throws Exception {
         try (Database database = TestDatabase.create()) {
@@ -142,7 +142,7 @@ class ClusterNotifierTest {
         }
     }
 
-    /** A connection that something on the way has forgotten says nothing, as one on which nobody calls. */
+    /** A connection dropped by the network is as silent as one without notifications. */
     @Test
     void itAsksWhetherItsConnectionIsThere() throws Exception {
         try (Database database = TestDatabase.create();
@@ -156,7 +156,7 @@ class ClusterNotifierTest {
     }
 
     @Test
-    void whatIsNoCallIsPassedOver() throws Exception {
+    void malformedNotificationIsIgnored() throws Exception {
         try (Database database = TestDatabase.create()) {
             Node one = Node.of(database, "node:one");
             try (ClusterNotifier _ = one.notifier; Connection other = database.dedicatedConnection();

@@ -28,7 +28,7 @@ class DueWorkPollerTest {
 
     /** Both nodes see a lease that has ended, and the other one puts the work in the queue after this one has looked. */
     @Test
-    void whoeverFindsALeaseEndedLooksAgainAtOnceForWhatAnotherNodeMakesOfIt() throws Exception {
+    void expiredLeaseTriggersAnImmediateSecondPoll() throws Exception {
         try (Nodes nodes = new Nodes(folder)) {
             heldByAWorker(nodes);
             List<Command> asked = new ArrayList<>();

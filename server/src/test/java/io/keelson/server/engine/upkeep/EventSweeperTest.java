@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Events move to the archive and on to files; whatever dies between, each is in one place. */
+/** Events move to the archive and then to files; after a crash at any point, each is in one place. */
 class EventSweeperTest {
 
     private static final Instant ENDED = Instant.parse("2026-01-01T00:00:00Z");
@@ -188,7 +188,7 @@ class EventSweeperTest {
         assertThat(read(old)).isEqualTo(numbers(1, EVENTS));
     }
 
-    /** The process ends when the file is stored and not noted: the events stay, and the file is nobody's. */
+    /** The process ends after storing the file, before recording it: the events stay, and the file is an orphan. */
     @Test
     void aCrashBetweenFileAndNote() throws IOException {
         now = ENDED.plus(AGES.archive());
@@ -231,7 +231,7 @@ class EventSweeperTest {
         assertThat(all).hasSize(2 * EVENTS);
     }
 
-    /** Nobody else may remove one, nor change one. */
+    /** No other statement may delete or change an event. */
     @Test
     void theTablesStayAppendOnly() {
         now = ENDED.plus(AGES.hot());

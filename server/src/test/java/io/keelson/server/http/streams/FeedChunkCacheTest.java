@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.node.ObjectNode;
 
-/** However large events are, those that nobody has in hand take no more room than they may. */
+/** Chunks without a reader stay within the cache's limit, for events of any size. */
 class FeedChunkCacheTest {
 
     private static final int MOST = 100_000;
@@ -49,7 +49,7 @@ class FeedChunkCacheTest {
     }
 
     @Test
-    void whatIsLargerThanAllRoomIsNotKept() throws Exception {
+    void chunkLargerThanTheCacheIsNotKept() throws Exception {
         read(0, 10_000);
         read(1, 2 * MOST);
         assertThat(texts.bytes()).isZero();

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a caller is told of what goes wrong inside. */
+/** Responses to internal errors. */
 class ExceptionMapperTest {
 
     static Stream<Arguments> failures() {

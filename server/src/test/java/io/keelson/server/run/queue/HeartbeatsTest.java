@@ -96,7 +96,7 @@ class HeartbeatsTest extends QueuedWork {
         assertThat(extended).containsEntry(step.id(), before);
         assertThat(lost).isEmpty();
         world.tick(Duration.ofSeconds(11));
-        assertThat(expired()).as("kept by nobody").hasSize(1);
+        assertThat(expired()).as("kept by no worker").hasSize(1);
     }
 
     @Test

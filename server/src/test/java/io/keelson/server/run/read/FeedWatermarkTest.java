@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.run.read.FeedReader.Look;
 import org.junit.jupiter.api.Test;
 
-/** What looks at ids and transactions prove. */
+/** The watermark from observations of ids and open transactions. */
 class FeedWatermarkTest {
 
     private final FeedWatermark marks = new FeedWatermark();
 
     @Test
-    void whereNobodyWritesOneLookIsEnough() {
+    void oneLookIsEnoughWithoutWriters() {
         assertThat(marks.told(new Look(7, 100, 100))).isEqualTo(7);
         assertThat(marks.told(new Look(7, 0, 100))).isEqualTo(7);
     }
 
     @Test
-    void whatAnOpenTransactionMayHaveTakenIsNotSettled() {
+    void idsOfOpenTransactionsAreNotSettled() {
         assertThat(marks.told(new Look(7, 100, 100))).isEqualTo(7);
         assertThat(marks.told(new Look(9, 102, 101))).isEqualTo(7);
         assertThat(marks.told(new Look(12, 105, 101))).isEqualTo(7);

@@ -38,7 +38,7 @@ class UploadSlotsTest {
     }
 
     @Test
-    void whoIsNotHeardOfLosesItsPlace() {
+    void silentUploaderLosesItsSlot() {
         List<UUID> holders = Stream.generate(UUID::randomUUID).limit(UploadSlots.MAX_UPLOADS).toList();
         assertThat(holders).allMatch(this::take);
         now = START.plus(UploadSlots.LEASE.minus(Duration.ofSeconds(1)));

@@ -96,7 +96,7 @@ class HttpRequestTest {
     }
 
     @Test
-    void sendsWhatItIsToldAndParsesJson() {
+    void sendsTheInputAndParsesJson() {
         JsonNode output = calls.output("http.request", """
                 {"method": "POST", "url": "%s", "json": {"a": 1}, "headers": {"X-One": "1"}}"""
                 .formatted(url(server, "/echo")));

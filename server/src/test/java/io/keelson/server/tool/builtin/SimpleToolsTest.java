@@ -113,7 +113,7 @@ class SimpleToolsTest {
     }
 
     @Test
-    void failFailsTheFirstAttemptsAsTold() throws Exception {
+    void failFailsTheGivenNumberOfAttempts() throws Exception {
         JsonNode input = Calls.json("""
                 {"code": "BROKEN", "class": "quality", "message": "no", "times": 2, "retry_after_seconds": 1.5}""");
         for (int attempt = 1; attempt <= 2; attempt++) {
@@ -144,7 +144,7 @@ class SimpleToolsTest {
     }
 
     @Test
-    void templatesAreCheckedExceptWhereAnExpressionStands() {
+    void templatesAreCheckedExceptForExpressions() {
         Tool tool = calls.catalog.find("files.list").orElseThrow();
         assertThat(calls.catalog.validateTemplate(tool, Calls.json("""
                 {"path": "${ .inputs.path }", "recursive": "${ .inputs.deep }"}"""))).isEmpty();

@@ -118,7 +118,7 @@ class VerifiersTest {
             "jq          | \"expression\": \".a + \"          | EXPRESSION_SYNTAX",
             "regex       | \"pattern\": \"(?=x)\"             | PATTERN_INVALID",
             "sections    | \"sections\": []                   | TOOL_INPUT_INVALID"})
-    void whatIsNoRuleIsNoVerdict(String tool, String rule, String code) {
+    void invalidRuleYieldsNoVerdict(String tool, String rule, String code) {
         ToolFailure failure = calls.failure("verify." + tool, "{" + rule + ", \"output\": {}}");
 
         assertThat(failure.code()).isEqualTo(code);
@@ -175,7 +175,7 @@ class VerifiersTest {
     }
 
     @Test
-    void whereNoRuleFitsThereIsNoPlan() {
+    void missionWithoutAMatchingRuleHasNoPlan() {
         assertThat(calls.failure("plan.fallback", """
                 {"failure": {"tasks": [%s]}, "rules": [{"when_failed": "a", "tasks": [{"id": "x"}]}]}"""
                 .formatted(tasks("b"))).code()).isEqualTo("NO_FALLBACK");

@@ -7,10 +7,10 @@ import org.junit.jupiter.api.extension.Extension;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Tests wait a minute for what they say no time of: a machine that others starve is slow, not wrong. JUnit finds it by
+ * Sets Awaitility's default timeout to a minute, because a starved machine is slow, not wrong. JUnit finds this class by
  * {@code META-INF/services}.
  */
-public final class Patience implements Extension, BeforeAllCallback {
+public final class AwaitilityDefaults implements Extension, BeforeAllCallback {
     @Override
     public void beforeAll(ExtensionContext context) {
         Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
