@@ -173,7 +173,7 @@ public final class Server implements AutoCloseable {
             Bootstrap.LocalKey key = settings.bootstrapKey() == null
                     ? Bootstrap.ensureKey(database, authServices.holders(), files)
                     : Bootstrap.ensureGiven(database, settings.bootstrapKey());
-            money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
+            money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
             Function<UUID, MissionReader> missionsOf = workspace -> missions
                     .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
@@ -187,13 +187,13 @@ public final class Server implements AutoCloseable {
                     new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
                             computation),
                     new StartedRuns(recipeMissions, seen.places()), artifacts, clock,
-                    new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
+                    new Engine.Options(settings.executorSlots(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
                             seen.engine(), seen.places())));
             if (settings.artifacts().documents()) {
                 closing(new StatusDocuments(database, artifacts.documents()).start());
             }
-            metrics.executors(engine::busy, settings.executors());
+            metrics.executors(engine::busy, settings.executorSlots());
             metrics.pools(database);
             Schedules schedules = new Schedules(DbClock.DATABASE);
             ScheduledTimes scheduledTimes = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
@@ -229,7 +229,7 @@ public final class Server implements AutoCloseable {
                             webhooks,
                             closing(new WorkspacePurger(database, new RunReader(), engine)).start(),
                             computation, () -> engine.commits() && answers(database)),
-                    new Observed(seen.http(), metrics::page, settings.metrics())));
+                    new Observed(seen.http(), metrics::page, settings.metricsAccess())));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);

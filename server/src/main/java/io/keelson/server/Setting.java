@@ -29,18 +29,18 @@ public enum Setting {
     KEELSON_BOOTSTRAP_KEY_DAYS("90", "days from the first start with it after which it ends; 0 for no end"),
     KEELSON_ALLOWED_FOLDERS("", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
             + "relative paths in a mission are relative to the first; empty: none"),
-    KEELSON_ALLOWED_COMMANDS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
+    KEELSON_ALLOWED_PROGRAMS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
             "whether `http.request` and webhooks may reach loopback and private networks"),
-    KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
+    KEELSON_EXECUTOR_SLOTS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_RUN_COMPUTE_SECONDS("120",
             "most seconds that the expressions, templates, schemas and patterns of a run compute on this "
                     + "server, from 1 to 86400"),
     KEELSON_LEASE_SECONDS("30",
             "seconds without a heartbeat after which a step is given to somebody else; the same on all "
                     + "servers of a database"),
-    KEELSON_ARTIFACT_MAX_MB("10240", "most MiB of one artifact, from 1 to 10240"),
-    KEELSON_RUN_ARTIFACTS_MAX_MB("10240", "most MiB of all artifacts of a run together, from 1 to 1048576"),
+    KEELSON_ARTIFACT_MAX_MIB("10240", "most MiB of one artifact, from 1 to 10240"),
+    KEELSON_RUN_ARTIFACTS_MAX_MIB("10240", "most MiB of all artifacts of a run together, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",
             "days from the end of its run after which an artifact is removed, unless its step said otherwise"),
     KEELSON_STATUS_DOCUMENTS("false",
@@ -48,11 +48,11 @@ public enum Setting {
     KEELSON_EVENTS_HOT_DAYS("30", "days from the end of their run after which events move to the archive table"),
     KEELSON_EVENTS_ARCHIVE_DAYS("180",
             "days from the end of their run after which archived events move to files in the artifact store"),
-    KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
+    KEELSON_INITIAL_CREDITS("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
     KEELSON_SECRET_KEY("",
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
                     + "servers of one database; empty: the one in the data folder, made at the first start"),
-    KEELSON_SECRET_KEYS_OLD("", "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
+    KEELSON_SECRET_KEYS_PREVIOUS("", "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
     KEELSON_PROVIDER_URL("",
             "where deployments and orders are made, as docs/commands.md says; empty: on paper, in the database"),
     KEELSON_PROVIDER_TOKEN("", "bearer token that the provider is shown"),
@@ -63,7 +63,7 @@ public enum Setting {
     KEELSON_COMMAND_TYPES("",
             "further types of commands and where they are sent, separated by commas: `crm.note=https://crm.example/notes`, "
                     + "followed by ` idempotent` where repeating does no harm"),
-    KEELSON_METRICS("loopback",
+    KEELSON_METRICS_ACCESS("loopback",
             "who reads `/metrics` without a key: `loopback` (programs on this machine), `open` (everybody) or "
                     + "`key` (nobody; a key with the scope `operator` does in any case)"),
     KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),

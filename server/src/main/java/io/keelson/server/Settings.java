@@ -30,21 +30,21 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a step is kept for a worker that says nothing
  * @param bootstrapKey known to the server from its start; null to make one and keep it in the data folder
  * @param artifacts bounds of what steps leave behind
- * @param firstGrant credits that the default workspace is given at the first start; 0 for none
+ * @param initialCredits credits that the default workspace is given at the first start; 0 for none
  * @param runComputation how long the expressions and the like of a run may compute here
- * @param executors steps that run here at a time; 0 for none
+ * @param executorSlots steps that run here at a time; 0 for none
  * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
  * @param commands how the world outside is reached
- * @param metrics who is shown them without a key
+ * @param metricsAccess who is shown them without a key
  * @param telemetry what the environment says to OpenTelemetry
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @Nullable String databaseUrl,
         @Nullable String url,
         @Nullable String apiKey, Bootstrap.@Nullable GivenKey bootstrapKey, Folders folders,
-        Set<String> allowedCommands, boolean allowPrivateAddresses,
-        int executors, Duration runComputation, Duration lease, Artifacts artifacts, EventSweeper.Ages events,
-        BigDecimal firstGrant,
-        List<SealingKey> secretKeys, Commands commands, Observed.MetricsAccess metrics, Map<String, String> telemetry,
+        Set<String> allowedPrograms, boolean allowPrivateAddresses,
+        int executorSlots, Duration runComputation, Duration lease, Artifacts artifacts, EventSweeper.Ages events,
+        BigDecimal initialCredits,
+        List<SealingKey> secretKeys, Commands commands, Observed.MetricsAccess metricsAccess, Map<String, String> telemetry,
         LogFormat logFormat,
         LogLevel logLevel) {
 
@@ -105,7 +105,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     }
 
     public Settings {
-        allowedCommands = Set.copyOf(allowedCommands);
+        allowedPrograms = Set.copyOf(allowedPrograms);
         secretKeys = List.copyOf(secretKeys);
         telemetry = Map.copyOf(telemetry);
     }
@@ -155,9 +155,9 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
 
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
-        return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, bootstrapKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, runComputation, lease, artifacts, events, firstGrant, secretKeys,
-                commands, metrics,
+        return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, bootstrapKey, folders, allowedPrograms,
+                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                commands, metricsAccess,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -166,9 +166,9 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
-                allowedCommands,
-                allowPrivateAddresses, count, runComputation, lease, artifacts, events, firstGrant, secretKeys,
-                commands, metrics,
+                allowedPrograms,
+                allowPrivateAddresses, count, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                commands, metricsAccess,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -177,9 +177,9 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     /** The same where the user's folders are these. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey,
-                new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedCommands,
-                allowPrivateAddresses, executors, runComputation, lease, artifacts, events, firstGrant, secretKeys,
-                commands, metrics,
+                new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedPrograms,
+                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                commands, metricsAccess,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -188,9 +188,9 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
-                allowedCommands,
-                allowPrivateAddresses, executors, runComputation, lease, artifacts, events, firstGrant, secretKeys,
-                commands, metrics,
+                allowedPrograms,
+                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                commands, metricsAccess,
                 telemetry,
                 logFormat, level);
     }
@@ -199,8 +199,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     public String toString() {
         return "Settings[dataDir=" + dataDir + ", http=" + httpHost + ":" + httpPort + ", database="
                 + (databaseUrl == null ? "embedded" : "external") + ", url=" + url + ", allowedFolders="
-                + folders.allowed() + ", allowedCommands=" + allowedCommands + ", allowPrivateAddresses="
-                + allowPrivateAddresses + ", executors=" + executors + ", lease=" + lease + ", firstGrant=" + firstGrant
+                + folders.allowed() + ", allowedPrograms=" + allowedPrograms + ", allowPrivateAddresses="
+                + allowPrivateAddresses + ", executorSlots=" + executorSlots + ", lease=" + lease + ", initialCredits=" + initialCredits
                 + "]";
     }
 }

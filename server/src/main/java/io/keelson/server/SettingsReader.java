@@ -43,11 +43,11 @@ final class SettingsReader {
     private static final int MAX_PORT = 65_535;
     private static final int MIN_CONNECTIONS = 16;
     private static final int MAX_CONNECTIONS = 1_000_000;
-    private static final int MAX_EXECUTORS = 10_000;
+    private static final int MAX_EXECUTOR_SLOTS = 10_000;
     private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
     private static final int MAX_LEASE_SECONDS = 3_600;
-    private static final int MAX_ARTIFACT_MB = 10_240;
-    private static final int MAX_RUN_ARTIFACTS_MB = 1_048_576;
+    private static final int MAX_ARTIFACT_MIB = 10_240;
+    private static final int MAX_RUN_ARTIFACTS_MIB = 1_048_576;
     private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
 
@@ -86,22 +86,22 @@ final class SettingsReader {
                 text(Setting.KEELSON_API_KEY),
                 bootstrapKey(),
                 folders(config),
-                list(Setting.KEELSON_ALLOWED_COMMANDS, ",").collect(Collectors.toSet()),
+                list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
                 oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
-                number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
+                number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
                 Duration.ofSeconds(number(Setting.KEELSON_RUN_COMPUTE_SECONDS, 1, MAX_RUN_COMPUTE_SECONDS)),
                 Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
-                new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MB, 1, MAX_ARTIFACT_MB) << 20,
-                        (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MB, 1, MAX_RUN_ARTIFACTS_MB) << 20,
+                new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,
+                        (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MIB, 1, MAX_RUN_ARTIFACTS_MIB) << 20,
                         Duration.ofDays(number(Setting.KEELSON_ARTIFACT_RETENTION_DAYS, 0, MAX_RETENTION_DAYS)),
                         oneOf(Setting.KEELSON_STATUS_DOCUMENTS, "true", "false").equals("true")),
                 new EventSweeper.Ages(Duration.ofDays(number(Setting.KEELSON_EVENTS_HOT_DAYS, 0, MAX_RETENTION_DAYS)),
                         Duration.ofDays(number(Setting.KEELSON_EVENTS_ARCHIVE_DAYS, 0, MAX_RETENTION_DAYS))),
-                credits(Setting.KEELSON_FIRST_GRANT),
-                Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
+                credits(Setting.KEELSON_INITIAL_CREDITS),
+                Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS))
                         .toList(),
                 commands(),
-                choice(Setting.KEELSON_METRICS, Observed.MetricsAccess.values(), Observed.MetricsAccess::valueOf),
+                choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(), Observed.MetricsAccess::valueOf),
                 environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),

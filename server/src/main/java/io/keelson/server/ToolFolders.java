@@ -26,7 +26,7 @@ final class ToolFolders {
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
         return new ToolPolicy(workspace -> of(settings.folders(), own(workspaces, workspace), workspace),
                 new RefusedPlaces(refused),
-                settings.allowedCommands(), settings.allowPrivateAddresses());
+                settings.allowedPrograms(), settings.allowPrivateAddresses());
     }
 
     private static Optional<List<Path>> own(Workspaces workspaces, UUID workspace) {

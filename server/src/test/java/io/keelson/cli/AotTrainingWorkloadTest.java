@@ -35,7 +35,7 @@ class AotTrainingWorkloadTest {
     @Test
     void itSaysWhatCannotBeDone() throws Exception {
         try (InProcessCli inProcessCli =
-                new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_FIRST_GRANT", "0"))) {
+                new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_INITIAL_CREDITS", "0"))) {
             assertThatThrownBy(() -> AotTrainingWorkload.load(inProcessCli.client(), Duration.ofMillis(1)))
                     .hasMessageContaining("INSUFFICIENT_CREDITS");
         }

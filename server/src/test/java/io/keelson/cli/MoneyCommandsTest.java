@@ -28,7 +28,7 @@ class MoneyCommandsTest {
 
     @BeforeAll
     static void start() throws Exception {
-        inProcessCli = new InProcessCli(folder, URL, Map.of("KEELSON_FIRST_GRANT", "100"));
+        inProcessCli = new InProcessCli(folder, URL, Map.of("KEELSON_INITIAL_CREDITS", "100"));
     }
 
     @AfterAll

@@ -50,17 +50,17 @@ class SettingsTest {
                 new Row("KEELSON_ALLOWED_FOLDERS", "", settings -> settings.folders().allowed(), List.of()),
                 new Row("KEELSON_ALLOWED_FOLDERS", "/a: b:", settings -> settings.folders().allowed(),
                         List.of(Path.of("/a"), WORK.resolve("b"))),
-                new Row("KEELSON_ALLOWED_COMMANDS", "", Settings::allowedCommands, Set.of("git")),
-                new Row("KEELSON_ALLOWED_COMMANDS", "git, wc", Settings::allowedCommands, Set.of("git", "wc")),
+                new Row("KEELSON_ALLOWED_PROGRAMS", "", Settings::allowedPrograms, Set.of("git")),
+                new Row("KEELSON_ALLOWED_PROGRAMS", "git, wc", Settings::allowedPrograms, Set.of("git", "wc")),
                 new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "", Settings::allowPrivateAddresses, false),
                 new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "TRUE", Settings::allowPrivateAddresses, true),
-                new Row("KEELSON_EXECUTORS", "", Settings::executors, 128),
-                new Row("KEELSON_EXECUTORS", "0", Settings::executors, 0),
+                new Row("KEELSON_EXECUTOR_SLOTS", "", Settings::executorSlots, 128),
+                new Row("KEELSON_EXECUTOR_SLOTS", "0", Settings::executorSlots, 0),
                 new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
                 new Row("KEELSON_STATUS_DOCUMENTS", "", settings -> settings.artifacts().documents(), false),
                 new Row("KEELSON_STATUS_DOCUMENTS", "true", settings -> settings.artifacts().documents(), true),
-                new Row("KEELSON_FIRST_GRANT", "0.5", Settings::firstGrant, new BigDecimal("0.5")),
-                new Row("KEELSON_METRICS", "key", Settings::metrics, Observed.MetricsAccess.KEY),
+                new Row("KEELSON_INITIAL_CREDITS", "0.5", Settings::initialCredits, new BigDecimal("0.5")),
+                new Row("KEELSON_METRICS_ACCESS", "key", Settings::metricsAccess, Observed.MetricsAccess.KEY),
                 new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),
                 new Row("KEELSON_LOG_LEVEL", "", Settings::logLevel, Settings.LogLevel.INFO));
     }
@@ -83,9 +83,9 @@ class SettingsTest {
 
     @ParameterizedTest
     @CsvSource({"KEELSON_HTTP_PORT, -1", "KEELSON_HTTP_PORT, 65536", "KEELSON_HTTP_PORT, many",
-            "KEELSON_LEASE_SECONDS, 0", "KEELSON_FIRST_GRANT, -1", "KEELSON_FIRST_GRANT, 0.0000001",
-            "KEELSON_FIRST_GRANT, some", "KEELSON_EXECUTORS, -1", "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
-            "KEELSON_LOG_FORMAT, xml", "KEELSON_METRICS, all", "KEELSON_LOG_LEVEL, loud",
+            "KEELSON_LEASE_SECONDS, 0", "KEELSON_INITIAL_CREDITS, -1", "KEELSON_INITIAL_CREDITS, 0.0000001",
+            "KEELSON_INITIAL_CREDITS, some", "KEELSON_EXECUTOR_SLOTS, -1", "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
+            "KEELSON_LOG_FORMAT, xml", "KEELSON_METRICS_ACCESS, all", "KEELSON_LOG_LEVEL, loud",
             "KEELSON_DATABASE_URL, mysql://h/d",
             "KEELSON_URL, 127.0.0.1:7331", "KEELSON_URL, 'http:// x'"})
     void aBadValueIsNamed(String name, String value) {
@@ -97,13 +97,13 @@ class SettingsTest {
 
     @Test
     void allProblemsAtOnceAndNoSecretAmongThem() throws IOException {
-        Map<String, String> environment = config("KEELSON_HTTP_PROT=1\nKEELSON_CONFIG=x\nKEELSON_EXECUTORS=few");
+        Map<String, String> environment = config("KEELSON_HTTP_PROT=1\nKEELSON_CONFIG=x\nKEELSON_EXECUTOR_SLOTS=few");
         environment.put("KEELSON_DATABASE_URL", "mysql://ada:secret@h/d");
         assertThat(problems(environment)).extracting(Problem::code, Problem::pointer)
                 .containsExactlyInAnyOrder(
                         tuple("SETTING_UNKNOWN", "KEELSON_HTTP_PROT"),
                         tuple("SETTING_UNKNOWN", "KEELSON_CONFIG"),
-                        tuple("SETTING_INVALID", "KEELSON_EXECUTORS"),
+                        tuple("SETTING_INVALID", "KEELSON_EXECUTOR_SLOTS"),
                         tuple("SETTING_INVALID", "KEELSON_DATABASE_URL"));
         assertThat(problems(environment).toString()).contains("did you mean 'KEELSON_HTTP_PORT'?")
                 .doesNotContain("secret");
@@ -111,11 +111,11 @@ class SettingsTest {
 
     @Test
     void theEnvironmentWinsOverTheFile() throws Exception {
-        Map<String, String> environment = config("KEELSON_HTTP_PORT=1\nKEELSON_EXECUTORS=2");
+        Map<String, String> environment = config("KEELSON_HTTP_PORT=1\nKEELSON_EXECUTOR_SLOTS=2");
         environment.put("KEELSON_HTTP_PORT", "3");
         Settings settings = Settings.load(environment, HOME, WORK);
         assertThat(settings.httpPort()).isEqualTo(3);
-        assertThat(settings.executors()).isEqualTo(2);
+        assertThat(settings.executorSlots()).isEqualTo(2);
     }
 
     @Test

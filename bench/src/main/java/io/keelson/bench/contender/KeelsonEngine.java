@@ -75,7 +75,7 @@ final class KeelsonEngine implements Contender {
         catalog = new ToolCatalog(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions, outbound,
                 Clock.systemUTC()));
         knowledge = new CatalogToolKnowledge(catalog, expressions, () -> Set.of(Missions.REMOTE_TOOL));
-        engine = engine(place.option("executors", settings.executors()));
+        engine = engine(place.option("executors", settings.executorSlots()));
     }
 
     private Engine engine(int executors) throws IOException {
@@ -120,7 +120,7 @@ final class KeelsonEngine implements Contender {
     public Outcome drain(double seconds) throws Exception {
         Tally tally = new Tally(preloaded.size());
         long start = System.nanoTime();
-        try (Engine executing = engine(settings.executors())) {
+        try (Engine executing = engine(settings.executorSlots())) {
             for (UUID id : preloaded) {
                 executing.ended(id).thenAccept(state -> {
                     requireCompleted(state);

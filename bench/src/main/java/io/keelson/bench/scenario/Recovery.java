@@ -62,7 +62,7 @@ public final class Recovery implements Scenario {
     @Override
     public void measure(Bench bench) throws Exception {
         int count = bench.sizes().recovered();
-        try (KeelsonServer accepting = server(bench, "accepting", Map.of("KEELSON_EXECUTORS", "0"))) {
+        try (KeelsonServer accepting = server(bench, "accepting", Map.of("KEELSON_EXECUTOR_SLOTS", "0"))) {
             Keelson client = accepting.client();
             List<String> runs = create(client, count, tenSteps());
             try (KeelsonServer dying = server(bench, "dying", Map.of())) {
@@ -124,7 +124,7 @@ public final class Recovery implements Scenario {
     private static KeelsonServer server(Bench bench, String node, Map<String, String> more) throws Exception {
         Map<String, String> settings = new HashMap<>(more);
         settings.put("KEELSON_LEASE_SECONDS", Integer.toString(bench.sizes().leaseSeconds()));
-        settings.put("KEELSON_ALLOWED_COMMANDS", "sleep");
+        settings.put("KEELSON_ALLOWED_PROGRAMS", "sleep");
         settings.put("KEELSON_ALLOWED_FOLDERS", System.getProperty("java.io.tmpdir"));
         return bench.turn().server(node, settings);
     }

@@ -63,7 +63,7 @@ public final class KeelsonServer implements AutoCloseable {
         environment.put("KEELSON_JAVA_OPTS", String.join(" ", jvm));
         environment.put("KEELSON_DATA_DIR", folder.toString());
         environment.put("KEELSON_HTTP_PORT", "0");
-        environment.put("KEELSON_FIRST_GRANT", CREDITS.toPlainString());
+        environment.put("KEELSON_INITIAL_CREDITS", CREDITS.toPlainString());
         environment.put("KEELSON_LOG_LEVEL", "warn");
         if (databaseUrl != null) {
             environment.put("KEELSON_DATABASE_URL", databaseUrl);

@@ -254,7 +254,7 @@ public final class Secrets {
             throw new SecretException(SecretException.KEY_MISSING,
                     "the secret '" + name + "' is sealed under the key " + id
                             + ", and this server has " + String.join(", ", keys.keySet())
-                            + "; name that key in KEELSON_SECRET_KEY or KEELSON_SECRET_KEYS_OLD");
+                            + "; name that key in KEELSON_SECRET_KEY or KEELSON_SECRET_KEYS_PREVIOUS");
         }
         return found;
     }

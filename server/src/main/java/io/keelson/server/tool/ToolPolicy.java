@@ -10,10 +10,10 @@ import java.util.UUID;
  *
  * @param folders where files can be read and processes started
  * @param refused what is never read, also below those folders
- * @param allowedCommands names of executables, found on the server's {@code PATH}
+ * @param allowedPrograms names of executables, found on the server's {@code PATH}
  * @param allowPrivateAddresses whether {@code http.request} may connect to loopback, private and link-local addresses
  */
-public record ToolPolicy(Folders folders, RefusedPlaces refused, Set<String> allowedCommands,
+public record ToolPolicy(Folders folders, RefusedPlaces refused, Set<String> allowedPrograms,
         boolean allowPrivateAddresses) {
 
     private static final Set<String> DEFAULT_COMMANDS = Set.of("git");
@@ -30,12 +30,12 @@ public record ToolPolicy(Folders folders, RefusedPlaces refused, Set<String> all
     }
 
     public ToolPolicy {
-        allowedCommands = Set.copyOf(allowedCommands);
+        allowedPrograms = Set.copyOf(allowedPrograms);
     }
 
     /** The same folders for all workspaces. */
-    public ToolPolicy(List<Path> folders, Set<String> allowedCommands, boolean allowPrivateAddresses) {
-        this(workspace -> folders, new RefusedPlaces(List.of()), allowedCommands, allowPrivateAddresses);
+    public ToolPolicy(List<Path> folders, Set<String> allowedPrograms, boolean allowPrivateAddresses) {
+        this(workspace -> folders, new RefusedPlaces(List.of()), allowedPrograms, allowPrivateAddresses);
     }
 
     /** Files below the given folders, {@code git} to read, and no private addresses. */

@@ -215,7 +215,7 @@ final class DeliverySender {
                 secrets.add(endpointSecrets.open(endpoint, present));
             } else {
                 lost = "its secret is sealed under the key " + present.keyId()
-                        + ", which this server does not have; name that key in KEELSON_SECRET_KEYS_OLD or rotate the secret";
+                        + ", which this server does not have; name that key in KEELSON_SECRET_KEYS_PREVIOUS or rotate the secret";
             }
             Secrets.Sealed previous =
                     row.getBytes("previous") == null ? null : Endpoints.sealed(row, "previous_key_id", "previous");

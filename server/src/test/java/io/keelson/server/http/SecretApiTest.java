@@ -51,7 +51,7 @@ class SecretApiTest {
     void start(@TempDir Path own) throws Exception {
         folder = own;
         log = ServerLog.into(own.resolve("server.log"));
-        api = new ApiServer(own.resolve("data"), TestDatabase.createUrl(), Map.of("KEELSON_ALLOWED_COMMANDS", "git,cat",
+        api = new ApiServer(own.resolve("data"), TestDatabase.createUrl(), Map.of("KEELSON_ALLOWED_PROGRAMS", "git,cat",
                 "KEELSON_ALLOWED_FOLDERS", Files.createDirectory(own.resolve("work")).toString()));
         assertThat(set("token", CANARY).status()).isEqualTo(200);
     }

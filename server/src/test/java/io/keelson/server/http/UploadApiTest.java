@@ -61,7 +61,7 @@ class UploadApiTest {
         files = folder.resolve("artifacts");
         DatabaseUrl url = TestDatabase.createUrl();
         api = new ApiServer(folder, url,
-                Map.of("KEELSON_ARTIFACT_MAX_MB", Integer.toString(MOST >> 20), "KEELSON_RUN_ARTIFACTS_MAX_MB",
+                Map.of("KEELSON_ARTIFACT_MAX_MIB", Integer.toString(MOST >> 20), "KEELSON_RUN_ARTIFACTS_MAX_MIB",
                         Integer.toString(MOST_OF_RUN >> 20)));
         other = new ApiServer(folder.resolve("other"), url);
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");

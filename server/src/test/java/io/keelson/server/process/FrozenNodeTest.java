@@ -40,7 +40,7 @@ class FrozenNodeTest {
     void lateReportsChangeNothing(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_LEASE_SECONDS",
-                "2", "KEELSON_ALLOWED_COMMANDS", "sleep", "KEELSON_ALLOWED_FOLDERS", folder.toString());
+                "2", "KEELSON_ALLOWED_PROGRAMS", "sleep", "KEELSON_ALLOWED_FOLDERS", folder.toString());
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
                 ServerProcess one = ServerProcess.start(folder.resolve("one"), shared);
                 ServerProcess two = ServerProcess.start(folder.resolve("two"), shared)) {

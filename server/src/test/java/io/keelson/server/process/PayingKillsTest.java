@@ -39,7 +39,7 @@ class PayingKillsTest {
         Random random = new Random(SEED);
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(4));
                 KilledNodes nodes = new KilledNodes(NODES, folder, url,
-                        Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_FIRST_GRANT", "1000000"))) {
+                        Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_INITIAL_CREDITS", "1000000"))) {
             try (Load load = new Load(nodes::client, PayingKillsTest::mission);
                     Grants grants = new Grants(nodes::client)) {
                 for (int kill = 0; kill < KILLS; kill++) {

@@ -28,7 +28,7 @@ class TwoServersTest {
     @Test
     void theOtherServerFinishesTheWorkOfAKilledOne() throws Exception {
         Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl()),
-                "KEELSON_LEASE_SECONDS", Long.toString(LEASE.toSeconds()), "KEELSON_ALLOWED_COMMANDS", "sleep",
+                "KEELSON_LEASE_SECONDS", Long.toString(LEASE.toSeconds()), "KEELSON_ALLOWED_PROGRAMS", "sleep",
                 "KEELSON_ALLOWED_FOLDERS", folder.toString());
         try (ServerProcess doomed = ServerProcess.start(folder.resolve("one"), shared);
                 ServerProcess other = ServerProcess.start(folder.resolve("two"), shared)) {

@@ -135,9 +135,9 @@ final class ProcessRun implements Tool {
     }
 
     private Path program(String name) throws ToolFailure {
-        if (!policy.allowedCommands().contains(name) || name.contains("/")) {
+        if (!policy.allowedPrograms().contains(name) || name.contains("/")) {
             throw ToolFailure.permanent("COMMAND_NOT_ALLOWED", name + " is not among the allowed commands "
-                    + policy.allowedCommands().stream().sorted().toList());
+                    + policy.allowedPrograms().stream().sorted().toList());
         }
         Path program = Executables.find(name);
         if (program == null) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class FirstGrantTest {
+class InitialCreditsTest {
 
     @TempDir
     private Path folder;
@@ -23,13 +23,13 @@ class FirstGrantTest {
     void aWorkspaceBeginsWithAThousandCreditsAndGetsThemOnce() throws Exception {
         assertThat(available(Map.of())).isEqualByComparingTo("1000");
         assertThat(available(Map.of())).isEqualByComparingTo("1000");
-        assertThat(available(Map.of("KEELSON_FIRST_GRANT", "5000"))).isEqualByComparingTo("1000");
+        assertThat(available(Map.of("KEELSON_INITIAL_CREDITS", "5000"))).isEqualByComparingTo("1000");
     }
 
     @Test
     void orWithWhatTheSettingsSay() throws Exception {
-        assertThat(available(Map.of("KEELSON_FIRST_GRANT", "0"))).isZero();
-        assertThat(available(Map.of("KEELSON_FIRST_GRANT", "12.5"))).isEqualByComparingTo("12.5");
+        assertThat(available(Map.of("KEELSON_INITIAL_CREDITS", "0"))).isZero();
+        assertThat(available(Map.of("KEELSON_INITIAL_CREDITS", "12.5"))).isEqualByComparingTo("12.5");
     }
 
     private BigDecimal available(Map<String, String> settings) throws Exception {
