@@ -32,7 +32,8 @@ public enum Setting {
     KEELSON_ALLOWED_PROGRAMS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
             "whether `http.request` and webhooks may reach loopback and private networks"),
-    KEELSON_EXECUTOR_SLOTS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
+    KEELSON_EXECUTOR_SLOTS("128",
+            "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_RUN_COMPUTE_SECONDS("120",
             "most seconds that the expressions, templates, schemas and patterns of a run compute on this "
                     + "server, from 1 to 86400"),
@@ -52,7 +53,8 @@ public enum Setting {
     KEELSON_SECRET_KEY("",
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
                     + "servers of one database; empty: the one in the data folder, made at the first start"),
-    KEELSON_SECRET_KEYS_PREVIOUS("", "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
+    KEELSON_SECRET_KEYS_PREVIOUS("",
+            "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
     KEELSON_PROVIDER_URL("",
             "where deployments and orders are made, as docs/commands.md says; empty: on paper, in the database"),
     KEELSON_PROVIDER_TOKEN("", "bearer token that the provider is shown"),

@@ -44,7 +44,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         Set<String> allowedPrograms, boolean allowPrivateAddresses,
         int executorSlots, Duration runComputation, Duration lease, Artifacts artifacts, EventSweeper.Ages events,
         BigDecimal initialCredits,
-        List<SealingKey> secretKeys, Commands commands, Observed.MetricsAccess metricsAccess, Map<String, String> telemetry,
+        List<SealingKey> secretKeys, Commands commands, Observed.MetricsAccess metricsAccess,
+        Map<String, String> telemetry,
         LogFormat logFormat,
         LogLevel logLevel) {
 
@@ -156,7 +157,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, bootstrapKey, folders, allowedPrograms,
-                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits,
+                secretKeys,
                 commands, metricsAccess,
                 telemetry,
                 logFormat,
@@ -178,7 +180,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     public Settings withFoldersOfUser(List<Path> ofUser) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey,
                 new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedPrograms,
-                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits,
+                secretKeys,
                 commands, metricsAccess,
                 telemetry,
                 logFormat,
@@ -189,7 +192,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
                 allowedPrograms,
-                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits, secretKeys,
+                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits,
+                secretKeys,
                 commands, metricsAccess,
                 telemetry,
                 logFormat, level);
@@ -200,7 +204,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         return "Settings[dataDir=" + dataDir + ", http=" + httpHost + ":" + httpPort + ", database="
                 + (databaseUrl == null ? "embedded" : "external") + ", url=" + url + ", allowedFolders="
                 + folders.allowed() + ", allowedPrograms=" + allowedPrograms + ", allowPrivateAddresses="
-                + allowPrivateAddresses + ", executorSlots=" + executorSlots + ", lease=" + lease + ", initialCredits=" + initialCredits
+                + allowPrivateAddresses + ", executorSlots=" + executorSlots + ", lease=" + lease + ", initialCredits="
+                + initialCredits
                 + "]";
     }
 }

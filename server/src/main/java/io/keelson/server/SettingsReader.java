@@ -101,7 +101,8 @@ final class SettingsReader {
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS))
                         .toList(),
                 commands(),
-                choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(), Observed.MetricsAccess::valueOf),
+                choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(),
+                        Observed.MetricsAccess::valueOf),
                 environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),

@@ -61,7 +61,7 @@ final class ChildBudgets {
     }
 
     private static Reply.Rejected refused(Decision d, String why) {
-        return new Reply.Rejected("BUDGET_OF_PARENT", why, d.run.state.wire(), List.of());
+        return new Reply.Rejected("PARENT_BUDGET_EXCEEDED", why, d.run.state.wire(), List.of());
     }
 
     /** A child receives its budget. */

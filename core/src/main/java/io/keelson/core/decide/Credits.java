@@ -228,11 +228,11 @@ final class Credits {
         BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
         ParentRow parent = d.run.parent;
         if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
-            return new Reply.Rejected("BUDGET_OF_PARENT", "the run that started it allows it "
+            return new Reply.Rejected("PARENT_BUDGET_EXCEEDED", "the run that started it allows it "
                     + Amounts.credits(parent.allotment()), d.run.state.wire(), List.of());
         }
         if (command.hardLimit() != null && hardLimit(d.run) == null && ChildBudgets.unbounded(d)) {
-            return new Reply.Rejected("CHILDREN_UNBOUNDED",
+            return new Reply.Rejected("CHILD_BUDGETS_REQUIRED",
                     "runs that it started without a limit are at work, and a limit"
                             + " of its own would not bind them",
                     d.run.state.wire(), List.of("cancel"));

@@ -242,8 +242,10 @@ public final class Decider {
             return forbidden(d.run.state, "retry");
         }
         if (d.run.parent != null) {
-            return new Reply.Rejected("CHILD_RUN", "another run has started it and has seen it fail: retry that one, "
-                    + d.run.parent.runId(), d.run.state.wire(), List.of());
+            return new Reply.Rejected("RETRY_PARENT_INSTEAD",
+                    "another run has started it and has seen it fail: retry that one, "
+                            + d.run.parent.runId(),
+                    d.run.state.wire(), List.of());
         }
         if (d.run.attempt >= d.run.policy().maxAttempts()) {
             return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has had all of its " + d.run.policy().maxAttempts()

@@ -96,7 +96,7 @@ class ChildBudgetsTest {
         for (String less : List.of("4", "3")) {
             assertThat(world.send(allot(one, less))).isEqualTo(Reply.UNCHANGED);
         }
-        assertThat(world.refused(allot(one, "4.5")).code()).isEqualTo("BUDGET_OF_PARENT");
+        assertThat(world.refused(allot(one, "4.5")).code()).isEqualTo("PARENT_BUDGET_EXCEEDED");
         world.done(new Command.RaiseBudget(world.id(), usd("6"), null, World.WHO));
         assertThat(world.send(allot(one, "4.5"))).isEqualTo(Reply.CHANGED);
     }
@@ -107,9 +107,9 @@ class ChildBudgetsTest {
         ChildRow one = start(0, "2", null);
         world.answer(new ChangeSet.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, one.stepId()),
                 new Evaluation.ChildIs(RunState.COMPLETED, true, "1", 0, usd("1.5"), null, null));
-        assertThat(world.refused(allot(one, "3")).code()).isEqualTo("BUDGET_OF_PARENT");
+        assertThat(world.refused(allot(one, "3")).code()).isEqualTo("PARENT_BUDGET_EXCEEDED");
         assertThat(world.refused(new Command.AddChildBudget(world.id(), new UUID(9, 7), usd("3"), World.WHO)).code())
-                .isEqualTo("BUDGET_OF_PARENT");
+                .isEqualTo("PARENT_BUDGET_EXCEEDED");
     }
 
     @Test
@@ -117,7 +117,7 @@ class ChildBudgetsTest {
         parent(null);
         ChildRow one = start(0, null, null);
         Command raise = new Command.RaiseBudget(world.id(), usd("6"), null, World.WHO);
-        assertThat(world.refused(raise).code()).isEqualTo("CHILDREN_UNBOUNDED");
+        assertThat(world.refused(raise).code()).isEqualTo("CHILD_BUDGETS_REQUIRED");
         world.answer(new ChangeSet.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, one.stepId()),
                 new Evaluation.ChildIs(RunState.COMPLETED, true, "1", 0, usd("7"), null, null));
         assertThat(world.refused(raise).code()).isEqualTo("BUDGET_TOO_LOW");
@@ -129,7 +129,7 @@ class ChildBudgetsTest {
         world = World.start(limit("9"), plan(task("x").steps(1)));
         world.view.run.parent = new ParentRow(new UUID(9, 1), new UUID(9, 2), 1, false, usd("2"), 0, false);
         Command raise = new Command.RaiseBudget(world.id(), usd("3"), null, World.WHO);
-        assertThat(world.refused(raise).code()).isEqualTo("BUDGET_OF_PARENT");
+        assertThat(world.refused(raise).code()).isEqualTo("PARENT_BUDGET_EXCEEDED");
         world.done(new Command.ChildBudgetAdded(world.id(), usd("4"), World.WHO));
         assertThat(world.send(new Command.ChildBudgetAdded(world.id(), usd("3"), World.WHO)))
                 .isEqualTo(Reply.UNCHANGED);

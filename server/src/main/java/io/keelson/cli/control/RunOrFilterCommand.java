@@ -52,16 +52,16 @@ abstract class RunOrFilterCommand extends RunChange {
     @Override
     public final Integer call() throws InvalidSettingsException, StartupException, IOException {
         if ((run == null) == (where == null)) {
-            throw CliException.usage("RUN_OR_WHERE", "say either a run or --where");
+            throw CliException.usage("RUN_OR_FILTER_REQUIRED", "say either a run or --where");
         }
         if (where == null) {
             if (yes || dryRun) {
-                throw CliException.usage("RUN_OR_WHERE", "--yes and --dry-run go with --where");
+                throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--yes and --dry-run go with --where");
             }
             return super.call();
         }
         if (watch) {
-            throw CliException.usage("RUN_OR_WHERE", "--watch goes with one run");
+            throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--watch goes with one run");
         }
         RunFilter filter = FilterParser.parse(where);
         try (ServerConnection server = link()) {

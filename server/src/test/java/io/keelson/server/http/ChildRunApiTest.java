@@ -131,7 +131,7 @@ class ChildRunApiTest {
         assertThat(failed.get("error_message").stringValue()).contains("CHILD_RUN_FAILED");
         assertThat(childOf(id(childOf(top))).get("error_code").stringValue()).isEqualTo("BROKEN");
         assertThat(api.post(RUNS + "/" + id(childOf(top)) + "/retry", "{}").json().get("code").stringValue())
-                .isEqualTo("CHILD_RUN");
+                .isEqualTo("RETRY_PARENT_INSTEAD");
 
         String again = api.create("{\"name\": \"again\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\","
                 + "\"failure_mode\": \"retry\", \"retry\": {\"max_attempts\": 2, \"base_delay_seconds\": 0.05},"
@@ -152,7 +152,7 @@ class ChildRunApiTest {
         assertThat(stopped.get("credits_charged").decimalValue()).isEqualByComparingTo("0.6");
         assertThat(api.run(top).get("credits_charged").decimalValue()).isEqualByComparingTo("0.4");
         assertThat(api.post(RUNS + "/" + id(child) + "/budget", "{\"hard_limit_usd\": 5}").json().get("code")
-                .stringValue()).isEqualTo("BUDGET_OF_PARENT");
+                .stringValue()).isEqualTo("PARENT_BUDGET_EXCEEDED");
         api.post(RUNS + "/" + top + "/cancel", "{}");
         api.awaitState(id(child), "cancelled");
     }
@@ -189,7 +189,7 @@ class ChildRunApiTest {
                 + ", \"config\": {\"autonomy\": {\"level\": \"full_auto\"}, \"budget\": {\"hard_limit_usd\": 0.5}}}");
         String child = id(childOf(top));
         api.awaitState(child, "budget_exceeded");
-        assertThat(allow(child, inbox, "1.5").json().get("code").stringValue()).isEqualTo("BUDGET_OF_PARENT");
+        assertThat(allow(child, inbox, "1.5").json().get("code").stringValue()).isEqualTo("PARENT_BUDGET_EXCEEDED");
         assertThat(allow(top, false, "2").status()).isEqualTo(200);
         assertThat(allow(child, inbox, "1.5").status()).isEqualTo(200);
         api.awaitState(top, "completed");
@@ -207,7 +207,7 @@ class ChildRunApiTest {
     void aLimitThatWouldNotBindWhatIsAtWorkIsRefused() {
         String top = three("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", "");
         childOf(top);
-        assertThat(allow(top, false, "5").json().get("code").stringValue()).isEqualTo("CHILDREN_UNBOUNDED");
+        assertThat(allow(top, false, "5").json().get("code").stringValue()).isEqualTo("CHILD_BUDGETS_REQUIRED");
         api.post(RUNS + "/" + top + "/cancel", "{}");
     }
 

@@ -135,10 +135,12 @@ class MetricsApiTest {
 
     @Test
     void theSettingOpensAndShutsTheDoor(@TempDir Path open, @TempDir Path shut) throws Exception {
-        try (ApiServer server = new ApiServer(open, TestDatabase.createUrl(), Map.of("KEELSON_METRICS_ACCESS", "open"))) {
+        try (ApiServer server =
+                new ApiServer(open, TestDatabase.createUrl(), Map.of("KEELSON_METRICS_ACCESS", "open"))) {
             assertThat(server.get("/metrics", "Via", "x", "Authorization", "").status()).isEqualTo(200);
         }
-        try (ApiServer server = new ApiServer(shut, TestDatabase.createUrl(), Map.of("KEELSON_METRICS_ACCESS", "key"))) {
+        try (ApiServer server =
+                new ApiServer(shut, TestDatabase.createUrl(), Map.of("KEELSON_METRICS_ACCESS", "key"))) {
             assertThat(server.get("/metrics", "Authorization", "").status()).isEqualTo(401);
             assertThat(server.get("/metrics").status()).isEqualTo(200);
         }

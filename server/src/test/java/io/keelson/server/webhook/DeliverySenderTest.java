@@ -229,7 +229,8 @@ class DeliverySenderTest {
         }
 
         assertThat(receiver.got()).isEmpty();
-        assertThat(found(to.endpoint().id()).lastError()).contains("sealed under the key", "KEELSON_SECRET_KEYS_PREVIOUS");
+        assertThat(found(to.endpoint().id()).lastError()).contains("sealed under the key",
+                "KEELSON_SECRET_KEYS_PREVIOUS");
         assertThat(all("select last_error from webhook_deliveries").getFirst()).contains("sealed under the key");
         assertThat(database.withConnection(Deliveries::waiting)).satisfies(waiting -> {
             assertThat(waiting.pending()).isEqualTo(1);
