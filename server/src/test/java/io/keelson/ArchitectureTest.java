@@ -76,7 +76,7 @@ class ArchitectureTest {
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan server.json server.plan server.tool server.db",
     })
-    void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {
+    void packageDependsOnLowerPackagesOnly(String room, String known) {
         String[] allowed =
                 Stream.concat(Stream.of(room), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))))
                         .map(name -> "io.keelson." + name + "..").toArray(String[]::new);
@@ -125,7 +125,7 @@ class ArchitectureTest {
             "cli.admin        | common view",
             "cli.authoring    | common view",
     })
-    void aSubPackageKnowsOnlyTheOnesBelowIt(String name, String known) {
+    void subPackageDependsOnLowerOnesOnly(String name, String known) {
         String room = name.substring(0, name.lastIndexOf('.'));
         String[] allowed = Stream
                 .concat(Stream.of(name), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))).map(
@@ -148,7 +148,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void tablesAreClosedRooms() {
+    void tableClassesArePackagePrivate() {
         classes().that().resideInAPackage("io.keelson.server.run..").and().haveSimpleNameEndingWith("Table")
                 .should().notBePublic()
                 .because("the compiler then makes commands the only writers: go through RunStore or RunReader")

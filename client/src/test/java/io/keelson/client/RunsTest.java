@@ -154,7 +154,7 @@ class RunsTest {
     }
 
     @Test
-    void noServerIsSaidWithItsAddress() {
+    void missingServerIsReportedWithItsAddress() {
         server.close();
 
         KeelsonException refusal = refusal(() -> keelson.runs().approve("r1", null));
@@ -205,7 +205,7 @@ class RunsTest {
     }
 
     @Test
-    void streamsAnArtifactAndSaysWhyItCannot() throws IOException {
+    void streamsAnArtifactOrNamesTheReason() throws IOException {
         Artifact artifact = new Artifact("a1", "r1", null, null, "x.md", "text/markdown", 4, null, null, null, null);
         server.on("GET /api/v1/runs/r1/artifacts/a1/content",
                 new Answer(200, "# hi", Map.of()), Answer.problem(410, "{\"code\":\"ARTIFACT_EXPIRED\"}"));

@@ -33,7 +33,7 @@ class AotTrainingWorkloadTest {
     }
 
     @Test
-    void itSaysWhatCannotBeDone() throws Exception {
+    void problemsAreNamed() throws Exception {
         try (InProcessCli inProcessCli =
                 new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_INITIAL_CREDITS", "0"))) {
             assertThatThrownBy(() -> AotTrainingWorkload.load(inProcessCli.client(), Duration.ofMillis(1)))

@@ -52,7 +52,7 @@ class CommandLineTest {
     }
 
     @Test
-    void anApprovalWaitsWithoutAnyProcessAndGoesOnLater() throws Exception {
+    void approvalWaitsWithoutAnyProcess() throws Exception {
         Result run = keelson("run", CliProcess.mission(folder, CliProcess.ASKS), "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         CliProcess.assertNoneLeft(folder);

@@ -33,7 +33,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void anApprovalIsSeenInEveryViewAndGivenToItsStep() throws Exception {
+    void approvalIsInEveryViewAndReachesItsStep() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         String id = run.json().at("/run/id").asString();
@@ -236,7 +236,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void aRunThatWaitsForASignalSaysWhichAndHowItIsSent() throws Exception {
+    void runWaitingForASignalNamesItAndTheCommand() throws Exception {
         String mission = inProcessCli.mission("""
                 plan:
                   tasks:
@@ -293,7 +293,7 @@ class DecisionCommandsTest {
     }
 
     @Test
-    void aRunWhoseBudgetIsUsedUpSaysHowToRaiseIt() throws Exception {
+    void runAtItsBudgetNamesTheCommandToRaiseIt() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {budget: {hard_limit_usd: 0.5}}
                 plan:

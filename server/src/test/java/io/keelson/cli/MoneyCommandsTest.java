@@ -96,7 +96,7 @@ class MoneyCommandsTest {
     }
 
     @Test
-    void theBooksAreVerifiedAndWhatIsWrongIsExitCodeOne() throws Exception {
+    void ledgerDiscrepancyIsExitCodeOne() throws Exception {
         assertThat(inProcessCli.lines("ledger", "verify").getLast()).startsWith("right: ").endsWith(" 1 workspace");
         assertThat(inProcessCli.run("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
         UUID broken = UUID.randomUUID();

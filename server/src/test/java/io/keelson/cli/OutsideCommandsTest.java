@@ -72,7 +72,7 @@ class OutsideCommandsTest {
     }
 
     @Test
-    void aRunSaysWhatItCameFromAndWhatItStarted() throws Exception {
+    void runNamesItsParentAndItsChildren() throws Exception {
         String recipe = keelson.recipes().create(json("""
                 {"name": "parent", "plan": {"tasks": [{"id": "a", "steps": [{"tool": "run.start", "input":
                     {"plan": {"tasks": [{"id": "b", "steps": [{"tool": "noop"}]}]}}}]}]}}""")).id();

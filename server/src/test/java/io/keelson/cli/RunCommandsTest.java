@@ -58,7 +58,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aTaskIsShownWithWhatItsStepsWereGivenAndCameTo() throws Exception {
+    void taskIsShownWithInputsAndResultsOfItsSteps() throws Exception {
         inProcessCli.lines("run", inProcessCli.mission("""
                 inputs: {who: {default: you}}
                 plan:
@@ -82,7 +82,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aRunThatCompletedWithFailuresSaysSoAndIsExitCodeFive() throws Exception {
+    void runCompletedWithFailuresIsExitCodeFive() throws Exception {
         String mission = inProcessCli.mission("""
                 config: {failure_mode: continue}
                 plan:
@@ -233,7 +233,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aRunAllOfWhosePartsFailedIsExitCodeFiveThoughItIsSkipped() throws Exception {
+    void runWithFailedPartsOnlyIsExitCodeFiveThoughSkipped() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {agent_failure_mode: continue}
                 plan: {tasks: [{id: bad, steps: [{tool: fail, input: {code: NO_LUCK, class: permanent}}]}]}
@@ -243,7 +243,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aTaskAllOfWhoseStepsWerePassedOverShowsItsError() throws Exception {
+    void taskWithIgnoredStepsOnlyShowsItsError() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
@@ -310,7 +310,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void aGoalWithoutAPlannerSaysWhatItWaitsFor() throws Exception {
+    void goalWithoutAPlannerNamesWhatIsMissing() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("goal: Fly"), "--timeout", "12", "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(124);
         assertThat(run.err()).containsOnlyOnce("waits for a worker that serves the planning tool 'plan'");

@@ -28,7 +28,7 @@ class ShowMoneyTest {
     }
 
     @Test
-    void aRunThatIsHeldUpSaysWhatHoldsItUp() throws Exception {
+    void blockedRunNamesTheReason() throws Exception {
         Path mission = Files.writeString(folder.resolve("dear.yaml"), """
                 name: dear
                 config: {budget: {hard_limit_usd: 0.05}}

@@ -46,7 +46,7 @@ class TerminalTest {
     }
 
     @Test
-    void ctrlCWhileTheRunIsBeingMadeSaysWhereToLook() throws Exception {
+    void interruptDuringSubmissionNamesTheCommandToUse() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CliProcess run =
                     CliProcess.start(folder, Map.of("KEELSON_URL", "http://127.0.0.1:" + silent.getLocalPort()), "run",
@@ -75,7 +75,7 @@ class TerminalTest {
     }
 
     @Test
-    void anOpenQuestionEndsWhenItIsDecidedElsewhereAndAnOldLineAnswersNoOther() throws Exception {
+    void promptEndsWhenDecidedElsewhereAndOldInputIsIgnored() throws Exception {
         String mission = inProcessCli.mission("""
                 plan:
                   tasks:
@@ -158,7 +158,7 @@ class TerminalTest {
     }
 
     @Test
-    void aServerThatIsGoneIsSaidToBe(@TempDir Path other) throws Exception {
+    void unreachableServerIsReported(@TempDir Path other) throws Exception {
         InProcessCli gone = new InProcessCli(other);
         String run =
                 gone.run("run", gone.mission("plan: {tasks: [{id: a, steps: [{tool: wait, input: {seconds: 99}}]}]}"),

@@ -87,7 +87,7 @@ class RemoteWorkerTest {
     }
 
     @Test
-    void aTaskGoesOnWithTheWorkerThatHasIt() throws Exception {
+    void nextStepGoesToTheTasksWorker() throws Exception {
         try (Worker worker = worker("w1", step -> step.input().path("n").asInt() + 1)) {
             Run ended = end(submitted(this::submitThreeSteps));
 
@@ -141,7 +141,7 @@ class RemoteWorkerTest {
     }
 
     @Test
-    void theServerKnowsWhatTokensCost() throws Exception {
+    void serverPricesTokens() throws Exception {
         keelson.prices().setModel("large", new BigDecimal("2.5"));
         try (Worker worker = worker("w1", step -> {
             step.usage(7, new BigDecimal("0.25"));
@@ -156,7 +156,7 @@ class RemoteWorkerTest {
     }
 
     @Test
-    void theNextAttemptKnowsWhatTheLastOneKeptAndWhyItFailed() throws Exception {
+    void nextAttemptGetsTheLastOnesDetailsAndError() throws Exception {
         try (Worker worker = worker("w1", step -> {
             if (step.attempt() == 1) {
                 step.details(Map.of("done", 41));
@@ -247,7 +247,7 @@ class RemoteWorkerTest {
     }
 
     @Test
-    void workAndWaitingGoOnOverARestartOfTheServer() throws Exception {
+    void workAndWaitsContinueAfterARestart() throws Exception {
         CountDownLatch restarted = new CountDownLatch(1);
         try (Worker worker = worker("w1", step -> {
             begun.add(step);

@@ -69,7 +69,7 @@ class GoOnTest {
     }
 
     @Test
-    void aStepThatCameByTwoWaysIsExecutedOnce() throws Exception {
+    void stepReceivedTwiceIsExecutedOnce() throws Exception {
         peer.answer("s1", Map.of("next", NEXT)).answer("s3", Map.of("next", NEXT)).offer("s1").offer("s3");
         try (Worker worker = worker(2, Duration.ofSeconds(5), this::holdSecond)) {
             assertThat(begun()).isEqualTo("s2");

@@ -62,7 +62,7 @@ class WorkerRaceTest {
     }
 
     @Test
-    void aResultWhoseAnswerIsLostIsSentAgain() throws Exception {
+    void resultIsSentAgainAfterALostResponse() throws Exception {
         peer.intervene(Answer.CUT, Answer.problem(503, "{}")).answer("s1", Map.of("status", "duplicate")).offer("s1");
         try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
             Reported first = peer.next();
@@ -140,7 +140,7 @@ class WorkerRaceTest {
     }
 
     @Test
-    void aFailedHeartbeatLosesNothingThatAHandlerSaid() throws Exception {
+    void failedHeartbeatLosesNoProgress() throws Exception {
         BlockingQueue<Answer> beats = new LinkedBlockingQueue<>(List.of(Answer.CUT, Answer.problem(503, "{}")));
         peer.server.on("POST /api/v1/dispatch/heartbeat", request -> {
             seen.add(request.body().path("items").path(0).path("logs").toString());

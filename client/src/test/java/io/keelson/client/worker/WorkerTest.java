@@ -71,7 +71,7 @@ class WorkerTest {
     }
 
     @Test
-    void anyOtherExceptionIsAnInfrastructureFailureAndTheWorkerGoesOn() throws Exception {
+    void otherExceptionIsAnInfrastructureFailureAndTheWorkerContinues() throws Exception {
         peer.offer("s1").offer("s2");
         try (Worker worker = worker(step -> {
             if (step.stepId().equals("s1")) {

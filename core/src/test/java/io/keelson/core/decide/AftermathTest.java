@@ -47,7 +47,7 @@ class AftermathTest {
     }
 
     @Test
-    void aWishForANewPlanTakesBackTheQuestionForTheOutput() {
+    void newPlanRequestWithdrawsTheOutputEvaluation() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
                 RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
         World world = World.startWithOutput(RunPolicy.DEFAULT.with(rules), plan(task("a")));

@@ -66,7 +66,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void callsAreStepsInTheirOrderAndThenComesTheNextTurn() {
+    void callsAreStepsInOrderBeforeTheNextTurn() {
         call("read", "read");
         assertThat(steps()).containsExactly("turn completed", "read#2 pending", "read#3 pending", "turn#4 pending");
         world.complete(world.claim("a"));

@@ -69,7 +69,7 @@ class ChildBudgetsTest {
     @ParameterizedTest
     @CsvSource(nullValues = "-", value = {"-, -, -, -", "5, -, -, 5", "5, 2, -, 2", "5, -, 3, 3", "5, 2, 3, 2",
             "5, 8, 9, 5", "-, 2, -, 2", "-, 2, 1, 1"})
-    void theLeastOfWhatTheParentLeavesTheStepSaysAndTheMissionSays(String parent, String own, String budget,
+    void smallestOfTheThreeLimitsApplies(String parent, String own, String budget,
             String allotment) {
         parent(parent);
         ChildRow child = start(0, own, budget);
@@ -85,7 +85,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void aChildIsGivenMoreAsFarAsTheLimitLeavesIt() {
+    void childsBudgetGrowsUpToTheLimit() {
         parent("5");
         ChildRow one = start(0, "2", null);
         start(1, "1", null);
@@ -125,7 +125,7 @@ class ChildBudgetsTest {
     }
 
     @Test
-    void aChildHearsOfNothingSmaller() {
+    void smallerBudgetOfTheParentChangesNothing() {
         world = World.start(limit("9"), plan(task("x").steps(1)));
         world.view.run.parent = new ParentRow(new UUID(9, 1), new UUID(9, 2), 1, false, usd("2"), 0, false);
         Command raise = new Command.RaiseBudget(world.id(), usd("3"), null, World.WHO);

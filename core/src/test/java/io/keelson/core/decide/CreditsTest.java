@@ -196,7 +196,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void aRunThatIsPausedStaysSoAndIsStoppedWhenItWouldGoOn() {
+        void pausedRunStaysPausedAndStopsOnResume() {
             World world = run("10", budget(limited("1")), steps(2));
             StepRow step = world.claimAll().getFirst();
             world.done(new Command.Pause(world.id(), null, World.WHO));
@@ -246,7 +246,7 @@ class CreditsTest extends OneWorkspace {
         }
 
         @Test
-        void aLaterPauseOfARunThatWasLetGoOnStopsNothing() {
+        void laterPauseOfAResumedRunStopsNothing() {
             World world = run("1", RunPolicy.DEFAULT, steps(2));
             step(world, "5");
             bank.grant(World.WORKSPACE, usd("1"));

@@ -173,7 +173,7 @@ class DeciderTest extends OneRun {
     }
 
     @Test
-    void agentsThatOnlyWaitForOthersTakeNoPlace() {
+    void waitingAgentsTakeNoSlot() {
         List<Plans.T> tasks = new ArrayList<>();
         for (int agent = 11; agent >= 0; agent--) {
             Plans.T first = task("a" + agent).agent("agent" + agent);

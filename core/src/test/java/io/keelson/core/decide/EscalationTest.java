@@ -303,7 +303,7 @@ class EscalationTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource({"FAIL, failed", "APPROVE, running"})
-    void anUnansweredTicketIsAnsweredOnlyWhereTheRunSaysSo(OnTimeout rule, String state) {
+    void unansweredTicketTimesOutOnlyWhereConfigured(OnTimeout rule, String state) {
         world = World.start(ASKING.with(new HumanRules(false, Duration.ofHours(24), rule)),
                 plan(task("a").retry(Plans.ONCE).steps(1)));
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);

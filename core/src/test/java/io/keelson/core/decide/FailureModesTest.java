@@ -118,7 +118,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aRunAllOfWhoseAgentsFailedAndWerePassedOverIsSkipped() {
+    void runWithIgnoredAgentsOnlyIsSkipped() {
         world = World.start(rules().run(FailureMode.CONTINUE).policy(), plan(task("a").agent("x")));
         world.playOut(ErrorClass.PERMANENT, "a");
         assertThat(world.agent("x").state()).isEqualTo(AgentState.FAILED);
@@ -126,7 +126,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aTaskPassedOverHasFailedForNoneFailedAndIsSkippedForTheOthers() {
+    void ignoredTaskHasFailedForNoneFailedAndIsSkippedForOtherRules() {
         world = World.start(rules().agent(FailureMode.CONTINUE).policy(), plan(task("a"), task("needs").on("a"),
                 task("anyway").on("a").rule(TriggerRule.ALL_DONE),
                 task("unless").on("a").rule(TriggerRule.NONE_FAILED)));
@@ -136,7 +136,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aTaskAllOfWhoseStepsWerePassedOverHasFailedForNoneFailed() {
+    void taskWithIgnoredStepsOnlyHasFailedForNoneFailed() {
         world = World.start(rules().policy(), plan(task("a").mode(FailureMode.CONTINUE).steps(2),
                 task("needs").on("a"), task("anyway").on("a").rule(TriggerRule.ALL_DONE),
                 task("unless").on("a").rule(TriggerRule.NONE_FAILED)));
@@ -151,7 +151,7 @@ class FailureModesTest {
     }
 
     @Test
-    void anAgentThatThePlanDoesNotNameGoesOnWhereTheRunDoes() {
+    void unnamedAgentContinuesWhereTheRunDoes() {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(null).policy(),
                 plan(task("a"), task("b"), task("c").agent("x"), task("d").agent("x")));
         world.playOut(ErrorClass.PERMANENT, "a", "c");
@@ -163,7 +163,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aTaskTellsThatTheTriesOfItsStepAreUsedUp() {
+    void taskShowsThatItsStepsRetriesAreExhausted() {
         world = World.start(rules().policy(), plan(task("a")));
         world.exhaust("a");
         world.work();
@@ -182,7 +182,7 @@ class FailureModesTest {
     }
 
     @Test
-    void anEndTellsHowManyFailuresWerePassedOver() {
+    void endCountsIgnoredFailures() {
         world = World.start(rules().agent(FailureMode.CONTINUE).policy(),
                 plan(task("a"), task("b").mode(FailureMode.CONTINUE), task("c").on("b")));
         world.playOut(ErrorClass.PERMANENT, "a", "b");
@@ -192,7 +192,7 @@ class FailureModesTest {
     }
 
     @Test
-    void anEndWithoutFailuresTellsSo() {
+    void endWithoutFailuresCountsNone() {
         world = World.start(rules().policy(), plan(task("a")));
         world.work();
         assertThat(world.last("run_completed").members()).containsEntry("failures", 0);
@@ -278,7 +278,7 @@ class FailureModesTest {
     }
 
     @Test
-    void anAgentThatStartsOverInAPauseWaitsUntilTheRunGoesOn() {
+    void agentRestartedInAPauseWaitsForTheResume() {
         world = World.start(rules().agent(FailureMode.RETRY).policy(), plan(task("a").retry(Plans.ONCE)));
         StepRow step = world.claim("a");
         world.done(new Command.Pause(world.id(), null, World.WHO));
@@ -343,7 +343,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aChildOfAGroupThatContinuesIsPassedOver() {
+    void failedChildOfAContinuingGroupIsIgnored() {
         world = group(FailureMode.CONTINUE);
         world.fail(world.claim("a[0]"), ErrorClass.PERMANENT);
         world.complete(world.claim("a[1]"));
@@ -354,7 +354,7 @@ class FailureModesTest {
     }
 
     @Test
-    void aGroupAllOfWhoseChildrenWerePassedOverIsSkipped() {
+    void groupWithIgnoredChildrenOnlyIsSkipped() {
         world = group(FailureMode.CONTINUE);
         world.fail(world.claim("a[0]"), ErrorClass.PERMANENT);
         world.fail(world.claim("a[1]"), ErrorClass.PERMANENT);

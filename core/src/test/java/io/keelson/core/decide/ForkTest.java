@@ -68,7 +68,7 @@ class ForkTest {
     }
 
     @Test
-    void aForkAllOfWhichIsCarriedCompletesAtOnce() {
+    void forkThatReusesEverythingCompletesAtOnce() {
         World world = World.fork(rules().policy(), plan(task("a")), FORK, true);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

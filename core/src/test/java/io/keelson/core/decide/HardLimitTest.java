@@ -128,7 +128,7 @@ class HardLimitTest extends OneWorkspace {
         }
 
         @Test
-        void aLimitBelowWhatIsChargedOrSetAsideIsRefused() {
+        void limitBelowChargesAndReservationsIsRefused() {
             World world = run("10", budget(limited("0.5")), steps(2));
             step(world, "0.5");
             assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.4"), null, World.WHO)).code())

@@ -38,7 +38,7 @@ class HeartbeatLossTest {
     }
 
     @Test
-    void noLifeForSixtySecondsFailsARunThatSaysSo() {
+    void sixtySecondsWithoutAHeartbeatFailARunSoConfigured() {
         World world = World.start(FAIL, plan(task("a")));
         StepRow step = world.claim("a");
         Instant heard = world.now;

@@ -95,7 +95,7 @@ class NextStepRequestTest {
     }
 
     @Test
-    void onlyTheLeasesHolderGoesOn() {
+    void onlyTheLeasesHolderContinues() {
         World world = World.start(TWO_STEPS);
         StepRow first = world.claimAll().getFirst();
 
@@ -104,7 +104,7 @@ class NextStepRequestTest {
     }
 
     @Test
-    void nothingIsGivenWhileTheRunIsPausedOrAHumanIsAsked() {
+    void noNextStepWhileTheRunIsPausedOrAwaitsAHuman() {
         World paused = World.start(TWO_STEPS);
         StepRow first = paused.claimAll().getFirst();
         paused.done(new Command.Pause(paused.id(), null, World.WHO));

@@ -138,7 +138,7 @@ class ReplanningTest {
     }
 
     @Test
-    void aHumanMayAskInPlaceOfAcceptingAResult() {
+    void humanMayRequestANewPlanInsteadOfAccepting() {
         world = World.start(rules().planner().policy().with(new HumanRules(true, Duration.ofHours(24),
                 HumanRules.OnTimeout.FAIL)), plan(task("a")));
         world.work();
@@ -210,7 +210,7 @@ class ReplanningTest {
     }
 
     @Test
-    void aRunThatContinuesGoesOnWhenNoNewPlanCame() {
+    void continuingRunGoesOnWithoutANewPlan() {
         world = World.start(rules().run(FailureMode.CONTINUE).planner().replans(1).policy(), plan(
                 task("a").agent("x"), task("b").agent("y"), task("c").agent("z"), task("d").agent("z").on("c")));
         world.fail(world.claim("a"), ErrorClass.PERMANENT);

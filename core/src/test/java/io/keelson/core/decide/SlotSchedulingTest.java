@@ -31,7 +31,7 @@ class SlotSchedulingTest {
 
     /** Its tasks were cancelled while they waited; it must not take the only place from an agent that has work. */
     @Test
-    void anAgentWithoutWorkTakesNoPlace() {
+    void agentWithoutWorkTakesNoSlot() {
         World world = World.start(ONE_AGENT, plan(task("first").agent("a"), task("second").agent("b"),
                 task("cleanup").agent("c").rule(TriggerRule.ALWAYS)));
         world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
@@ -43,7 +43,7 @@ class SlotSchedulingTest {
 
     /** Its last task at work ends in a pause, and what it would have gone on with is cancelled before the resume. */
     @Test
-    void anAgentWhoseWorkIsCancelledInAPauseGivesUpItsPlace() {
+    void agentCancelledInAPauseReleasesItsSlot() {
         World world = World.start(ONE_AGENT, plan(task("first").agent("a"), task("next").agent("a"),
                 task("other").agent("b")));
         StepRow first = world.claimAll().getFirst();

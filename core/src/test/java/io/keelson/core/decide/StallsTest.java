@@ -100,7 +100,7 @@ class StallsTest {
     }
 
     @Test
-    void aRunAllOfWhoseTasksHaveEndedIsJudgedAgain() {
+    void runWithEndedTasksOnlyIsJudgedAgain() {
         World world = World.start(rules().policy(), plan(task("a")));
         world.done(new Command.Pause(world.id(), null, World.WHO));
         world.done(new Command.CancelTask(world.id(), world.task("a").id(), null, World.WHO));

@@ -126,7 +126,7 @@ class VerificationTest {
     }
 
     @Test
-    void aVerifierWhoseAnswerIsNoVerdictIsTriedAgain() {
+    void verifierWithAnInvalidAnswerIsRetried() {
         start(task("a").verify("v"));
         StepRow verifier = world.claim("a");
         assertThat(world.refused(new Command.Complete(world.id(), verifier.id(), verifier.leaseEpoch(), Result.of("1"),

@@ -29,7 +29,7 @@ class VersionTest {
     }
 
     @Test
-    void anAnswerThatIsForgottenOutdatesTheViewsThatStillAwaitIt() {
+    void droppedAnswerOutdatesTheViewsThatAwaitIt() {
         World world = World.start(plan(task("a").when("${ . }")));
         Evaluate asked = world.evaluations.getFirst();
         world.done(new Command.Pause(world.id(), null, World.WHO));

@@ -151,7 +151,7 @@ class FailurePolicyTest {
     }
 
     @Test
-    void aDecisionTellsWhatIsLeft() {
+    void decisionCountsTheAttemptsLeft() {
         Given given = new Given();
         given.attempts = 2;
         RetryDecision decision = decide(given, Escalation.DEFAULT);

@@ -20,7 +20,7 @@ class TraceParentTest {
     }
 
     @Test
-    void ofALaterVersionWhatIsKnownIsRead() {
+    void unknownMembersOfALaterVersionAreIgnored() {
         assertThat(TraceParent.parse("cc-" + PLACE + "-01-what-comes-then").text()).isEqualTo("00-" + PLACE + "-01");
         assertThat(TraceParent.parse("cc-" + PLACE + "-01").text()).isEqualTo("00-" + PLACE + "-01");
     }

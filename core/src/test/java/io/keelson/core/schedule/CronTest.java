@@ -59,7 +59,7 @@ class CronTest {
     }
 
     @Test
-    void aLocalTimeThatComesTwiceFiresOnce() {
+    void repeatedLocalTimeFiresOnce() {
         assertThat(times("30 2 * * *", "2026-10-24T12:00:00+02:00", BERLIN, 2))
                 .containsExactly("2026-10-25T02:30+02:00", "2026-10-26T02:30+01:00");
         assertThat(times("30 2 * * *", "2026-10-25T02:10:00+01:00", BERLIN, 1))

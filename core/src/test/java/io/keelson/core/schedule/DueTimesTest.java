@@ -21,7 +21,7 @@ class DueTimesTest {
     }
 
     @Test
-    void aTimeThatComesIsDueUnderEachPolicy() {
+    void scheduledTimeIsDueUnderEachPolicy() {
         for (CatchUp each : CatchUp.values()) {
             assertThat(DueTimes.of(rule(each, Duration.ofDays(1)), TEN, TEN.plusSeconds(2)))
                     .isEqualTo(new DueTimes(List.of(TEN), 0, TEN.plusSeconds(3600)));
@@ -46,13 +46,13 @@ class DueTimesTest {
     }
 
     @Test
-    void aTimeThatComesRightAfterTheOutageIsNotMissed() {
+    void timeRightAfterAnOutageIsNotMissed() {
         assertThat(DueTimes.of(rule(CatchUp.SKIP, Duration.ofDays(1)), TEN, at("06:00").plusSeconds(30)))
                 .isEqualTo(new DueTimes(List.of(at("06:00")), 8, at("07:00")));
     }
 
     @Test
-    void endsAtItsEndAndGoesOnInPieces() {
+    void dueTimesEndWithTheRuleAndContinueInBatches() {
         DueTimes.Rule ends =
                 new DueTimes.Rule(Cron.known("0 * * * *"), ZoneOffset.UTC, CatchUp.ALL, Duration.ofDays(1), TEN);
         assertThat(DueTimes.of(ends, TEN, MORNING)).isEqualTo(new DueTimes(List.of(TEN), 0, null));

@@ -126,7 +126,7 @@ class ServerCommandTest {
     }
 
     @Test
-    void doctorLooksAtEverything() throws Exception {
+    void doctorRunsAllChecks() throws Exception {
         Result well =
                 CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_HTTP_PROT", "1"), "doctor", "--json")
                         .end();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ToolsCommandTest {
 
     @Test
-    void aToolOfAWorkerThatSaysNothingOfItHasNoDescription() {
+    void undescribedWorkerToolHasNoDescription() {
         assertThat(ToolsCommand.description(new ToolInfo("shop.order", null, Json.object(), Json.object()))).isEmpty();
         assertThat(ToolsCommand.description(new ToolInfo("echo", "Says it again.", Json.object(), Json.object())))
                 .isEqualTo("Says it again.");

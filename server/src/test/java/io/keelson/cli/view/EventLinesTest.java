@@ -15,7 +15,7 @@ class EventLinesTest {
     private final Documents documents = new Documents();
 
     @Test
-    void tellsWhatIsWorthTelling() {
+    void printsRelevantEvents() {
         RunModel model = RunModelTest.model("a", "b");
         List<Event> events = List.of(documents.run("running"), documents.task("a", "queued"),
                 documents.task("a", "running"), documents.step("a", "s", "running"),

@@ -46,7 +46,7 @@ class LocalDocumentStoreTest {
     }
 
     @Test
-    void oneWritesAtATimeAndTheNextGoesOn() throws IOException {
+    void oneNodeWritesAtATimeAndTheNextContinues() throws IOException {
         try (Writing first = writing()) {
             assertThat(first.mark()).isEqualTo(new Mark(1, 0, 0, false));
             assertThat(new LocalDocumentStore(root).open(run)).isNull();
@@ -109,7 +109,7 @@ class LocalDocumentStoreTest {
     }
 
     @Test
-    void aRunThatIsGoneLeavesNothing() throws IOException {
+    void deletedRunLeavesNothing() throws IOException {
         try (Writing writing = writing()) {
             writing.put("steps/1.json", bytes("one"));
             writing.put("status.json", bytes("a"));

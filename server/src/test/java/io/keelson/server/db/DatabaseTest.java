@@ -51,7 +51,7 @@ class DatabaseTest {
     }
 
     @Test
-    void aRefusedStatementTellsItsSqlState() {
+    void refusedStatementHasItsSqlState() {
         database.runInTransaction(tx -> execute(tx, "insert into thing values (1)"));
 
         assertThatThrownBy(() -> database.runInTransaction(tx -> execute(tx, "insert into thing values (1)")))

@@ -206,7 +206,7 @@ class NeighboursTest {
     }
 
     @Test
-    void allTablesOfKeelsonAreKnownToTheCheck() throws SQLException {
+    void checkCoversAllTables() throws SQLException {
         execute("create table elsewhere (id int)");
         Migrations.migrate(url);
         List<String> own = query("""
@@ -218,7 +218,7 @@ class NeighboursTest {
     }
 
     @Test
-    void allIndexesOfKeelsonAreKnownToTheCheck() throws SQLException, IOException {
+    void checkCoversAllIndexes() throws SQLException, IOException {
         Set<String> own = new TreeSet<>(query(TestDatabase.createUrl(), """
                 select relname from pg_class where relkind in ('i', 'I') and relnamespace = 'public'::regnamespace
                    and relname !~ '_(pkey|key)$' and relname not like 'flyway%'"""));

@@ -32,7 +32,7 @@ class BrokenToolTest {
     };
 
     @Test
-    void theErrorDoesNotTellIt(@TempDir Path folder) throws Exception {
+    void errorDoesNotContainTheSecret(@TempDir Path folder) throws Exception {
         try (Nodes nodes = new Nodes(folder, BROKEN)) {
             nodes.secrets.set(Nodes.WORKSPACE, "token", "token-4b1e", AuditOrigin.SERVER);
             UUID run = nodes.submit(nodes.node(), """

@@ -167,7 +167,7 @@ class EngineTest {
     }
 
     @Test
-    void aGracefulShutdownHandsLeasesBackAndARestartGoesOn() throws Exception {
+    void gracefulShutdownReleasesLeasesAndARestartContinues() throws Exception {
         Engine first = nodes.node();
         UUID run = nodes.submit(first, GATED);
         gate.awaitEntered(1);

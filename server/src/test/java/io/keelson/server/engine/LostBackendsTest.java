@@ -58,7 +58,7 @@ class LostBackendsTest {
     private final Map<UUID, Boolean> asked = new ConcurrentHashMap<>();
 
     @Test
-    void theNodeGoesOn(@TempDir Path folder) throws Exception {
+    void nodeContinues(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(POOL));
                 Nodes nodes = new Nodes(folder, database);

@@ -41,7 +41,7 @@ class LostLeaseTest {
     }
 
     @Test
-    void aHeartbeatStopsWhatIsLostAndNothingElse() throws Exception {
+    void heartbeatStopsLostStepsOnly() throws Exception {
         try (Nodes nodes = new Nodes(folder, gate)) {
             Engine node = nodes.node(LONG);
             UUID kept = nodes.submit(node, MISSION);

@@ -173,7 +173,7 @@ class WorkLimitsTest {
     }
 
     @Test
-    void workersGetNoMoreThanThereIsRoomFor() throws Exception {
+    void workersGetNoMoreThanTheLimit() throws Exception {
         limit("steps", 2);
         Engine engine = nodes.node();
         RemoteWork remote = engine.remoteWork();
@@ -207,7 +207,7 @@ class WorkLimitsTest {
     }
 
     @Test
-    void aLimitThatIsTakenAwayIsForgotten() throws Exception {
+    void removedLimitIsForgotten() throws Exception {
         limit("steps", 0);
         Engine engine = nodes.node();
         UUID run = nodes.submit(engine, """

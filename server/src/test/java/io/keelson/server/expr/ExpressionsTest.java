@@ -113,7 +113,7 @@ class ExpressionsTest {
     }
 
     @Test
-    void namesAllProblemsAtOnceWithTheirPlace() {
+    void namesAllProblemsAtOnceWithPositions() {
         assertThat(expressions.check("a ${ .ok } ${ nosuch } b ${ ) }"))
                 .extracting(ExprProblem::offset).containsExactly(11, 25);
         assertThat(expressions.check("fine ${ .inputs.path } $${ not one")).isEmpty();

@@ -22,7 +22,7 @@ class AllowedFoldersApiTest {
     Path base;
 
     @Test
-    void aServerThatWasGivenNoFolderReadsNone() throws Exception {
+    void serverWithoutAllowedFoldersReadsNone() throws Exception {
         try (ApiServer api = server(Map.of())) {
             Files.writeString(base.resolve("note.txt"), "a note");
             assertThat(read(api, "note.txt")).isEqualTo("PATH_NOT_ALLOWED");

@@ -158,7 +158,7 @@ class BoardApiTest {
 
     /** All its steps failed, so none_failed counts it as failed, with a cached and with a loaded view. */
     @Test
-    void aTaskAllOfWhoseStepsWerePassedOverShowsItEverywhere() {
+    void taskWithIgnoredStepsOnlyIsShownAsSuchEverywhere() {
         String run = api.create("""
                 {"name": "without", "start": true, "plan": {"tasks": [
                   {"id": "a", "title": "A", "failure_mode": "continue", "steps": [{"name": "one", "tool": "fail",

@@ -68,7 +68,7 @@ class BulkApiTest {
     }
 
     @Test
-    void runsAreFoundByAllThatIsKnownOfThem() {
+    void runsAreFoundByAllFilters() {
         String run = api.create(FAILS.formatted("search", 9));
         api.awaitState(run, "failed");
         String code = api.run(run).get("error_code").stringValue();

@@ -122,7 +122,7 @@ class ChildRunApiTest {
     }
 
     @Test
-    void aFailureComesUpAndAnotherAttemptStartsAnotherChild() {
+    void childFailurePropagatesAndTheRetryStartsAnotherChild() {
         String step =
                 "{\"name\": \"f\", \"tool\": \"fail\", \"input\": {\"code\": \"BROKEN\", \"class\": \"permanent\"}}";
         String top = three(step, "");
@@ -181,7 +181,7 @@ class ChildRunApiTest {
     /** By the route, and as an answer to what the inbox asks. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aChildIsGivenMoreOnceItsParentMayCostMore(boolean inbox) {
+    void childsBudgetGrowsWithItsParents(boolean inbox) {
         String costs = "{\"name\": \"c\", \"tool\": \"noop\", \"input\": {\"cost\": 0.4}}";
         String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
                 + plan(starts(costs + ", " + costs.replace("\"c\"", "\"d\"") + ", " + costs.replace("\"c\"", "\"e\""),

@@ -338,7 +338,7 @@ class CommandApiTest {
     }
 
     @Test
-    void asAStepAfterAnApprovalItIsSentOnceAlsoWhenItIsTriedAgain() {
+    void approvedCommandStepIsSentOnceDespiteARetry() {
         provider.next(Mood.FAILS);
         String run = api.create("""
                 {"name": "trade", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
@@ -383,7 +383,7 @@ class CommandApiTest {
     }
 
     @Test
-    void aSecretHasNoPlaceInACommand() {
+    void secretInACommandIsRefused() {
         api.send("PUT", "/api/v1/secrets/token", "{\"value\": \"canary-of-commands\"}".getBytes(), "Content-Type",
                 "application/json");
         String run = api.create("""

@@ -384,7 +384,7 @@ class DispatchApiTest {
     }
 
     @Test
-    void aFailureIsTriedAgainAndTheNextAttemptKnowsOfIt() {
+    void failureIsRetriedWithThePreviousFailure() {
         String run = api.create(ApiServer.REMOTE);
         JsonNode first = claimOne("w");
         report("heartbeat", first, ", \"details\": {\"page\": 3}");
@@ -405,7 +405,7 @@ class DispatchApiTest {
 
     /** Its heartbeats keep the lease, not the time: that is the step's, and what it runs out of is tried again, then fails. */
     @Test
-    void aWorkerThatOnlyHeartbeatsLosesItsStepWhenItsTimeIsOver() {
+    void heartbeatsAloneDoNotExtendATimeout() {
         String run = api.create("""
                 {"name": "m", "start": true, "plan": {"tasks": [{"id": "t", "steps": [{"name": "s",
                   "tool": "test.remote", "timeout_seconds": 0.5,
@@ -443,7 +443,7 @@ class DispatchApiTest {
     }
 
     @Test
-    void everyItemIsAnsweredInItsPlace() {
+    void everyItemHasItsAnswerInOrder() {
         String run = api.create(ApiServer.REMOTE);
         JsonNode item = claimOne("w");
 

@@ -66,7 +66,7 @@ class DocumentedShapesTest {
     @ValueSource(
             strings = {"/lifecycles", "/tools", "/workers", "/secrets", "/webhooks", "/prices", "/runs/{run}/attempts",
                     "/runs/{run}/plans", "/runs/{run}/agents", "/runs/{run}/artifacts", "/steps/{step}/attempts"})
-    void everyListTakesALimitAndGoesOn(String list) {
+    void everyListHasALimitAndPages(String list) {
         String run = completed("{\"name\": \"r\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": ["
                 + "{\"tool\": \"noop\"}]}]}}");
         String path = "/api/v1" + list.replace("{run}", run).replace("{step}",

@@ -79,7 +79,7 @@ class EventStreamTest {
     }
 
     @Test
-    void aStreamTellsWhatTheListTellsAndThenEnds() throws IOException {
+    void streamEqualsTheListAndEnds() throws IOException {
         String run = api.create(ApiServer.WAITS);
         List<Seen> seen = new ArrayList<>();
         HttpURLConnection stream = open(run, 0, "");
@@ -161,7 +161,7 @@ class EventStreamTest {
     }
 
     @Test
-    void aStepSaysTheNumberInWhichItCompletedAlsoToWhoComesLater() throws IOException {
+    void stepHasItsCompletionNumberForLaterReaders() throws IOException {
         String run = api.create(MANY.formatted(ITEMS));
         api.awaitState(run, "completed");
         List<Integer> steps = new ArrayList<>();

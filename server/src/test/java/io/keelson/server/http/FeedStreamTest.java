@@ -137,7 +137,7 @@ class FeedStreamTest {
     }
 
     @Test
-    void aStreamTellsWhatIsWantedOfOneWorkspace() throws Exception {
+    void streamHasTheRequestedEventsOfOneWorkspace() throws Exception {
         String theirs = api.post("/api/v1/runs", MANY, "Authorization", api.stranger()).json().get("id").stringValue();
         String one = api.create(MANY);
         String other = api.create(MANY);

@@ -75,7 +75,7 @@ class GoOnApiTest {
     }
 
     @Test
-    void theNextStepComesWithTheAnswerAndWasClaimedInTheSameCommit() {
+    void nextStepIsClaimedInTheSameCommitAndReturned() {
         String run = api.create(THREE_STEPS);
         JsonNode one = claimOne("test.a");
         int version = version(run);
@@ -157,7 +157,7 @@ class GoOnApiTest {
     }
 
     @Test
-    void aDrainedWorkerGetsNothingToGoOnWith() {
+    void drainedWorkerGetsNoNextStep() {
         String run = api.create(THREE_STEPS);
         JsonNode one = claim("tired", "\"test.a\"", 20_000).getFirst();
         assertThat(api.post("/api/v1/workers/tired/drain", "").status()).isEqualTo(204);
@@ -183,7 +183,7 @@ class GoOnApiTest {
     }
 
     @Test
-    void aWishThatMakesNoSenseIsRefusedAndChangesNothing() {
+    void invalidEndpointIsRefusedAndChangesNothing() {
         String run = api.create(THREE_STEPS);
         JsonNode one = claimOne("test.a");
         int version = version(run);

@@ -449,7 +449,7 @@ class InboxApiTest {
     }
 
     @Test
-    void aDecisionComesWithWhatItIsAbout() {
+    void decisionHasItsSubject() {
         String plan = open(api
                 .create("""
                 {"name": "seen", "start": true, "goal": "See it", "config": {"autonomy": {"level": "approve"}},

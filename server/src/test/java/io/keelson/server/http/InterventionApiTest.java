@@ -80,7 +80,7 @@ class InterventionApiTest {
     }
 
     @Test
-    void aTicketSaysWhatFailedAndWhatCanBeDone() {
+    void ticketNamesTheFailureAndTheChoices() {
         String run = api.create(ESCALATES);
         JsonNode document = api.awaitState(run, "escalated");
         JsonNode ticket = ticketOf(run);
@@ -112,7 +112,7 @@ class InterventionApiTest {
     @ParameterizedTest
     @CsvSource({"resume, completed, completed", "skip, completed, completed", "fail, failed, cancelled",
             "cancel, cancelled, cancelled"})
-    void anAnswerDecidesHowTheRunGoesOn(String answer, String end, String next) {
+    void answerDecidesHowTheRunContinues(String answer, String end, String next) {
         String run = api.create(ESCALATES);
         api.awaitState(run, "escalated");
         String resolve = API + "/escalations/" + id(ticketOf(run)) + "/resolve";

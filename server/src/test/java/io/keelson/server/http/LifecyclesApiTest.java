@@ -110,7 +110,7 @@ class LifecyclesApiTest {
     }
 
     @Test
-    void workThatAllWaitsForAHumanIsSaidToWait() {
+    void workWaitingForAHumanOnlyIsShownAsWaiting() {
         String run = api.create(MISSION.formatted(APPROVAL));
         api.awaitStep(run, "waiting_approval");
         assertStates(run, "waits_for_human", """

@@ -134,7 +134,7 @@ class MetricsApiTest {
     }
 
     @Test
-    void theSettingOpensAndShutsTheDoor(@TempDir Path open, @TempDir Path shut) throws Exception {
+    void settingControlsTheAccess(@TempDir Path open, @TempDir Path shut) throws Exception {
         try (ApiServer server =
                 new ApiServer(open, TestDatabase.createUrl(), Map.of("KEELSON_METRICS_ACCESS", "open"))) {
             assertThat(server.get("/metrics", "Via", "x", "Authorization", "").status()).isEqualTo(200);

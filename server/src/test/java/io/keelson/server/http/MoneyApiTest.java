@@ -237,7 +237,7 @@ class MoneyApiTest {
     }
 
     @Test
-    void theBooksAreVerified(@TempDir Path folder) throws Exception {
+    void ledgerIsVerified(@TempDir Path folder) throws Exception {
         try (ApiServer own = new ApiServer(folder)) {
             own.stranger();
             JsonNode right = own.get(LEDGER + "/verify").json();
@@ -263,7 +263,7 @@ class MoneyApiTest {
 
     /** A key of another workspace sees its own books only. */
     @Test
-    void othersBooksAreAnOperatorsBusiness() {
+    void foreignLedgersNeedAnOperatorKey() {
         String other = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.CREDITS_READ));
 
         assertThat(api.get(LEDGER + "/verify", "Authorization", other).status()).isEqualTo(200);

@@ -88,7 +88,7 @@ class OutageTest {
     }
 
     @Test
-    void withoutItsDatabaseTheServerSaysSo(@TempDir Path folder) throws Exception {
+    void serverReportsAMissingDatabase(@TempDir Path folder) throws Exception {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.start(
                 EmbeddedPostgresOptions.throwaway(folder.resolve("postgres"), TestPostgres.BINARIES));
                 ApiServer api = new ApiServer(folder.resolve("data"), postgres.url())) {

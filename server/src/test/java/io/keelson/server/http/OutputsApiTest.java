@@ -66,7 +66,7 @@ class OutputsApiTest {
     }
 
     @Test
-    void anOutputThatIsJudgedIsReadWholeWhereItsEventSays() {
+    void outputToJudgeIsReadInFullAtItsReference() {
         String run = api.create("{\"start\": true, \"name\": \"r\", \"plan\": {\"tasks\": ["
                 + task("a", LONG, ", \"verify\": [{\"kind\": \"jq\", \"expression\": \"true\"}, {\"kind\": \"human\"}]")
                 + "]}}");
@@ -80,7 +80,7 @@ class OutputsApiTest {
     }
 
     @Test
-    void aTaskWithoutAnOutputSaysSo() {
+    void taskWithoutAnOutputIsShownAsSuch() {
         String run =
                 api.create(ApiServer.WAITS.replace("{\"name\": \"waits\"", "{\"name\": \"waits\", \"start\": true"));
         api.awaitStep(run, "waiting_approval");

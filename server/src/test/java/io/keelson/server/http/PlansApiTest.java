@@ -59,7 +59,7 @@ class PlansApiTest {
             "{\"level\": \"autonomous\", \"auto_approve_threshold\": 2} | 2 | completed",
             "{\"level\": \"autonomous\", \"auto_approve_threshold\": 2} | 2.5 | awaiting_approval",
             "{\"level\": \"autonomous\"} | 0.1 | awaiting_approval"})
-    void theEstimateSaysWhetherAHumanIsAsked(String autonomy, String estimate, String state) {
+    void estimateDecidesWhetherApprovalIsRequired(String autonomy, String estimate, String state) {
         String run = api.create(GOAL.formatted(autonomy, estimate));
         api.awaitState(run, state);
         assertThat(api.get(API + "/runs/" + run + "/events?limit=100").json().get("items").valueStream()
@@ -103,7 +103,7 @@ class PlansApiTest {
     }
 
     @Test
-    void aFirstPlanWithoutAPriceFailsAtOnceAndSaysWhatToDo() {
+    void unpricedFirstPlanFailsAtOnceWithARemedy() {
         String run = api
                 .create("""
                 {"goal": "Dear", "start": true, "config": {"autonomy": {"level": "full_auto"}, "planner": {"tool": "echo",
@@ -223,7 +223,7 @@ class PlansApiTest {
     }
 
     @Test
-    void validationSaysWhereThePlanIsFromAndMakesNothing() {
+    void validationNamesThePlansSourceAndCreatesNothing() {
         long before = runs();
         assertThat(api.post(API + "/missions/validate", "{\"goal\": \"Fly\"}").json().get("plan").asString())
                 .isEqualTo("planner");

@@ -77,7 +77,7 @@ class RecipeApiTest {
     }
 
     @Test
-    void isNamedInThePlaceOfAPlan() {
+    void isNamedInsteadOfAPlan() {
         JsonNode recipe = made("by name");
         for (String named : List.of("by name", recipe.get("id").stringValue(),
                 "rec_" + recipe.get("id").stringValue())) {
@@ -145,7 +145,7 @@ class RecipeApiTest {
     }
 
     @Test
-    void namesAreUniqueAndTheListKnowsThem() {
+    void namesAreUniqueAndListed() {
         made("list a");
         made("list b");
 

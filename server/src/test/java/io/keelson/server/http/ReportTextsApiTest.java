@@ -34,7 +34,7 @@ class ReportTextsApiTest {
     }
 
     @Test
-    void aReportKeepsItsTextWhenWhatItIsAboutIsGone() {
+    void reportKeepsItsTextAfterItsSubjectIsDeleted() {
         assertThat(texts()).hasSize(2).anySatisfy(text -> assertThat(text).contains("## What was done", "(`echo`)"));
         for (String table : List.of("orchestration_runs", "orchestration_tasks")) {
             api.sql("alter table " + table + " disable trigger user");

@@ -401,7 +401,7 @@ class RunApiTest {
     }
 
     @Test
-    void theEngineTellsAboutItself() {
+    void engineMetricsAreServed() {
         assertThat(items("/api/v1/tools")).extracting(tool -> tool.get("name").stringValue()).contains("echo", "wait");
         assertThat(api.get("/healthz", "Authorization", "").status()).isEqualTo(200);
         assertThat(api.get("/readyz", "Authorization", "").status()).isEqualTo(200);

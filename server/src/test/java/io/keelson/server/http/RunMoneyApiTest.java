@@ -135,7 +135,7 @@ class RunMoneyApiTest {
 
     /** Runs of all kinds at once, with concurrent grants, corrections and verifications. */
     @Test
-    void theBooksAreRightAtAnyMoment() {
+    void ledgerIsConsistentAtAnyMoment() {
         Random random = new Random(7);
         List<String> runs = new ArrayList<>();
         for (int i = 0; i < 40; i++) {

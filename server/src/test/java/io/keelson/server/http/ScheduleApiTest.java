@@ -71,7 +71,7 @@ class ScheduleApiTest {
     }
 
     @Test
-    void makesARunWhenItsTimeComes() {
+    void submitsARunAtItsTime() {
         JsonNode schedule = made("comes", ", \"inputs\": {\"who\": \"ann\"}");
         due(schedule, "date_trunc('second', clock_timestamp()) - interval '1 second'");
 
@@ -189,7 +189,7 @@ class ScheduleApiTest {
     }
 
     @Test
-    void isPausedAndGoesOn() {
+    void pausesAndResumes() {
         JsonNode schedule = made("pauses", "");
         assertThat(api.post(path(schedule) + "/pause", "{}").json().get("next_run_at").isNull()).isTrue();
         JsonNode paused = api.post(path(schedule) + "/pause", "{}").json();

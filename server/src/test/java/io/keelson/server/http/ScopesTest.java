@@ -68,7 +68,7 @@ class ScopesTest {
     }
 
     @Test
-    void theDocumentationKnowsThem(@TempDir Path folder) throws Exception {
+    void documentationListsThem(@TempDir Path folder) throws Exception {
         try (ApiServer api = new ApiServer(folder)) {
             List<Operation> operations = operations(api.get("/openapi.json").json());
             StringBuilder table = new StringBuilder("| scope | to | routes |\n|---|---|---|\n");

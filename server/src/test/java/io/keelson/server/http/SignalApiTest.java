@@ -126,7 +126,7 @@ class SignalApiTest {
     }
 
     @Test
-    void inAPauseItIsKeptAndNothingGoesOn() {
+    void signalInAPauseIsKeptWithoutProgress() {
         String run = run(step("s", "{\"name\": \"n\"}") + """
                 , {"name": "t", "tool": "echo", "input": {"said": "${ .steps.s.output }"}}""");
         api.awaitStep(run, "waiting");
@@ -152,7 +152,7 @@ class SignalApiTest {
     }
 
     @Test
-    void secretsOfTheWorkspaceAreStruckOut() {
+    void workspaceSecretsAreRedacted() {
         api.send("PUT", "/api/v1/secrets/token", "{\"value\": \"canary-of-signals\"}".getBytes(), "Content-Type",
                 "application/json");
         String run = run(step("s", "{\"name\": \"n\"}"));

@@ -100,7 +100,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void aBodyThatGoesOnAtAnEvenPaceIsRead() throws IOException {
+    void steadySlowBodyIsRead() throws IOException {
         InputStream body = arriving(8_000 * TimedInputStream.SLOWEST);
         int read = 0;
         while (true) {

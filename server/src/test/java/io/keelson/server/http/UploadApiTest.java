@@ -75,7 +75,7 @@ class UploadApiTest {
 
     /** Larger than any body that the server takes whole. */
     @Test
-    void aLargeFileComesAndGoesInPieces() throws Exception {
+    void largeFileIsStreamedInBothDirections() throws Exception {
         Held held = claim();
         int size = 30 << 20;
         HttpResponse<String> stored = upload(held, "name=big.bin&sha256=" + hash(size),

@@ -165,7 +165,7 @@ class WorkspacePurgeTest {
     }
 
     @Test
-    void nothingStaysButTheBooks() {
+    void onlyTheLedgerStays() {
         Map<String, Long> before = rows();
         assertThat(before.values().stream().filter(n -> n > 0)).hasSizeGreaterThan(12);
         Set<String> ids = ids();

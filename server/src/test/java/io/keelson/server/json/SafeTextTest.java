@@ -24,7 +24,7 @@ class SafeTextTest {
     }
 
     @Test
-    void keepsNumbersThatThereIsNoRoomForAsText() {
+    void numbersOutOfRangeAreKeptAsText() {
         JsonNode tree = ExactJson.read("[1e400000, -1e-400000, 1.5, 1e400]");
         assertThat(SafeText.clean(tree).toString()).isEqualTo("[\"1E+400000\",\"-1E-400000\",1.5,1E+400]");
     }

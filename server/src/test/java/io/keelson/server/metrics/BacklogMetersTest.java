@@ -78,7 +78,7 @@ class BacklogMetersTest {
     }
 
     @Test
-    void aFigureThatIsNotKnownIsNotShownAsAnOldOne() {
+    void unavailableGaugeIsOmitted() {
         AtomicLong nanos = new AtomicLong();
         Deque<DatabaseGauges> answers = new ArrayDeque<>(List.of(SOME));
         Meters meters = new Meters();

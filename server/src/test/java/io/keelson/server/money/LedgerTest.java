@@ -59,7 +59,7 @@ class LedgerTest {
     }
 
     @Test
-    void theSameKeyBooksOnce() {
+    void sameKeyIsBookedOnce() {
         LedgerEntry first = done(books.grant(workspace, "5", "k")).entry();
 
         assertThat(books.grant(workspace, "5.000", "k")).isEqualTo(new Booking.Done(first, true));

@@ -161,7 +161,7 @@ class LedgerVerificationTest {
     }
 
     @Test
-    void theLedgerOfARunThatIsGoneIsRightWhenItIsEven() {
+    void ledgerOfADeletedRunIsConsistentWhenBalanced() {
         plant("delete from run_attempts; delete from run_heads; delete from orchestration_runs");
         assertThat(Objects.requireNonNull(books.money.audit().verify(workspace).discrepancy()).attempt()).isEqualTo(2);
 

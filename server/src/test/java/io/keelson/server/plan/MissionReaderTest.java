@@ -200,7 +200,7 @@ class MissionReaderTest {
     }
 
     @Test
-    void aTaskSaysWhatBecomesOfItsFailures() {
+    void taskShowsItsFailureMode() {
         Mission mission = Missions.yaml("""
                 name: m
                 config: {retry: {backoff_base_seconds: 1, backoff_max_seconds: 5}}
@@ -249,7 +249,7 @@ class MissionReaderTest {
     }
 
     @Test
-    void theConfigSaysToTheCore() {
+    void configReachesTheCore() {
         assertThat(Missions.yaml("""
                 name: m
                 plan: {total_estimated_tokens: 7, tasks: [{id: a, estimated_cost: 0.1}, {id: b, estimated_cost: 0.2}]}
@@ -311,7 +311,7 @@ class MissionReaderTest {
             "\"total_estimated_tokens\": 99, | \"suggested_model\": \"m\" | \"title\": \"x\" | {m=99}",
             "\"total_estimated_tokens\": 99, | \"suggested_model\": \"m\" | \"suggested_model\": \"l\" | {}",
             "\"total_estimated_cost\": 1, | \"estimated_tokens\": 5, \"suggested_model\": \"m\" | \"title\": \"x\" | {}"})
-    void tokensCountWhereNothingSaysWhatTheyCost(@Nullable String plan, String first, String second, String counted) {
+    void unpricedTokensAreCounted(@Nullable String plan, String first, String second, String counted) {
         Budget budget = Missions.json("""
                 {"name": "x", "plan": {%s "tasks": [{"id": "a", %s}, {"id": "b", %s}]}}"""
                 .formatted(plan == null ? "" : plan, first, second)).policy().budget();

@@ -43,7 +43,7 @@ class NewPlansTest {
     }
 
     @Test
-    void allThatIsWrongIsSaid() {
+    void allProblemsAreReported() {
         assertThat(Missions.problems(read("[]"))).extracting(Problem::code).containsExactly("WRONG_TYPE");
         assertThat(Missions.problems(read("{}"))).extracting(Problem::code).containsExactly("REQUIRED");
         assertThat(Missions.problems(read("{\"tasks\": [{\"id\": \".x\"}, {\"steps\": 5}]}")))

@@ -93,7 +93,7 @@ class SchemaTest {
      */
     @ParameterizedTest(name = "{0}")
     @MethodSource("configKeys")
-    void everyConfigKeyHasAnEffectOrSaysThatItHasNone(String pointer, JsonNode schema, boolean later) {
+    void everyConfigKeyHasAnEffectOrIsReportedAsWithout(String pointer, JsonNode schema, boolean later) {
         String[] path = pointer.substring(1).split("/");
         ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
         ObjectNode parent = document;

@@ -32,7 +32,7 @@ class EndTest {
     }
 
     @Test
-    void aServerInterruptedWhileItStartsSaysSo() throws Exception {
+    void serverInterruptedDuringItsStartReportsIt() throws Exception {
         try (ServerProcess server = ServerProcess.launch(folder, Map.of())) {
             Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5))
                     .until(() -> Files.exists(folder.resolve("lock")));

@@ -34,7 +34,7 @@ class PayingKillsTest {
     private static final List<String> BOOKED = List.of("charge", "grant", "/extend/", "/settle", "/reserve");
 
     @Test
-    void theBooksAreRight(@TempDir Path folder) throws Exception {
+    void ledgerIsConsistent(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         Random random = new Random(SEED);
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(4));
@@ -62,7 +62,7 @@ class PayingKillsTest {
                 assertThat(
                         count(database, "select sum(amount)::int from billing_ledger where transaction_type = 'grant'"))
                         .as("granted").isEqualTo(1_000_000 + Grants.AMOUNT * granted);
-                System.out.printf("paying kills: %d kills, %s, %d grants%n", KILLS, kept, granted);
+                System.out.printf("paying kills: seed %d, %d kills, %s, %d grants%n", SEED, KILLS, kept, granted);
             }
             CliProcess.Result verified =
                     CliProcess.start(folder.resolve("node0"), Map.of(), "ledger", "verify", "--all").end();

@@ -81,13 +81,13 @@ class ReleaseTrainTest {
     private static List<String> killed(KilledNode node, TrainProcess worker) throws Exception {
         String run = create(node.client());
         node.doom(Point.BEFORE_COMMIT, PLANNED, 0);
-        tell(() -> node.client().runs().start(run));
+        send(() -> node.client().runs().start(run));
         node.awaitDeath();
         node.restart();
         node.awaitReady();
         awaitPlan(node.client(), run);
         node.doom(Point.AFTER_COMMIT, TURNED, 0);
-        tell(() -> node.client().runs().approve(run, "a good plan"));
+        send(() -> node.client().runs().approve(run, "a good plan"));
         node.awaitDeath();
         node.doom(Point.AFTER_COMMIT, REJECTED, 0);
         node.restart();
@@ -98,7 +98,7 @@ class ReleaseTrainTest {
         node.awaitReady();
         awaitSignal(node.client(), run);
         node.doom(Point.AFTER_COMMIT, PLACED, 0);
-        tell(() -> node.client().runs().approve(run, "the line is clear"));
+        send(() -> node.client().runs().approve(run, "the line is clear"));
         node.awaitDeath();
         node.doom(Point.BEFORE_COMMIT, ENDED, 0);
         node.restart();
@@ -116,14 +116,14 @@ class ReleaseTrainTest {
         return client.runs().create(RunRequest.of(mission)).id();
     }
 
-    private interface Telling {
-        void tell() throws Exception;
+    private interface Request {
+        void send() throws Exception;
     }
 
-    /** What is told is taken, or the node would not get to where it is killed; the answer may die with it. */
-    private static void tell(Telling telling) throws Exception {
+    /** Sends a request that the server accepts before it is killed; the response may be lost. */
+    private static void send(Request request) throws Exception {
         try {
-            telling.tell();
+            request.send();
         } catch (KeelsonException e) {
             assertThat(e.status()).as("no refusal: " + e.getMessage()).isZero();
         }

@@ -64,7 +64,7 @@ class BoardAcceptanceTest {
     }
 
     @Test
-    void ac12ATaskKnowsItsRunItsAgentAndItsPlaceOnTheBoard() throws SQLException {
+    void ac12TaskHasItsRunItsAgentAndItsBoardTask() throws SQLException {
         create(true);
         TaskRow second = world.load(RUN).task(id("b"));
         assertThat(second.agent().id()).isEqualTo(world.view(RUN).task(second.id()).agent().id());

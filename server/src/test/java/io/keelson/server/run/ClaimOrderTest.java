@@ -80,7 +80,7 @@ class ClaimOrderTest extends QueuedWork {
 
     /** However many are claimed at a time, the order is the same. */
     @Test
-    void turnsGoOnFromOneClaimToTheNext() throws SQLException {
+    void roundRobinContinuesFromClaimToClaim() throws SQLException {
         List<UUID> workspaces = new ArrayList<>(List.of(world.workspace, RunFixtures.workspace(world.database)));
         workspaces.sort(Comparator.comparing(UUID::toString));
         for (int i = 0; i < 3; i++) {

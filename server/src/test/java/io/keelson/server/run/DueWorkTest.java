@@ -41,7 +41,7 @@ class DueWorkTest extends QueuedWork {
     }
 
     @Test
-    void oneLookTellsWhatWantsToBeDone() throws SQLException {
+    void onePollFindsAllDueWork() throws SQLException {
         assertThat(due()).isEqualTo(new Due(false, false, false, false, false, false, false, null));
         UUID run = start(world.workspace, 100);
         assertThat(due()).isEqualTo(new Due(true, false, false, false, false, false, false, null));

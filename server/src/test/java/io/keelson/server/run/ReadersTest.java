@@ -144,7 +144,7 @@ class ReadersTest {
     }
 
     @Test
-    void theStatusTellsTheStepThatSomethingWasLastHeardOf() throws SQLException {
+    void statusNamesTheStepWithTheLatestEvent() throws SQLException {
         ObjectNode status = reader.status(c, world.workspace, run).orElseThrow();
         assertThat(status.get("current_step").asString()).isEqualTo("ask");
         assertThat(status.get("steps_completed").asInt()).isEqualTo(1);

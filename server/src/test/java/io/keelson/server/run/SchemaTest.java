@@ -150,7 +150,7 @@ class SchemaTest {
     }
 
     @Test
-    void everyTableSaysWhatItIsFor() {
+    void everyTableHasAComment() {
         assertThat(query("""
                 select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v')
                    and relname <> 'flyway_schema_history' and obj_description(oid, 'pg_class') is null""")).isEmpty();

@@ -321,7 +321,7 @@ class ScheduleRunnerTest {
     }
 
     @Test
-    void pausedNothingComesAndNothingIsMadeUpFor() throws Exception {
+    void pausedScheduleSubmitsNothingLater() throws Exception {
         Schedule schedule = add(spec("p", "0 * * * *", Overlap.ALLOW, CatchUp.ALL));
         at("12:00");
         pause(schedule, true);
@@ -357,7 +357,7 @@ class ScheduleRunnerTest {
     }
 
     @Test
-    void pausedItMakesNoRunWhoseJitterEnds() throws Exception {
+    void pausedScheduleSubmitsNoRunAfterItsJitter() throws Exception {
         ScheduleSpec base = spec("w", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP);
         Schedule schedule = add(new ScheduleSpec("w", null, base.inputs(), base.mission(), base.cron(), "UTC",
                 base.overlap(), base.catchUp(), base.window(), Duration.ofMinutes(30), null, null));

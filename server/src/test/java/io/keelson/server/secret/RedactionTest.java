@@ -21,7 +21,7 @@ class RedactionTest {
     private final Redaction redaction = Redaction.of(List.of(VALUE, "98765"));
 
     @Test
-    void aSecretIsStruckInAllItsForms() {
+    void secretIsRedactedInAllItsForms() {
         String base64 = Base64.getEncoder().encodeToString(VALUE.getBytes(StandardCharsets.UTF_8));
 
         assertThat(redaction
@@ -31,7 +31,7 @@ class RedactionTest {
     }
 
     @Test
-    void aSecretIsStruckAsOthersWriteIt() {
+    void secretIsRedactedInOtherEncodings() {
         Redaction struck = Redaction.of(List.of("k\"y\\<t'ail>\n\u00dc9"));
         Map.of("JSON", "k\\\"y\\\\<t'ail>\\n\u00dc9",
                 "JSON in ASCII", "k\\\"y\\\\<t'ail>\\n\\u00dc9",
@@ -46,7 +46,7 @@ class RedactionTest {
 
     /** All that is the secret's alone, at each of the three places it can have in a group of Base64. */
     @Test
-    void aSecretIsStruckOutOfWhatWasPutIntoBase64WithIt() {
+    void secretIsRedactedInsideBase64() {
         String value = "ab?>cdefgh\u00fe\u00ff";
         Redaction struck = Redaction.of(List.of(value));
         for (Base64.Encoder encoder : List.of(Base64.getEncoder(), Base64.getUrlEncoder().withoutPadding())) {
@@ -81,7 +81,7 @@ class RedactionTest {
     }
 
     @Test
-    void aDocumentIsStruckInNamesTextsAndNumbers() {
+    void documentIsRedactedInNamesTextsAndNumbers() {
         var document = JsonMapper.shared().createObjectNode().put(VALUE, 1).put("n", 98765).put("m", 987651);
         document.putArray("list").add("x" + VALUE).addObject().put("deep", VALUE);
 
@@ -90,20 +90,20 @@ class RedactionTest {
     }
 
     @Test
-    void nothingIsStruckOfNothing() {
+    void emptyRedactionChangesNothing() {
         assertThat(Redaction.NONE.text(VALUE)).isEqualTo(VALUE);
         assertThat(Redaction.NONE.none()).isTrue();
         assertThat(redaction.none()).isFalse();
     }
 
     @Test
-    void theLongerOfTwoIsStruckWhole() {
+    void longerOfTwoSecretsIsRedactedWhole() {
         assertThat(Redaction.of(List.of("abcd", "abcdefgh")).text("abcdefgh abcd")).isEqualTo("[secret] [secret]");
     }
 
     /** Streams that come in pieces of any size, with secrets across their borders. */
     @Test
-    void aStreamIsStruckAsATextIs() throws IOException {
+    void streamIsRedactedLikeText() throws IOException {
         Random random = new Random(42);
         for (int round = 0; round < 300; round++) {
             StringBuilder text = new StringBuilder();

@@ -70,7 +70,7 @@ class SecretsTest {
     }
 
     @Test
-    void theValueBeforeIsStillStruckOut() {
+    void previousValueIsStillRedacted() {
         secrets.set(workspace, "token", "first", AuditOrigin.SERVER);
         assertThat(secrets.set(workspace, "token", "second", AuditOrigin.SERVER).version()).isEqualTo(2);
 
@@ -104,7 +104,7 @@ class SecretsTest {
     }
 
     @Test
-    void aNewKeyKeepsFormerValuesStruckOut() {
+    void newSealingKeyKeepsFormerValuesRedacted() {
         secrets.set(workspace, "token", "first", AuditOrigin.SERVER);
         secrets.set(workspace, "token", "second", AuditOrigin.SERVER);
         Secrets both = new Secrets(database, SealingKey.fresh(), List.of(key));

@@ -72,7 +72,7 @@ class EmbeddedPostgresTest {
     }
 
     @Test
-    void aPostgresThatDiesByItselfIsNoticedAndStartsAgain() throws Exception {
+    void crashedPostgresIsDetectedAndRestarted() throws Exception {
         try (var postgres = EmbeddedPostgres.start(options())) {
             ProcessHandle postmaster = postmaster(data());
             postmaster.destroyForcibly();

@@ -50,7 +50,7 @@ class ClusterNotifierTest {
     }
 
     @Test
-    void othersHearWhatOneCallsAndItDoesNotHearItself() throws Exception {
+    void otherNodesAreNotifiedAndTheSenderIsNot() throws Exception {
         try (Database database = TestDatabase.create()) {
             Node one = Node.of(database, "node:one");
             Node other = Node.of(database, "node:other");

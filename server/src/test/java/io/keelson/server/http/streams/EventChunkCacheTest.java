@@ -29,7 +29,7 @@ class EventChunkCacheTest {
     }
 
     @Test
-    void aStreamIsGivenLittleAtATimeAndEverythingInTheEnd() throws Exception {
+    void streamSendsEverythingInSmallChunks() throws Exception {
         UUID run = UUID.randomUUID();
         int sent = 0;
         for (long seen = 0; seen < 100;) {
@@ -44,7 +44,7 @@ class EventChunkCacheTest {
     }
 
     @Test
-    void anEventThatIsLargerThanAPartComesAlone() throws Exception {
+    void eventLargerThanAChunkIsSentAlone() throws Exception {
         EventChunkCache.Part part = texts.of(UUID.randomUUID(), 0, 3,
                 (id, after, limit) -> events(id, after, limit, 2 * EventChunkCache.PART_BYTES));
         assertThat(part.texts()).hasSize(1);

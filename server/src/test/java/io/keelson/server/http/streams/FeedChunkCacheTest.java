@@ -36,7 +36,7 @@ class FeedChunkCacheTest {
     }
 
     @Test
-    void theLastOnesAreKeptAsFarAsThereIsRoom() throws Exception {
+    void latestEntriesAreKeptUpToTheLimit() throws Exception {
         for (int i = 0; i < 20; i++) {
             read(i, 20_000);
         }

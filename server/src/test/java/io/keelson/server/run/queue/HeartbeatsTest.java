@@ -80,7 +80,7 @@ class HeartbeatsTest extends QueuedWork {
 
     /** A heartbeat never waits for a commit, so the two can never wait for each other. */
     @Test
-    void aHeartbeatPassesOverALaneThatACommitIsWorkingOn() throws SQLException {
+    void heartbeatSkipsALaneLockedByACommit() throws SQLException {
         UUID run = start(world.workspace, 100);
         StepRow step = claim(run, "worker");
         Instant before = world.now.plus(LEASE);

@@ -25,7 +25,7 @@ class UploadSlotsTest {
     private final UploadSlots places = new UploadSlots(() -> now);
 
     @Test
-    void ofManyAtOnceTenHaveAPlace() throws Exception {
+    void tenOfManyConcurrentUploadsGetASlot() throws Exception {
         try (ExecutorService many = Executors.newFixedThreadPool(8)) {
             List<Boolean> taken = many.invokeAll(
                     Stream.generate(() -> (Callable<Boolean>) () -> take(UUID.randomUUID())).limit(40)

@@ -135,7 +135,7 @@ class FilesToolsTest {
 
     /** Between the look at a path and its opening, a link takes a folder's place. */
     @Test
-    void aLinkPutInPlaceOfAFolderLeadsNotToTheServersOwn() throws Exception {
+    void symbolicLinkDoesNotLeadToServerFiles() throws Exception {
         ownedBelow();
         RefusedPlaces refused = new RefusedPlaces(List.of(root.resolve("data")));
         ToolPolicy policy = new ToolPolicy(workspace -> List.of(root.resolve("src")), refused, Set.of(), false);

@@ -32,7 +32,7 @@ class VerifiersTest {
 
     /** A secret that ends behind the cut is struck out whole. */
     @Test
-    void secretsAreStruckBeforeTheFeedbackIsCut() {
+    void secretsAreRedactedBeforeTheFeedbackIsCut() {
         String secret = "the-secret-value";
         Redactor struck = new Redactor() {
             @Override
