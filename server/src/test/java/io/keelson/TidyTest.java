@@ -4,13 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -23,6 +29,23 @@ class TidyTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Map<String, String> SOURCES = read();
+    private static final Set<String> NOT_OURS = Set.of(".git", "target", "node_modules", "keelson-report");
+
+    /** Words of translated English, and what to write instead. */
+    private static final Map<String, String> PLAIN_WORDS = Map.of("whoever", "the client, the holder, …: name it",
+            "whatever", "all, each, any: name it", "somebody", "a user, an operator, another worker: name it", "nobody",
+            "no user, no worker: name it", "anew", "again, or re-", "stands", "is, is in", "told",
+            "sent, notified, shown",
+            "bears", "has, contains", "goes by", "follows, uses", "what becomes", "what happens to; as heading a noun");
+    private static final Pattern DIALECT = Pattern.compile(
+            "\\b(?:" + String.join("|", PLAIN_WORDS.keySet()).replace(" ", "\\s+") + ")\\b", Pattern.CASE_INSENSITIVE);
+
+    /** Parts of pages that tests write from the code, where the words are counted. */
+    private static final Pattern GENERATED =
+            Pattern.compile("<!-- generated: .*?<!-- end of generated part -->", Pattern.DOTALL);
+
+    /** May only fall: lower it with each rewrite. At 0 it becomes a ban. */
+    private static final int DIALECT_WORDS_IN_SOURCES = 1_319;
 
     /** @param where a pattern on the path from the repository's root */
     private record Ban(String what, String where, String instead) {}
@@ -31,7 +54,7 @@ class TidyTest {
         return Stream.of(
                 new Ban("Thread\\.sleep|TimeUnit\\.\\w+\\.sleep", ".*/src/test/.*",
                         "wait for a named moment: a latch, a future, a row; Awaitility where polling a process is inherent"),
-                new Ban("@Disabled", ".*", "mend the test or delete it"),
+                new Ban("@Disabled", ".*", "fix the test or delete it"),
                 new Ban("//.*\\b(TODO|FIXME|XXX)\\b", ".*/src/main/.*", "do it, or open an issue"),
                 new Ban("import org\\.(mockito|easymock)", ".*", "use the real thing: a database starts in a second"),
                 new Ban("printStackTrace\\(", "(?!server/src/main/java/io/keelson/cli/Cli.java).*",
@@ -109,8 +132,71 @@ class TidyTest {
         assertThat(missing).as("add a package-info.java that says what the room is for, with @NullMarked").isEmpty();
     }
 
+    @Test
+    void documentationHasNoDialectWords() {
+        List<String> found = new ArrayList<>();
+        files(ROOT, path -> path.endsWith(".md")).forEach((path, text) -> {
+            if (!path.equals("CHANGELOG.md")) {
+                found.addAll(dialect(path, GENERATED.matcher(text).replaceAll(TidyTest::blank)));
+            }
+        });
+        assertThat(found).as("rewrite the sentence, its subject a named thing; see Language in CONTRIBUTING.md")
+                .hasSizeLessThanOrEqualTo(207);
+    }
+
+    @Test
+    void sourcesHaveFewerDialectWordsThanBefore() {
+        List<String> found = new ArrayList<>();
+        files(ROOT, path -> path.matches(".*/src/(main|test)/.*\\.(java|sql|yaml|json|md|sh)")
+                || path.matches("(examples|deploy|scripts)/.*")).forEach((path, text) -> {
+                    if (!path.endsWith("/TidyTest.java")) {
+                        found.addAll(dialect(path, text));
+                    }
+                });
+        assertThat(found.size())
+                .as("Rewrite the sentences that you touched, and lower the ceiling. See Language in CONTRIBUTING.md.\n%s",
+                        String.join("\n", found))
+                .isLessThanOrEqualTo(DIALECT_WORDS_IN_SOURCES);
+    }
+
+    private static List<String> dialect(String path, String text) {
+        return DIALECT.matcher(text).results().map(word -> path + ":" + line(text, word.start()) + " " + word.group()
+                + " → " + PLAIN_WORDS.get(word.group().toLowerCase(Locale.ROOT).replaceAll("\\s+", " "))).toList();
+    }
+
+    /** Line breaks stay, for the numbers of lines behind. */
+    private static String blank(MatchResult part) {
+        return part.group().replaceAll(".+", "");
+    }
+
     private static int line(String text, int offset) {
         return 1 + (int) text.substring(0, offset).chars().filter(c -> c == '\n').count();
+    }
+
+    private static Map<String, String> files(Path folder, Predicate<String> wanted) {
+        Map<String, String> texts = new TreeMap<>();
+        try {
+            Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult preVisitDirectory(Path each, BasicFileAttributes attributes) {
+                    return NOT_OURS.contains(each.getFileName().toString())
+                            ? FileVisitResult.SKIP_SUBTREE
+                            : FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    String path = ROOT.relativize(file).toString();
+                    if (wanted.test(path)) {
+                        texts.put(path, Files.readString(file));
+                    }
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return texts;
     }
 
     private static Map<String, String> read() {
