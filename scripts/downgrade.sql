@@ -1,7 +1,7 @@
 -- Takes the orchestration out of a database: all that runs, their tasks, steps, events and files' records are in, and the
 -- webhooks. What stood there before it stays (workspaces, agents, board_tasks, agent_reports, workflow_recipes), and so do keys, secrets,
 -- the ledger and the audit log. Runs' own tasks leave the board; reports stay, without the column that names a task.
--- A server that starts on the database afterwards makes everything anew, empty. Stop all servers first, and make a backup:
+-- A server that starts on the database afterwards creates everything again, empty. Stop all servers first, and make a backup:
 --   psql --single-transaction --set ON_ERROR_STOP=1 --file scripts/downgrade.sql DATABASE-URL
 -- See docs/board.md.
 

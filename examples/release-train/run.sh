@@ -34,7 +34,7 @@ done
 "$java" -cp "$jar" "$here/TrainWorker.java" &
 worker=$!
 keelson=$home/keelson
-# The goal is refused for as long as nobody serves the tool that plans.
+# The goal is refused while no worker serves the planning tool.
 until "$keelson" run "$here/release-train.yaml" --input version="${1:-1.4}" --detach 2>"$KEELSON_DATA_DIR/refused"; do
     kill -0 "$worker" 2>/dev/null && grep -q UNKNOWN_TOOL "$KEELSON_DATA_DIR/refused" \
         || { cat "$KEELSON_DATA_DIR/refused" >&2; exit 1; }

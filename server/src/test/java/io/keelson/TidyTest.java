@@ -45,7 +45,7 @@ class TidyTest {
             Pattern.compile("<!-- generated: .*?<!-- end of generated part -->", Pattern.DOTALL);
 
     /** May only fall: lower it with each rewrite. At 0 it becomes a ban. */
-    private static final int DIALECT_WORDS_IN_SOURCES = 749;
+    private static final int DIALECT_WORDS_IN_SOURCES = 735;
 
     /** @param where a pattern on the path from the repository's root */
     private record Ban(String what, String where, String instead) {}
