@@ -81,7 +81,7 @@ public final class AotTrainingWorkload {
                 .task("elsewhere", task -> steps(task, TOOL).dependsOn("here")));
         Run ended = keelson.runs().awaitEnd(run.id(), PATIENCE);
         if (!ended.completed()) {
-            throw new IllegalStateException("a run ended as " + ended.state() + ": " + ended.errorMessage());
+            throw new IllegalStateException("a training run ended as " + ended.state() + ": " + ended.errorMessage());
         }
         if (read) {
             keelson.runs().tasks(run.id());

@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-@Command(name = "completion", description = "Prints a script that completes commands and options in bash and zsh.",
+@Command(name = "completion", description = "Prints a completion script for bash and zsh.",
         footerHeading = "%nExamples:%n", footer = "  source <(keelson completion)")
 final class CompletionCommand implements Runnable {
 

@@ -63,7 +63,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 @Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
-        description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
+        description = "Durable runs for AI agents: plans of tasks that survive crashes, restarts and slow approvals.",
         subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, LogsCommand.class,
                 StatesCommand.class,
                 EventsCommand.class, ArtifactsCommand.class, ExplainCommand.class, PauseCommand.class,

@@ -21,18 +21,18 @@ final class Sections {
     private static final List<Section> ALL = List.of(
             new Section("Runs",
                     List.of("run", "watch", "runs", "show", "logs", "states", "events", "artifacts", "explain")),
-            new Section("Their course",
+            new Section("Run control",
                     List.of("pause", "resume", "cancel", "fail", "retry", "replan", "fork", "budget", "delete",
                             "task", "signal", "bulk")),
-            new Section("People", List.of("inbox", "proposals", "approve", "reject", "escalations", "resolve", "board",
+            new Section("Decisions and reports", List.of("inbox", "proposals", "approve", "reject", "escalations", "resolve", "board",
                     "reports", "report")),
-            new Section("Kept for runs", List.of("recipes", "schedules", "agents", "secrets")),
-            new Section("The world outside", List.of("commands", "orders", "deployments", "webhooks")),
+            new Section("Definitions", List.of("recipes", "schedules", "agents", "secrets")),
+            new Section("Effects and webhooks", List.of("commands", "orders", "deployments", "webhooks")),
             new Section("Money", List.of("credits", "ledger", "usage", "prices")),
             new Section("Server and workspaces",
                     List.of("server", "doctor", "whoami", "workspaces", "keys", "audit")),
-            new Section("Writing missions", List.of("init", "validate", "tools", "lifecycles")),
-            new Section("This program", List.of("help", "completion")));
+            new Section("Authoring", List.of("init", "validate", "tools", "lifecycles")),
+            new Section("Command line", List.of("help", "completion")));
 
     private Sections() {}
 
@@ -40,7 +40,7 @@ final class Sections {
     static CommandLine in(CommandLine keelson) {
         UsageMessageSpec usage = keelson.getCommandSpec().usageMessage();
         Objects.requireNonNull(keelson.getSubcommands().get("help")).getCommandSpec().usageMessage()
-                .description("Shows how a command is used.");
+                .description("Shows the help of a command.");
         usage.sectionMap().remove(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING);
         usage.sectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Sections::render);
         return keelson;

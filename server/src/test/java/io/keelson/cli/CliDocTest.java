@@ -23,7 +23,7 @@ class CliDocTest {
     @Test
     void everyCommandIsInASection() {
         assertThat(Cli.commandLine(Clock.systemUTC(), Map.of()).getUsageMessage(Ansi.OFF)).doesNotContain("Others:")
-                .contains("Runs:", "Writing missions:");
+                .contains("Runs:", "Authoring:");
     }
 
     /** A command's own, then those of its subcommands. */

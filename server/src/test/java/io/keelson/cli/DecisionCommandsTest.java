@@ -150,7 +150,7 @@ class DecisionCommandsTest {
         assertThat(inProcessCli.run("show", "latest").out()).contains("all is well");
         Result accept = inProcessCli.run("task", "approve", "latest/report", "--watch");
         assertThat(accept.code()).as(accept.err()).isEqualTo(4);
-        assertThat(accept.out()).contains("its result is to be accepted", "all is well");
+        assertThat(accept.out()).contains("its result waits for acceptance", "all is well");
         assertThat(inProcessCli.run("approve", "latest", "--watch").code()).isZero();
         assertThat(inProcessCli.run("runs", "--limit", "1").out()).doesNotContain("waits for a human");
     }
@@ -279,8 +279,8 @@ class DecisionCommandsTest {
                 plan: {tasks: [{id: a, steps: [{tool: fail, retry: {max_attempts: 1}}]}]}
                 """), "--json").json().at("/run/id").asString();
         assertThat(inProcessCli.run("approve", run).err()).contains("[INVALID_STATE_TRANSITION]",
-                "it can only become: ",
-                "`keelson show RUN` says what it waits for");
+                "allowed states: ",
+                "`keelson show RUN` shows what it waits for");
         assertThat(inProcessCli.run("explain", run).err()).contains("keelson show " + run);
         assertThat(inProcessCli.run("cancel", run).code()).isZero();
         Result later = inProcessCli.run("run", inProcessCli.mission("""

@@ -71,7 +71,7 @@ class MoneyCommandsTest {
         assertThat(inProcessCli.run("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
         assertThat(inProcessCli.lines("ledger").getFirst().replaceAll(" +", " "))
                 .endsWith("RUN WHO PRICE VERSION WHAT FOR");
-        assertThat(inProcessCli.run("usage", "--from", "2099-01-01").err()).contains("'from' is yet to come");
+        assertThat(inProcessCli.run("usage", "--from", "2099-01-01").err()).contains("'from' is in the future");
         assertThat(inProcessCli.run("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
     }
 
@@ -92,7 +92,7 @@ class MoneyCommandsTest {
         Result later = inProcessCli.run("prices", "--at", "4");
         assertThat(later.code()).isNotZero();
         assertThat(later.out()).isEmpty();
-        assertThat(later.err()).contains("'version' is yet to come: the price list stands at version 3");
+        assertThat(later.err()).contains("'version' is above the current version of the price list, 3");
     }
 
     @Test
@@ -113,7 +113,7 @@ class MoneyCommandsTest {
     @Test
     void anotherWorkspacesKeysAndCreditsAreLookedAfterByItsName() throws Exception {
         Result made = inProcessCli.run("workspaces", "create", "acme", "--limit", "steps=2", "--json");
-        assertThat(made.err()).contains("it has no credits yet: ", "credits grant N --workspace \"acme\"");
+        assertThat(made.err()).contains("the workspace has no credits yet: ", "credits grant N --workspace \"acme\"");
         assertThat(inProcessCli.lines("credits", "grant", "5", "--workspace", "acme").getLast())
                 .startsWith("granted 5 to workspace ");
         inProcessCli.run("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");

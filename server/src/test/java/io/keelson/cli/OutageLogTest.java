@@ -52,8 +52,8 @@ class OutageLogTest {
                 assertThat(ask(server)).hasSize(REQUESTS).containsOnly(503);
                 List<String> lines = Files.readAllLines(log);
                 assertThat(lines).filteredOn(line -> line.startsWith("\tat ")).isEmpty();
-                assertThat(lines).filteredOn(line -> line.contains("GET /api/v1/runs not answered")).isNotEmpty()
-                        .hasSizeLessThan(5).first().asString().contains("the database does not answer");
+                assertThat(lines).filteredOn(line -> line.contains("GET /api/v1/runs failed")).isNotEmpty()
+                        .hasSizeLessThan(5).first().asString().contains("the database does not respond");
                 assertThat(lines).filteredOn(line -> line.contains("looking for what is due failed")).isNotEmpty()
                         .hasSizeLessThan(5);
                 assertThat(lines).hasSizeLessThan(60);

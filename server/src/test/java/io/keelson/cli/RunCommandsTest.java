@@ -286,7 +286,7 @@ class RunCommandsTest {
                 inProcessCli.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
         Result run = inProcessCli.run("run", mission, "--timeout", "0", "--json");
         assertThat(run.code()).isEqualTo(124);
-        assertThat(run.err()).contains("not ended in time", "the run goes on");
+        assertThat(run.err()).contains("timeout reached", "the run continues");
         String id = run.json().at("/run/id").asString();
         assertThat(inProcessCli.run("delete", id).err()).contains("INVALID_STATE_TRANSITION");
         assertThat(inProcessCli.run("cancel", id).out()).contains("is cancelled");
@@ -403,7 +403,7 @@ class RunCommandsTest {
     void aMissionIsValidWhereARunCanBeMadeOfIt() throws Exception {
         Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
         String shipIt = inProcessCli.mission("goal: Ship it\nkind: shipping\ninput: {version: '1.4'}\n");
-        assertThat(InProcessCli.run(alone, "validate", shipIt).out()).contains("a template of its kind makes the plan");
+        assertThat(InProcessCli.run(alone, "validate", shipIt).out()).contains("its plan comes from a planner or the template of its type");
         assertThat(inProcessCli.run("validate", shipIt).err()).contains("/input/version", "(line 4)",
                 "no recipe of the kind 'shipping'");
         inProcessCli.lines("recipes", "create", inProcessCli.mission("""
@@ -415,7 +415,7 @@ class RunCommandsTest {
                 "\"server\"");
         String named = inProcessCli.mission("recipe: test\n");
         assertThat(InProcessCli.run(alone, "validate", named, "-i", "version=v1").out())
-                .contains("its plan is a recipe's");
+                .contains("its plan comes from a recipe");
         assertThat(inProcessCli.lines("validate", named).getFirst()).contains("a run needs --input for version");
         assertThat(inProcessCli.lines("validate", named, "--input", "version=v1").getFirst())
                 .endsWith("valid, 2 tasks");
@@ -530,7 +530,7 @@ class RunCommandsTest {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 plan: {tasks: [{id: a, steps: [{tool: files.read, input: {path: /nowhere/x}}]}]}
                 """));
-        assertThat(run.out()).contains("PATH_NOT_ALLOWED", "name the folder in KEELSON_ALLOWED_FOLDERS")
+        assertThat(run.out()).contains("PATH_NOT_ALLOWED", "add the folder to KEELSON_ALLOWED_FOLDERS")
                 .doesNotContain("try again with");
     }
 

@@ -91,9 +91,9 @@ class TerminalTest {
                 List.of("script", "-qefc", "stty cols 80 rows 20; " + line, "/dev/null"));
         said(run, "price: 17", "Sell it? [y/n]");
         assertThat(inProcessCli.run("approve", "latest").out()).contains("Sell it?", "price: 17");
-        said(run, "it was decided elsewhere meanwhile", "Ship it? [y/n]");
+        said(run, "it was already decided elsewhere", "Ship it? [y/n]");
         type(run, "n\n");
-        said(run, "That line was begun under an earlier question");
+        said(run, "That line was started for an earlier question");
         type(run, "y\n");
         Result ended = run.end();
         assertThat(ended.code()).as(ended.out()).isZero();

@@ -24,7 +24,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "audit", description = "Shows what operators and administrators did, newest first. For operators.",
+@Command(name = "audit", description = "Shows the audit log: actions of operators and administrators, newest first. For operators.",
         footerHeading = "%nExamples:%n", footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
                 "  keelson audit --json | jq '.items[] | select(.action == \"key_created\")'"})
 public final class AuditCommand extends CliCommand {
@@ -35,11 +35,11 @@ public final class AuditCommand extends CliCommand {
     private static final String NONE = "none";
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Only what was done to this one: id or name.")
+            description = "Only entries about this workspace: id or name.")
     @Nullable String workspace;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
-            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+            description = "At most N; ${DEFAULT-VALUE} when not given.")
     int limit = 20;
 
     @Override

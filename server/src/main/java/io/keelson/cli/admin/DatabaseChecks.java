@@ -35,11 +35,11 @@ final class DatabaseChecks {
         } catch (DatabaseException e) {
             return List.of(CheckResult.fail("database", e.code() + ": " + e.getMessage(),
                     settings.databaseUrl() == null
-                            ? "mend what it names, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
-                            : "correct KEELSON_DATABASE_URL or the database, then look again"));
+                            ? "fix the problem, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
+                            : "correct KEELSON_DATABASE_URL or the database, then check again"));
         } catch (IOException e) {
             return List
-                    .of(CheckResult.fail("database", "no temporary folder: " + e, "make room in the temporary folder"));
+                    .of(CheckResult.fail("database", "no temporary folder: " + e, "free space in the temporary folder"));
         }
     }
 
@@ -73,16 +73,16 @@ final class DatabaseChecks {
         findings.add(CheckResult.ok("database", url + ", PostgreSQL " + probe.version()));
         if (lasting) {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
-                    : probe.pendingMigrations() + " changes to come when a server starts"));
+                    : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
         }
         findings.add(probe.skew().compareTo(MOST_SKEW) <= 0
                 ? CheckResult.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
                 : CheckResult.warn("clocks",
                         "this machine and the database differ by " + Amounts.duration(probe.skew()),
-                        "set both clocks by NTP: times that people see would be off"));
+                        "synchronize both clocks by NTP: displayed times would be wrong"));
         if (!probe.fenceable()) {
             findings.add(CheckResult.warn("row-level security",
-                    "the database user has BYPASSRLS and may make no role without",
+                    "the database user has BYPASSRLS and cannot create a role without it",
                     "run as an administrator: create role keelson_request; grant keelson_request to that user"));
         }
         return findings;

@@ -19,8 +19,7 @@ import picocli.CommandLine.Command;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "doctor", description = "Looks whether Keelson can work on this machine and says what to do where it "
-        + "cannot. Changes nothing; exit code 1 when something fails.", footerHeading = "%nExamples:%n",
+@Command(name = "doctor", description = "Checks whether Keelson can run on this machine and shows how to fix problems. Changes nothing; exit code 1 when a check fails.", footerHeading = "%nExamples:%n",
         footer = {"  keelson doctor",
                 "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson doctor"})
 public final class DoctorCommand extends CliCommand {
@@ -66,8 +65,8 @@ public final class DoctorCommand extends CliCommand {
     }
 
     private static CheckResult server(Keelson server) {
-        return server.ready() ? CheckResult.ok("server", "one runs at " + server.url() + " and takes runs")
-                : CheckResult.fail("server", "none answers at " + server.url(),
+        return server.ready() ? CheckResult.ok("server", "ready at " + server.url())
+                : CheckResult.fail("server", "no server responds at " + server.url(),
                         "start it with `keelson server`, or correct KEELSON_URL");
     }
 

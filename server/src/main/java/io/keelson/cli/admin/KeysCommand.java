@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "keys", description = "Lists the API keys of the workspace, newest first. The keys "
-        + "themselves are shown once, when they are made.",
+@Command(name = "keys", description = "Lists the API keys of the workspace, newest first. A key itself is shown once, when it is created.",
         subcommands = {KeysCreateCommand.class, KeysGenerateCommand.class, KeysRotateCommand.class,
                 KeysRevokeCommand.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson keys", "  keelson keys --workspace acme",
@@ -28,7 +27,7 @@ import picocli.CommandLine.Option;
 public final class KeysCommand extends CliCommand {
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Another one's, by id or name; for operators.")
+            description = "Of another workspace, by id or name; for operators.")
     @Nullable String workspace;
 
     @Override
@@ -76,6 +75,6 @@ public final class KeysCommand extends CliCommand {
             return;
         }
         command.print(List.of(String.valueOf(key.key())));
-        command.note("key " + key.id() + " of " + key.principal() + ", shown this once");
+        command.note("key " + key.id() + " of " + key.principal() + ", shown only now");
     }
 }

@@ -16,34 +16,34 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "create", description = "Makes an API key and prints it, this once.",
+@Command(name = "create", description = "Creates an API key and prints it once.",
         footerHeading = "%nExamples:%n", footer = {
                 "  keelson keys create deployer --scope runs:read --scope runs:write",
                 "  keelson keys create phone --principal ann --person --scope approve --expires 90d",
                 "  keelson keys create first --workspace acme --scope runs:write"})
 final class KeysCreateCommand extends CliCommand {
 
-    @Parameters(paramLabel = "NAME", description = "What it is for.")
+    @Parameters(paramLabel = "NAME", description = "The purpose of the key.")
     String name;
 
     @Option(names = "--scope", required = true, paramLabel = "SCOPE",
-            description = "What it may be used for: runs:read, "
+            description = "Its scope: runs:read, "
                     + "runs:write, approve, work, credits:read, credits:grant, admin, operator; repeatable.")
     List<String> scopes = List.of();
 
     @Option(names = "--principal", paramLabel = "WHO",
-            description = "Who acts with it, as events name them; NAME without it.")
+            description = "The principal that acts with the key, as named in events; NAME when not given.")
     @Nullable String principal;
 
-    @Option(names = "--person", description = "The principal is a person; a service without it.")
+    @Option(names = "--person", description = "The principal is a person, not a service.")
     boolean person;
 
     @Option(names = "--expires", paramLabel = "TIME", converter = DurationArgument.class,
-            description = "When it ends: 90d, 12h, 30m; never without it.")
+            description = "When it expires: 90d, 12h, 30m; never when not given.")
     @Nullable Duration expires;
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "In another one, by id or name; for operators.")
+            description = "For another workspace, by id or name; for operators.")
     @Nullable String workspace;
 
     @Override

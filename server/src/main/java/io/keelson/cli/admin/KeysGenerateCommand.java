@@ -8,8 +8,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 
 @Command(name = "generate",
-        description = "Prints a new key that no server knows yet, for KEELSON_BOOTSTRAP_KEY. Asks no "
-                + "server.",
+        description = "Prints a new random key for KEELSON_BOOTSTRAP_KEY, without contacting a server.",
         footerHeading = "%nExamples:%n", footer = {
                 "  KEELSON_BOOTSTRAP_KEY=$(keelson keys generate) keelson server",
                 "  kubectl create secret generic keelson --from-literal=bootstrap-key=\"$(keelson keys generate)\""})

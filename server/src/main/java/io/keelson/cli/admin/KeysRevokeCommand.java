@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "revoke", description = "Ends a key; it opens nothing on any server within 5 seconds.",
+@Command(name = "revoke", description = "Revokes a key; all servers reject it within 5 seconds.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson keys revoke ID", "  keelson keys revoke ID --workspace acme"})
 final class KeysRevokeCommand extends CliCommand {
@@ -24,7 +24,7 @@ final class KeysRevokeCommand extends CliCommand {
     String key;
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Of another one, by id or name; for operators.")
+            description = "Of another workspace, by id or name; for operators.")
     @Nullable String workspace;
 
     @Override

@@ -16,8 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "rotate",
-        description = "Makes a key like another one and prints it, this once. The old one goes on for a "
-                + "while.",
+        description = "Replaces a key by a new one and prints it once. The old key stays valid for the overlap.",
         footerHeading = "%nExamples:%n", footer = {"  keelson keys rotate ID",
                 "  keelson keys rotate ID --overlap 0     # it has leaked"})
 final class KeysRotateCommand extends CliCommand {
@@ -26,11 +25,11 @@ final class KeysRotateCommand extends CliCommand {
     String key;
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "Of another one, by id or name; for operators.")
+            description = "Of another workspace, by id or name; for operators.")
     @Nullable String workspace;
 
     @Option(names = "--overlap", paramLabel = "TIME", converter = DurationArgument.class, defaultValue = "1d",
-            description = "How long the old key goes on, at most 30d; ${DEFAULT-VALUE} when not given, 0 to end it.")
+            description = "How long the old key stays valid, at most 30d; ${DEFAULT-VALUE} when not given, 0 to end it now.")
     Duration overlap = Duration.ofDays(1);
 
     @Override
@@ -40,8 +39,8 @@ final class KeysRotateCommand extends CliCommand {
             KeysCommand.issued(this,
                     keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
             if (!json) {
-                note(overlap.isZero() ? "the old one has ended"
-                        : "the old one goes on for " + Amounts.age(overlap));
+                note(overlap.isZero() ? "the old key has ended"
+                        : "the old key stays valid for " + Amounts.age(overlap));
             }
             return ExitCode.OK;
         }

@@ -15,8 +15,7 @@ import picocli.CommandLine.Option;
 final class LimitOptions {
 
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number, or none "
-            + "to take a limit away.")
+            + "requests_per_minute, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number, or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
     /** What was given; null for no limit. */

@@ -44,8 +44,8 @@ final class MachineChecks {
         Arrays.stream(Setting.values()).map(Setting::name).forEach(known::add);
         return environment.keySet().stream().sorted()
                 .filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
-                .map(name -> CheckResult.warn("settings", name + " in the environment means nothing",
-                        "docs/configuration.md lists the names that do"))
+                .map(name -> CheckResult.warn("settings", name + " in the environment is unknown",
+                        "docs/configuration.md lists the known names"))
                 .toList();
     }
 
@@ -89,10 +89,10 @@ final class MachineChecks {
             if (free < NO_SPACE) {
                 return CheckResult.fail("disk space", message, "free some, or move KEELSON_DATA_DIR to another disk");
             }
-            return free < LITTLE_SPACE ? CheckResult.warn("disk space", message, "runs and artifacts need room to grow")
+            return free < LITTLE_SPACE ? CheckResult.warn("disk space", message, "runs and artifacts need more space")
                     : CheckResult.ok("disk space", message);
         } catch (IOException e) {
-            return CheckResult.warn("disk space", "unknown: " + e.getMessage(), "look at " + folder);
+            return CheckResult.warn("disk space", "unknown: " + e.getMessage(), "check " + folder);
         }
     }
 
@@ -104,7 +104,7 @@ final class MachineChecks {
             return CheckResult.ok("port", settings.httpPort() == 0 ? "any free one" : place + " is free");
         } catch (IOException e) {
             return CheckResult.fail("port", place + " cannot be used: " + e.getMessage(),
-                    "stop what listens there, or set KEELSON_HTTP_PORT (0 takes a free one)");
+                    "stop the program that listens there, or set KEELSON_HTTP_PORT (0 selects a free one)");
         }
     }
 

@@ -13,14 +13,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-@Command(name = "server", description = {"Runs a server until it is told to stop.",
-        "Prints where it listens and where the API key is, and logs to standard error. SIGTERM and Ctrl-C hand the "
-                + "work under way back before it ends. See docs/configuration.md for its settings."},
+@Command(name = "server", description = {"Runs a server until SIGTERM or Ctrl-C.",
+        "Prints its address and the place of the API key, and logs to standard error. On SIGTERM or Ctrl-C it releases its running steps before it ends. See docs/configuration.md for its settings."},
         footerHeading = "%nExamples:%n", footer = {"  keelson server", "  keelson server --port 0     # any free port",
                 "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson server"})
 public final class ServerCommand extends CliCommand {
 
-    @Option(names = "--port", paramLabel = "PORT", description = "Instead of KEELSON_HTTP_PORT; 0 takes a free one.")
+    @Option(names = "--port", paramLabel = "PORT", description = "Instead of KEELSON_HTTP_PORT; 0 selects a free port.")
     @Nullable Integer port;
 
     @Option(names = "--host", paramLabel = "ADDRESS", description = "Instead of KEELSON_HTTP_HOST.")
@@ -91,7 +90,7 @@ public final class ServerCommand extends CliCommand {
         } else {
             note("Keelson listens at " + server.baseUrl());
             note("API key: " + (chosen.bootstrapKeyText() == null ? keyFile(chosen) : "the bootstrap key"));
-            note("Ctrl-C stops it");
+            note("Press Ctrl-C to stop");
         }
     }
 }

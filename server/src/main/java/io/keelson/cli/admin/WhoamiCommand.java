@@ -15,8 +15,7 @@ import picocli.CommandLine.Command;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "whoami",
-        description = "Shows which server is asked, in which workspace, with which key, and what that may "
-                + "do.",
+        description = "Shows the server, the workspace, the API key and its scopes.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson whoami", "  keelson whoami --json | jq -r '.key.scopes[]'"})
 public final class WhoamiCommand extends CliCommand {
@@ -25,7 +24,7 @@ public final class WhoamiCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection serverConnection = link()) {
             WhoAmI me = serverConnection.keelson().whoAmI();
-            String server = serverConnection.own() ? "none runs; one in this process"
+            String server = serverConnection.own() ? "none; one in this process"
                     : String.valueOf(serverConnection.keelson().url());
             if (json) {
                 ObjectNode document = Json.object().put("server", serverConnection.own() ? null : server);

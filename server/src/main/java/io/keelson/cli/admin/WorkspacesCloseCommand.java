@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "close",
-        description = "Closes a workspace for good: its keys open nothing any more and its open runs are cancelled. What is stored stays.",
+        description = "Closes a workspace permanently: its keys stop working and its open runs are cancelled. Stored data stays.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces close acme"})
 final class WorkspacesCloseCommand extends CliCommand {
 

@@ -57,7 +57,7 @@ public final class WorkspacesCommand extends CliCommand {
 
     private static String folders(Workspace workspace) {
         List<String> folders = workspace.allowedFolders();
-        return folders == null ? "as the server's settings say"
+        return folders == null ? "from the server's settings"
                 : folders.isEmpty() ? "none" : TerminalText.clean(String.join("  ", folders));
     }
 }

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "create",
-        description = "Makes a workspace without credits. Give it some and make a key for it next.",
+        description = "Creates a workspace without credits. Then grant it credits and create a key for it.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces create acme",
                 "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
 final class WorkspacesCreateCommand extends CliCommand {
@@ -34,7 +34,7 @@ final class WorkspacesCreateCommand extends CliCommand {
         });
         try (ServerConnection server = link()) {
             WorkspacesCommand.show(this, server.keelson().workspaces().create(name, most));
-            note("it has no credits yet: " + ProgramName.current() + " credits grant N --workspace \"" + name + "\"");
+            note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \"" + name + "\"");
             return ExitCode.OK;
         }
     }

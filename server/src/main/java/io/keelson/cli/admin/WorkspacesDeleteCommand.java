@@ -15,14 +15,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "delete",
-        description = "Closes a workspace and removes what it has, little by little. Its ledger and the audit log stay.",
+        description = "Closes a workspace and removes its data in the background. Its ledger and the audit log stay.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces delete acme --yes"})
 final class WorkspacesDeleteCommand extends CliCommand {
 
     @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
     String workspace;
 
-    @Option(names = {"-y", "--yes"}, description = "Do not ask.")
+    @Option(names = {"-y", "--yes"}, description = "Do not ask for confirmation.")
     boolean yes;
 
     @Override
@@ -32,11 +32,11 @@ final class WorkspacesDeleteCommand extends CliCommand {
             String id = WorkspaceIds.of(keelson, workspace);
             Boolean sure = yes ? Boolean.TRUE
                     : Terminals.interactive()
-                            ? Prompt.ask(out(), "delete all that workspace " + id + " has, for good?")
+                            ? Prompt.ask(out(), "permanently delete all data of workspace " + id + "?")
                             : null;
             if (sure == null) {
-                throw CliException.usage("CONFIRMATION_NEEDED", "this removes all that workspace " + id
-                        + " has, for good; say --yes, as there is no terminal to ask at");
+                throw CliException.usage("CONFIRMATION_NEEDED", "this permanently removes all data of workspace " + id
+                        + "; without a terminal, --yes is required");
             }
             if (!sure) {
                 note("nothing was changed");

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "folders",
-        description = "Gives a workspace folders of its own for file tools and processes, in place of KEELSON_ALLOWED_FOLDERS; without folders shows them.",
+        description = "Sets the folders of a workspace for file tools and processes, instead of KEELSON_ALLOWED_FOLDERS; without folders shows them.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces folders acme /srv/acme /srv/shared",
                 "  keelson workspaces folders acme --none", "  keelson workspaces folders acme --of-server"})
 final class WorkspacesFoldersCommand extends CliCommand {
@@ -33,17 +33,17 @@ final class WorkspacesFoldersCommand extends CliCommand {
     @Nullable Instead instead;
 
     static final class Instead {
-        @Option(names = "--none", description = "No folder at all.")
+        @Option(names = "--none", description = "Allow no folder.")
         boolean none;
 
-        @Option(names = "--of-server", description = "Those of the server's settings again.")
+        @Option(names = "--of-server", description = "Use those of the server's settings again.")
         boolean ofServer;
     }
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         if (instead != null && !folders.isEmpty()) {
-            throw CliException.usage("USAGE", "name folders, or say --none or --of-server");
+            throw CliException.usage("USAGE", "give folders, --none or --of-server");
         }
         try (ServerConnection server = link()) {
             Keelson keelson = server.keelson();

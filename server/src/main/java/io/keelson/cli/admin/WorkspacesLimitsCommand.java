@@ -16,13 +16,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "limits",
-        description = "Changes the limits of a workspace; without --limit shows the limits of one's own.",
+        description = "Changes the limits of a workspace; without --limit shows the limits of your own.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces limits",
                 "  keelson workspaces limits acme --limit steps=20 --limit tool:gpu.render=2",
                 "  keelson workspaces limits acme --limit steps=none"})
 final class WorkspacesLimitsCommand extends CliCommand {
 
-    @Parameters(arity = "0..1", paramLabel = "WORKSPACE", description = "Its id, or its name; one's own without it.")
+    @Parameters(arity = "0..1", paramLabel = "WORKSPACE", description = "Its id or name; your own when not given.")
     @Nullable String workspace;
 
     @Mixin
@@ -47,7 +47,7 @@ final class WorkspacesLimitsCommand extends CliCommand {
 
     private void own(Keelson keelson) {
         if (!limits.limits.isEmpty()) {
-            throw CliException.usage("USAGE", "name the workspace whose limits are to be changed");
+            throw CliException.usage("USAGE", "give the workspace whose limits to change");
         }
         LimitsAndUse own = keelson.limits();
         if (json) {

@@ -14,7 +14,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "init", description = "Writes a first mission that runs as it stands, to be changed.",
+@Command(name = "init", description = "Writes a sample mission file that runs unchanged.",
         footerHeading = "%nExamples:%n", footer = {"  keelson init", "  keelson init report.yaml"})
 public final class InitCommand extends CliCommand {
 
@@ -50,7 +50,7 @@ public final class InitCommand extends CliCommand {
         try {
             Files.writeString(file, MISSION, StandardOpenOption.CREATE_NEW);
         } catch (FileAlreadyExistsException e) {
-            throw CliException.usage("FILE_EXISTS", "there is a file " + file + " already");
+            throw CliException.usage("FILE_EXISTS", "file " + file + " already exists");
         } catch (IOException e) {
             throw CliException.usage("FILE_NOT_WRITABLE", "cannot write " + file + ": " + FileProblems.reason(e));
         }

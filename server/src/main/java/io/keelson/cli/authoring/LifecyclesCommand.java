@@ -19,10 +19,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "lifecycles", description = {"Prints the state machines of runs, agents, tasks and steps: what the "
-        + "engine allows, and nothing else.",
-        "And those of the five contracts, which say the same in other words: "
-                + "handoff, gate4, steps, mission and lifecycle, each with how the engine's states look in it."},
+@Command(name = "lifecycles", description = {"Prints the state machines of runs, agents, tasks and steps: all states and allowed transitions.",
+        "Also prints those of the five contracts handoff, gate4, steps, mission and lifecycle, each with the mapping of the engine's states."},
         footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson lifecycles run",
@@ -37,7 +35,7 @@ public final class LifecyclesCommand extends CliCommand {
     }
 
     @Parameters(paramLabel = "NAME", arity = "0..1",
-            description = "One of run, agent, task, step, or a contract; all without it.")
+            description = "One of run, agent, task, step, or a contract; all when not given.")
     @Nullable String name;
 
     @Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",
@@ -47,7 +45,7 @@ public final class LifecyclesCommand extends CliCommand {
     @Override
     public Integer call() {
         if (name != null && !LifecycleDocument.names().contains(name)) {
-            throw CliException.usage("LIFECYCLE_UNKNOWN", "there is no lifecycle " + name + "; there are "
+            throw CliException.usage("LIFECYCLE_UNKNOWN", "unknown lifecycle " + name + "; known are "
                     + String.join(", ", LifecycleDocument.names()));
         }
         if (json || format == Format.JSON) {

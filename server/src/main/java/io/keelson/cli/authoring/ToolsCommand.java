@@ -20,18 +20,17 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "tools", description = "Lists the tools that steps can use, or shows one with its JSON Schemas. The "
-        + "built-in ones are known without a server.", footerHeading = "%nExamples:%n",
+@Command(name = "tools", description = "Lists the tools that steps can use, or shows one with its JSON Schemas. Built-in tools need no server.", footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson tools",
                 "  keelson tools files.list",
-                "  keelson tools --server          # those that workers serve, too"})
+                "  keelson tools --server          # including tools of workers"})
 public final class ToolsCommand extends CliCommand {
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "One tool.")
     @Nullable String name;
 
-    @Option(names = "--server", description = "Ask the server, which also knows what its workers serve.")
+    @Option(names = "--server", description = "Ask the server, which also lists the tools of its workers.")
     boolean server;
 
     @Override
@@ -40,7 +39,7 @@ public final class ToolsCommand extends CliCommand {
         String wanted = name;
         if (wanted != null) {
             ToolInfo tool = tools.stream().filter(each -> each.name().equals(wanted)).findFirst()
-                    .orElseThrow(() -> CliException.usage("TOOL_UNKNOWN", "there is no tool " + wanted
+                    .orElseThrow(() -> CliException.usage("TOOL_UNKNOWN", "unknown tool " + wanted
                             + NameSuggestion.hint(wanted, tools.stream().map(ToolInfo::name).toList()) + "; known are "
                             + String.join(", ", tools.stream().map(ToolInfo::name).toList())));
             show(tool);
@@ -49,7 +48,7 @@ public final class ToolsCommand extends CliCommand {
             tools.forEach(tool -> list.withArrayProperty("items").add(document(tool)));
             print(list);
         } else {
-            Table table = new Table("TOOL", "WHAT IT DOES");
+            Table table = new Table("TOOL", "DESCRIPTION");
             tools.forEach(tool -> table.row(tool.name(), description(tool)));
             print(table.lines(style()));
         }

@@ -28,10 +28,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "validate", description = {
-        "Checks a mission file and lists everything that is wrong with it, as creating a run of it would.",
-        "Asks the server that KEELSON_URL names or that runs for the data folder, and makes nothing there. Without one "
-                + "the file is checked by itself: its recipe, the tools of workers and the prices of models are not known "
-                + "then."},
+        "Checks a mission file and lists all its problems, as creating a run would.",
+        "Asks the server at KEELSON_URL or the one running for the data folder, and changes nothing there. Without a server, recipes, tools of workers and prices of models are unknown."},
         footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson validate examples/repository-report.yaml",
@@ -83,7 +81,7 @@ public final class ValidateCommand extends CliCommand {
             if (e.status() != 0 && e.status() != 404) {
                 throw e;
             }
-            note(e.getMessage() + "; the file is checked by itself");
+            note(e.getMessage() + "; the file is checked without a server");
             return null;
         }
     }
@@ -110,7 +108,7 @@ public final class ValidateCommand extends CliCommand {
                         : "; a run needs --input for " + TerminalText.clean(String.join(", ", missing)))));
         if (!verdict.byServer && document.path("plan").path("tasks").valueStream()
                 .anyMatch(task -> task.hasNonNull("suggested_model"))) {
-            note("it names models: a server takes it only when they have a price (`" + ProgramName.current()
+            note("the mission names models: a server accepts it only if they have a price (`" + ProgramName.current()
                     + " prices`)");
         }
         return ExitCode.OK;
@@ -124,8 +122,8 @@ public final class ValidateCommand extends CliCommand {
         if (tasks > 0) {
             return Amounts.count(tasks, "task");
         }
-        return document.has("recipe") ? "its plan is a recipe's"
+        return document.has("recipe") ? "its plan comes from a recipe"
                 : document.has("agent_slug") ? "its agent has one task"
-                        : "a planner or a template of its kind makes the plan";
+                        : "its plan comes from a planner or the template of its type";
     }
 }

@@ -18,8 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "adjust", description = "Corrects what is wrong: moves an amount from one account to another, with a "
-        + "reason. What is reserved belongs to the open attempts of runs and is not corrected by hand.",
+@Command(name = "adjust", description = "Moves an amount from one account to another to correct an error. Reserved amounts belong to open attempts and cannot be corrected.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson credits adjust 3.5 --from spent --to available --reason \"charged for an outage\"",
                 "  keelson credits adjust 100 --from available --to funding --reason \"granted by mistake\""})
@@ -31,14 +30,14 @@ final class CreditsAdjustCommand extends CliCommand {
     @Option(names = "--from", required = true, paramLabel = "ACCOUNT", description = "funding, available or spent.")
     Account from = Account.FUNDING;
 
-    @Option(names = "--to", required = true, paramLabel = "ACCOUNT", description = "Another one of them.")
+    @Option(names = "--to", required = true, paramLabel = "ACCOUNT", description = "A different one of these accounts.")
     Account to = Account.FUNDING;
 
     @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Why, for the record.")
     String reason = "";
 
     @Option(names = "--key", paramLabel = "KEY",
-            description = "Whatever is corrected under a key is corrected once, however often this is called.")
+            description = "Idempotency key: repeated calls with the same key correct once.")
     @Nullable String key;
 
     @Override

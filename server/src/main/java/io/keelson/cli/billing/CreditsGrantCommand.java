@@ -19,11 +19,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "grant", description = "Gives the workspace credits, or, for operators, another one.",
+@Command(name = "grant", description = "Grants credits to the workspace or, for operators, to another one.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson credits grant 250 --workspace acme",
                 "  keelson credits grant 250 --reason \"budget of May\"",
-                "  keelson credits grant 250 --key budget-2026-05    # again and again: it is granted once"})
+                "  keelson credits grant 250 --key budget-2026-05    # repeated calls grant once"})
 final class CreditsGrantCommand extends CliCommand {
 
     @Parameters(paramLabel = "AMOUNT", description = "More than 0, at most 6 decimal places.")
@@ -33,11 +33,11 @@ final class CreditsGrantCommand extends CliCommand {
     @Nullable String reason;
 
     @Option(names = "--key", paramLabel = "KEY",
-            description = "Whatever is granted under a key is granted once, however often this is called.")
+            description = "Idempotency key: repeated calls with the same key grant once.")
     @Nullable String key;
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
-            description = "To another one, by id or name; for operators.")
+            description = "To another workspace, by id or name; for operators.")
     @Nullable String workspace;
 
     @Override

@@ -29,8 +29,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "ledger", description = "Lists the transfers of the workspace's credits, newest first, or what one run "
-        + "reserved, was charged and got back, oldest first.",
+@Command(name = "ledger", description = "Lists the credit transfers of the workspace, newest first, or the reservations, charges and refunds of one run, oldest first.",
         subcommands = LedgerVerifyCommand.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
@@ -47,13 +46,13 @@ public final class LedgerCommand extends CliCommand {
     boolean csv;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
-            description = "At most so many; ${DEFAULT-VALUE} when not given; not with a run or --csv.")
+            description = "At most N; ${DEFAULT-VALUE} when not given; not with a run or --csv.")
     int limit = 20;
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
         if (run != null && type != null) {
-            throw new ParameterException(spec.commandLine(), "--type is for the whole ledger, not for that of a run");
+            throw new ParameterException(spec.commandLine(), "--type cannot be combined with a run");
         }
         try (ServerConnection server = link()) {
             Keelson keelson = server.keelson();
@@ -91,7 +90,7 @@ public final class LedgerCommand extends CliCommand {
 
     private static List<String> table(List<LedgerEntry> entries, Style style) {
         Table table =
-                new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHO", "PRICE VERSION", "WHAT FOR");
+                new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHO", "PRICE VERSION", "PURPOSE");
         for (LedgerEntry entry : entries) {
             table.row(Long.toString(entry.id()), Objects.toString(entry.createdAt(), ""), entry.transactionType(),
                     Amounts.decimal(entry.amount()), entry.debitAccount(), entry.creditAccount(),

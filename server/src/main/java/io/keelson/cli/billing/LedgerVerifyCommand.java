@@ -14,12 +14,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "verify",
-        description = "Works out anew, from the ledger alone, what every attempt reserved, was charged "
-                + "and got back, what every step was charged for what it cost, and what every account holds. Names the first place that does not agree and ends with 1.",
+        description = "Recomputes from the ledger alone all reservations, charges and refunds of attempts, all charges of steps and all account balances. On the first difference prints it and ends with 1.",
         footerHeading = "%nExamples:%n", footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
 final class LedgerVerifyCommand extends CliCommand {
 
-    @Option(names = "--all", description = "Of all workspaces; needs a key with the scope operator.")
+    @Option(names = "--all", description = "Verify all workspaces; requires a key with the scope operator.")
     boolean all;
 
     @Override

@@ -17,14 +17,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "prices", description = "Lists the prices of this installation: of a tool per call, of a model per "
-        + "million tokens, in USD. What a step reports as its cost goes before any price.",
+@Command(name = "prices", description = "Lists the prices of this installation in USD: of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
         subcommands = {PricesSetCommand.class, PricesRemoveCommand.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson prices", "  keelson prices set model large 2.5",
                 "  keelson prices --at 3      # the list that an entry of the ledger names"})
 public final class PricesCommand extends CliCommand {
 
-    @Option(names = "--at", paramLabel = "VERSION", description = "As the list stood at that version.")
+    @Option(names = "--at", paramLabel = "VERSION", description = "The list at that version.")
     @Nullable Integer version;
 
     @Override

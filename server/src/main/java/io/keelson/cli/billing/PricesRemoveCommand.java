@@ -13,8 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "remove",
-        description = "Takes a price off the list. Steps with a tool that has no price cost what they "
-                + "report; a plan that names a model without a price is refused.",
+        description = "Removes a price from the list. Steps with a tool without a price cost what they report; a plan that names a model without a price is refused.",
         footerHeading = "%nExamples:%n",
         footer = "  keelson prices remove model large")
 final class PricesRemoveCommand extends CliCommand {

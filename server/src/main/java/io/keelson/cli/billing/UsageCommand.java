@@ -20,8 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "usage",
-        description = "Sums up what the workspace was charged, of the last 30 days where no other time "
-                + "is named. Days are those of UTC.",
+        description = "Sums up the charges of the workspace, by default of the last 30 days. Days are in UTC.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson usage", "  keelson usage --by model",
                 "  keelson usage --by tool --from 2026-01-01 --to 2026-02-01"})

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @picocli.CommandLine.Command(name = "commands",
-        description = "Lists commands to the world outside, such as orders, newest first.",
+        description = "Lists commands to external systems, such as orders, newest first.",
         subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
                 "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
@@ -62,7 +62,7 @@ public final class CommandsCommand extends ListCommand<Command> {
     }
 
     @picocli.CommandLine.Command(name = "show",
-            description = "Shows a command: what was asked for, what came of it, and what to do where nobody knows.")
+            description = "Shows a command: its request, its outcome, and what to do if the outcome is unknown.")
     static final class Show extends OneCommand<Command> {
 
         @Parameters(index = "0", paramLabel = "COMMAND", description = "Its id.")
@@ -77,16 +77,16 @@ public final class CommandsCommand extends ListCommand<Command> {
         public List<String> lines(Command command) {
             List<String> lines = new ArrayList<>(List.of(
                     "cmd_" + command.id() + "  " + command.type() + "  " + command.state(),
-                    "  asked by:     " + TerminalText.clean(command.actor()) + ", " + command.createdAt(),
+                    "  actor:        " + TerminalText.clean(command.actor()) + ", " + command.createdAt(),
                     "  payload:      " + TerminalText.clean(command.payload().toString()),
                     "  adapter:      " + command.adapter() + ", attempts: " + command.attempts(),
                     "  provider key: " + command.providerKey()));
-            add(lines, "  acts upon:    ", command.targetId());
+            add(lines, "  target:       ", command.targetId());
             add(lines, "  reference:    ", command.providerReference());
             add(lines, "  response:     ", command.response() == null ? null : command.response().toString());
             add(lines, "  error:        ", command.errorCode() == null ? null
                     : command.errorCode() + ": " + command.errorMessage());
-            add(lines, "  what to do:   ", command.advice());
+            add(lines, "  advice:       ", command.advice());
             return lines;
         }
 

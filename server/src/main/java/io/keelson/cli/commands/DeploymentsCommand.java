@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "deployments", description = "Lists deployments, newest first, as the provider says that they are now.",
+@Command(name = "deployments", description = "Lists deployments with their state at the provider, newest first.",
         subcommands = {DeploymentsCommand.Show.class, DeploymentsCommand.Stop.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson deployments", "  keelson deployments show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson deployments stop 0192f0c1-7f6e-7000-8000-000000000000"})
@@ -49,7 +49,7 @@ public final class DeploymentsCommand extends ListCommand<JsonNode> {
         }
     }
 
-    @Command(name = "show", description = "Shows a deployment: what was asked for, and what the provider says of it.")
+    @Command(name = "show", description = "Shows a deployment with its state at the provider.")
     static final class Show extends One {
         @Override
         public JsonNode act(Keelson keelson) {
@@ -57,7 +57,7 @@ public final class DeploymentsCommand extends ListCommand<JsonNode> {
         }
     }
 
-    @Command(name = "stop", description = "Stops a deployment. Asked again, nothing more is done.")
+    @Command(name = "stop", description = "Stops a deployment. Repeating the command has no effect.")
     static final class Stop extends One {
         @Override
         public JsonNode act(Keelson keelson) {

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "orders", description = "Lists orders, newest first, as the provider says that they are now.",
+@Command(name = "orders", description = "Lists orders with their state at the provider, newest first.",
         subcommands = {OrdersCommand.Show.class, OrdersCommand.Cancel.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson orders", "  keelson orders show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson orders cancel 0192f0c1-7f6e-7000-8000-000000000000"})
@@ -50,7 +50,7 @@ public final class OrdersCommand extends ListCommand<JsonNode> {
         }
     }
 
-    @Command(name = "show", description = "Shows an order: what was asked for, and what the provider says of it.")
+    @Command(name = "show", description = "Shows an order with its state at the provider.")
     static final class Show extends One {
         @Override
         public JsonNode act(Keelson keelson) {
@@ -58,7 +58,7 @@ public final class OrdersCommand extends ListCommand<JsonNode> {
         }
     }
 
-    @Command(name = "cancel", description = "Cancels an open order. Asked again, nothing more is done.")
+    @Command(name = "cancel", description = "Cancels an open order. Repeating the command has no effect.")
     static final class Cancel extends One {
         @Override
         public JsonNode act(Keelson keelson) {

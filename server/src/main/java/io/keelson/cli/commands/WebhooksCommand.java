@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "webhooks",
-        description = "Lists who is sent the workspace's events. They are sent while a server runs.",
+        description = "Lists webhooks, which receive the workspace's events while a server runs.",
         subcommands = {WebhooksCommand.Create.class, WebhooksCommand.Show.class, WebhooksCommand.Enable.class,
                 WebhooksCommand.Disable.class, WebhooksCommand.Rotate.class, WebhooksCommand.Ping.class,
                 WebhooksCommand.Deliveries.class, WebhooksCommand.Redeliver.class, WebhooksCommand.Delete.class},
@@ -57,17 +57,17 @@ public final class WebhooksCommand extends CliCommand {
             return webhook.failingSince() == null ? "on" : "failing";
         }
         return "gone".equals(webhook.disabledReason()) ? "gone"
-                : "failing".equals(webhook.disabledReason()) ? "given up" : "off";
+                : "failing".equals(webhook.disabledReason()) ? "dead" : "off";
     }
 
     private static String waiting(Webhook webhook) {
         return Amounts.count(webhook.pending(), "delivery waits", "deliveries wait");
     }
 
-    @Command(name = "create", description = "Has events sent to an address from now on. Its secret is shown this once.")
+    @Command(name = "create", description = "Creates a webhook for events from now on. Its secret is shown once.")
     static final class Create extends CliCommand {
 
-        @Parameters(paramLabel = "URL", description = "Where to.")
+        @Parameters(paramLabel = "URL", description = "The URL that receives the events.")
         String url = "";
 
         @Option(names = "--event", paramLabel = "NAME",
@@ -134,7 +134,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "show", description = "Shows a webhook; its secret is not shown again.")
+    @Command(name = "show", description = "Shows a webhook, without its secret.")
     static final class Show extends Act {
         @Override
         List<String> act(Keelson keelson) {
@@ -142,7 +142,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "enable", description = "Goes on with what waits, and with what happens from now on.")
+    @Command(name = "enable", description = "Enables a webhook: sends pending deliveries and new events.")
     static final class Enable extends Act {
         @Override
         List<String> act(Keelson keelson) {
@@ -151,7 +151,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "disable", description = "Has nothing sent there until it is enabled again.")
+    @Command(name = "disable", description = "Disables a webhook until it is enabled again.")
     static final class Disable extends Act {
         @Override
         List<String> act(Keelson keelson) {
@@ -160,7 +160,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "rotate", description = "A new secret, shown this once; the old one counts for a day, too.")
+    @Command(name = "rotate", description = "Creates a new secret, shown once; the old one stays valid for a day.")
     static final class Rotate extends Act {
 
         private @Nullable Webhook rotated;
@@ -169,7 +169,7 @@ public final class WebhooksCommand extends CliCommand {
         List<String> act(Keelson keelson) {
             Webhook now = keelson.webhooks().rotate(id);
             rotated = now;
-            return List.of("secret  " + now.secret(), "The old one counts until " + now.previousSecretUntil() + ".");
+            return List.of("secret  " + now.secret(), "The old one is valid until " + now.previousSecretUntil() + ".");
         }
 
         @Override
@@ -178,7 +178,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "ping", description = "Sends a test delivery, behind what waits.")
+    @Command(name = "ping", description = "Queues a test delivery.")
     static final class Ping extends Act {
         @Override
         List<String> act(Keelson keelson) {
@@ -186,7 +186,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "deliveries", description = "Shows what was delivered, waits or is dead, the newest first.")
+    @Command(name = "deliveries", description = "Lists the deliveries of a webhook, newest first.")
     static final class Deliveries extends Act {
 
         @Option(names = "--state", paramLabel = "STATE", description = "Only pending, delivered or dead.")
@@ -209,7 +209,7 @@ public final class WebhooksCommand extends CliCommand {
         }
     }
 
-    @Command(name = "redeliver", description = "Delivers once more, under the same ids.")
+    @Command(name = "redeliver", description = "Sends deliveries again, with the same ids.")
     static final class Redeliver extends Act {
 
         /** Just one of them. */
@@ -217,11 +217,11 @@ public final class WebhooksCommand extends CliCommand {
             @Option(names = "--delivery", paramLabel = "ID", required = true, description = "One delivery.")
             @Nullable String delivery;
 
-            @Option(names = "--dead", required = true, description = "All that were given up.")
+            @Option(names = "--dead", required = true, description = "All dead deliveries.")
             boolean dead;
 
             @Option(names = "--from", paramLabel = "TIME", required = true,
-                    description = "All that has happened since, also while the webhook was disabled or not there.")
+                    description = "All events since then, also from before the webhook was created or while it was disabled.")
             @Nullable String from;
         }
 
@@ -233,11 +233,11 @@ public final class WebhooksCommand extends CliCommand {
             Webhook webhook = what.delivery != null ? keelson.webhooks().redeliver(id, what.delivery)
                     : what.from != null ? keelson.webhooks().replay(id, TimeArgument.of(what.from))
                             : keelson.webhooks().redeliverDead(id);
-            return List.of(waiting(webhook) + (webhook.replaying() ? ", more are put in line" : ""));
+            return List.of(waiting(webhook) + (webhook.replaying() ? ", more are being queued" : ""));
         }
     }
 
-    @Command(name = "delete", description = "Forgets a webhook and its deliveries.")
+    @Command(name = "delete", description = "Deletes a webhook and its deliveries.")
     static final class Delete extends Act {
         @Override
         List<String> act(Keelson keelson) {

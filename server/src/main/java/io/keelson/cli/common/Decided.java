@@ -21,7 +21,7 @@ public final class Decided {
             "INVALID_STATE_TRANSITION", "PROPOSAL_NOT_PENDING", "TICKET_NOT_OPEN");
     private static final Map<String, String> DECISIONS = Map.ofEntries(Map.entry("run_approved", "approved the plan"),
             Map.entry("run_rejected", "rejected the plan"), Map.entry("run_accepted", "accepted the result"),
-            Map.entry("run_budget_approved", "let the run go on"), Map.entry("run_failed", "ended the run as failed"),
+            Map.entry("run_budget_approved", "resumed the run"), Map.entry("run_failed", "ended the run as failed"),
             Map.entry("run_cancelled", "cancelled the run"), Map.entry("task_human_approved", "approved the output"),
             Map.entry("task_human_rejected", "rejected the output"), Map.entry("step_approved", "approved it"),
             Map.entry("step_rejected", "rejected it"), Map.entry("escalation_resolved", "answered the ticket"),

@@ -36,7 +36,7 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
             case StartupException e -> new ErrorReport(ExitCode.FAILED, e.code(), String.valueOf(e.getMessage()),
                     List.of(), List.of(), null, Map.of());
             case InvalidSettingsException e -> new ErrorReport(ExitCode.USAGE, e.problems().getFirst().code(),
-                    "the settings cannot be used", e.problems(), List.of(), "docs/configuration.md lists them all",
+                    "the settings cannot be used", e.problems(), List.of(), "docs/configuration.md lists all settings",
                     Map.of());
             default -> new ErrorReport(ExitCode.FAILED, UNEXPECTED, String.valueOf(failure), List.of(),
                     List.of(), "this is a bug of Keelson; --debug shows where", Map.of());
@@ -72,11 +72,11 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
             case "RUN_NOT_FOUND" -> RUNS;
             case "INVALID_ID" -> message.contains(" key_") ? "`keelson keys` lists the keys"
                     : message.contains(" run_") ? RUNS : null;
-            case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows what there is, `keelson credits grant` adds to it";
-            case "APPROVAL_AMBIGUOUS" -> "name one of them with --step";
-            case "UNKNOWN_PRINCIPAL" -> "`keelson keys` names them; @me is you";
+            case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows the balance, `keelson credits grant` adds to it";
+            case "APPROVAL_AMBIGUOUS" -> "select one of them with --step";
+            case "UNKNOWN_PRINCIPAL" -> "`keelson keys` lists them; @me is you";
             case "INVALID_STATE_TRANSITION" -> message.contains("cannot approve") || message.contains("cannot reject")
-                    ? "`keelson show RUN` says what it waits for, and how to answer"
+                    ? "`keelson show RUN` shows what it waits for, and how to answer"
                     : null;
             default -> null;
         };
@@ -91,7 +91,7 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
             problems.forEach(problem -> err.println("  " + line(problem)));
         }
         if (!allowed.isEmpty()) {
-            err.println((code.equals("INVALID_STATE_TRANSITION") ? "  it can only become: " : "  possible: ")
+            err.println((code.equals("INVALID_STATE_TRANSITION") ? "  allowed states: " : "  possible: ")
                     + String.join(", ", allowed));
         }
         if (advice != null) {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class FilterParser {
 
     public static final String HELP =
-            "Conditions that all must hold: state, type, tag, name, text, recipe, trigger, external_id,"
-                    + " error, each as name=value; created>TIME, created<TIME. A value with blanks stands in double quotes.";
+            "Conditions, all of which must match: state, type, tag, name, text, recipe, trigger, external_id,"
+                    + " error, each as name=value; created>TIME, created<TIME. Put a value with blanks in double quotes.";
 
     private static final Pattern CONDITION =
             Pattern.compile("\\s*([A-Za-z_]+)\\s*([=<>]|\\S)\\s*(?:\"([^\"]*)\"|([^\\s\"]+))(?=\\s|$)");
@@ -56,11 +56,11 @@ public final class FilterParser {
             return switch (operator) {
                 case ">" -> once(filter, filter.createdAfter(), text, at, name).createdAfter(time);
                 case "<" -> once(filter, filter.createdBefore(), text, at, name).createdBefore(time);
-                default -> throw wrong(text, at, "created takes > or <");
+                default -> throw wrong(text, at, "created requires > or <");
             };
         }
         if (!operator.equals("=")) {
-            throw wrong(text, at, name + " takes = only");
+            throw wrong(text, at, name + " requires =");
         }
         return switch (name) {
             case "state" -> once(filter, filter.state(), text, at, name).state(value);
@@ -72,7 +72,7 @@ public final class FilterParser {
             case "trigger" -> once(filter, filter.trigger(), text, at, name).trigger(value);
             case "external_id" -> once(filter, filter.externalId(), text, at, name).externalId(value);
             case "error" -> once(filter, filter.errorCode(), text, at, name).errorCode(value);
-            default -> throw wrong(text, at, "there is no condition '" + name
+            default -> throw wrong(text, at, "unknown condition '" + name
                     + "': state, type, tag, name, text, created, recipe, trigger, external_id, error");
         };
     }
@@ -80,7 +80,7 @@ public final class FilterParser {
     private static RunFilter once(RunFilter filter, @Nullable Object before, String text,
             int at, String name) {
         if (before != null) {
-            throw wrong(text, at, name + " is given twice; only tag may be, and a run has them all then");
+            throw wrong(text, at, name + " is given twice; only tag is repeatable, and a run must have all tags");
         }
         return filter;
     }
@@ -90,7 +90,7 @@ public final class FilterParser {
             return value.length() == 10 ? LocalDate.parse(value).atStartOfDay(ZoneOffset.UTC).toInstant()
                     : OffsetDateTime.parse(value).toInstant();
         } catch (DateTimeException e) {
-            throw wrong(text, at, "'" + value + "' is no time such as 2026-01-31 (in UTC) or 2026-01-31T12:00:00Z");
+            throw wrong(text, at, "'" + value + "' is not a time such as 2026-01-31 (in UTC) or 2026-01-31T12:00:00Z");
         }
     }
 

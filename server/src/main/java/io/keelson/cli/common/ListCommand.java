@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 public abstract class ListCommand<T> extends CliCommand {
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
-            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+            description = "At most N; ${DEFAULT-VALUE} when not given.")
     public int limit = 20;
 
     private final String nothing;

@@ -72,7 +72,7 @@ public final class MissionFile {
             }
             return file.equals("-") ? System.in.readAllBytes() : Files.readAllBytes(Path.of(file));
         } catch (NoSuchFileException e) {
-            throw CliException.usage("FILE_NOT_FOUND", "there is no file " + file);
+            throw CliException.usage("FILE_NOT_FOUND", "file not found: " + file);
         } catch (IOException e) {
             throw CliException.usage("FILE_UNREADABLE", "cannot read " + file + ": " + FileProblems.reason(e));
         }
@@ -187,7 +187,7 @@ public final class MissionFile {
     private static CliException invalid(String file, byte[] bytes, List<Problem> problems, Predicate<String> inFile) {
         SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
         return CliException.invalid("INVALID_MISSION",
-                (file.equals("-") ? "what came on standard input" : file) + " is not a mission that can run: "
+                (file.equals("-") ? "the text on standard input" : file) + " is not a valid mission: "
                         + Amounts.count(problems.size(), "problem"),
                 problems, pointer -> pointer.isEmpty() || !inFile.test(pointer) ? Optional.empty() : lines.of(pointer));
     }

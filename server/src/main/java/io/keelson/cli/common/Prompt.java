@@ -64,7 +64,7 @@ public final class Prompt {
                 return Answer.NONE;
             }
             if (older) {
-                out.println("That line was begun under an earlier question. Please answer this one.");
+                out.println("That line was started for an earlier question. Please answer this one.");
                 continue;
             }
             switch (answer.strip().toLowerCase(Locale.ROOT)) {

@@ -48,7 +48,7 @@ public final class RunDocuments {
         return keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream()
                 .filter(run -> run.parentRunId() == null && run.scheduleId() == null && caller.equals(run.createdBy()))
                 .map(Run::id).findFirst().orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "'" + caller
-                        + "' has submitted none of the newest " + NEWEST + " runs; name a run by its id", null));
+                        + "' has submitted none of the newest " + NEWEST + " runs; give a run's id", null));
     }
 
     /** The whole id of the one run among the newest whose id begins with these characters. */

@@ -50,7 +50,7 @@ public final class ServerConnection implements AutoCloseable {
         this.settings = settings;
         this.work = work;
         this.news = news;
-        this.whenInterrupted = () -> news.accept("interrupted before a server answered; no run was made");
+        this.whenInterrupted = () -> news.accept("interrupted before a server responded; no run was created");
         Runtime.getRuntime().addShutdownHook(hook);
         this.keelson = connect(Duration.ZERO);
         this.whenInterrupted = () -> {

@@ -15,7 +15,7 @@ public final class TimeArgument {
     /** RFC 3339 with an offset, or without one: then by the clock on this machine's wall. */
     public static Instant of(String text) {
         return read(text).orElseThrow(() -> CliException.usage("INVALID_TIME", "'" + text
-                + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 by this machine's clock"));
+                + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 in this machine's time zone"));
     }
 
     /** The same; empty where it is no time. */

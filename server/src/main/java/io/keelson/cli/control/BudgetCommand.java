@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "budget",
-        description = "Changes what a run may cost. One that was held up as budget_exceeded goes on if that leaves room.",
+        description = "Changes the cost limits of a run. A run in budget_exceeded continues if the new limit allows it.",
         footerHeading = "%nExamples:%n", footer = "  keelson budget latest --hard-limit 5 --watch")
 public final class BudgetCommand extends ActionCommand {
 
@@ -18,10 +18,10 @@ public final class BudgetCommand extends ActionCommand {
     Limits limits = new Limits();
 
     static final class Limits {
-        @Option(names = "--hard-limit", paramLabel = "USD", description = "What all its attempts may cost together.")
+        @Option(names = "--hard-limit", paramLabel = "USD", description = "Limit of the cost of all attempts together.")
         @Nullable BigDecimal hard;
 
-        @Option(names = "--soft-limit", paramLabel = "USD", description = "From which on people are warned, once.")
+        @Option(names = "--soft-limit", paramLabel = "USD", description = "Cost at which one warning is sent.")
         @Nullable BigDecimal soft;
     }
 

@@ -14,7 +14,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "bulk", description = "Lists bulk jobs, by which many runs are cancelled or retried, newest first.",
+@Command(name = "bulk", description = "Lists bulk jobs, which cancel or retry many runs, newest first.",
         subcommands = {BulkCommand.Show.class, BulkCommand.Stop.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson cancel --where 'tag=nightly' --yes       # makes one", "  keelson bulk",
                 "  keelson bulk stop 0192f0c1-7f6e-7000-8000-000000000000"})
@@ -68,7 +68,7 @@ public final class BulkCommand extends ListCommand<BulkJob> {
         }
     }
 
-    @Command(name = "show", description = "Shows a bulk job: which runs are meant, and how far it has come.")
+    @Command(name = "show", description = "Shows a bulk job with its filter and progress.")
     static final class Show extends One {
         @Override
         public BulkJob act(Keelson keelson) {
@@ -76,7 +76,7 @@ public final class BulkCommand extends ListCommand<BulkJob> {
         }
     }
 
-    @Command(name = "stop", description = "Stops a bulk job: no more runs are told; what was done stays.")
+    @Command(name = "stop", description = "Stops a bulk job; runs that it has already changed stay changed.")
     static final class Stop extends One {
         @Override
         public BulkJob act(Keelson keelson) {

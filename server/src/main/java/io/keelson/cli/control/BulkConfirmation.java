@@ -41,7 +41,7 @@ final class BulkConfirmation {
         Boolean answer = Terminals.interactive() ? Prompt.ask(command.out(), done + " " + runs(matches) + "?") : null;
         if (answer == null) {
             throw CliException.usage("CONFIRMATION_NEEDED",
-                    "this would " + done + " " + runs(matches) + "; say --yes, as there is no terminal to ask at");
+                    "this would " + done + " " + runs(matches) + "; without a terminal, --yes is required");
         }
         if (!answer) {
             command.note("nothing was changed");

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "cancel", description = "Cancels a run, or many: what runs is interrupted, nothing of it stays open.",
+@Command(name = "cancel", description = "Cancels one run or many. Running steps are interrupted.",
         footerHeading = "%nExamples:%n", footer = {"  keelson cancel latest --reason \"wrong folder\"",
                 "  keelson cancel --where 'tag=nightly created<2026-01-01' --dry-run"})
 public final class CancelCommand extends RunOrFilterCommand {

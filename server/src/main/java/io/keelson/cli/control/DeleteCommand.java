@@ -16,12 +16,11 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "delete",
-        description = "Deletes runs that have ended or were never started: nobody sees them any more. What "
-                + "they cost stays in the ledger.",
+        description = "Deletes runs that have ended or have never started. Their cost stays in the ledger.",
         footerHeading = "%nExamples:%n", footer = "  keelson delete latest")
 public final class DeleteCommand extends CliCommand {
 
-    @Parameters(arity = "1..*", paramLabel = "RUN", description = "Their ids, or latest.")
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "Ids of runs, or latest.")
     List<String> runs = List.of();
 
     @Override

@@ -11,20 +11,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "fork", description = {"Starts a run of the same plan with other inputs, from one of its tasks on.",
-        "What completed and does not depend on that task is taken over with its outputs; the rest is done."},
+@Command(name = "fork", description = {"Starts a run of the same plan with other inputs, from one of its tasks.",
+        "Completed tasks that do not depend on that task are reused with their outputs; the others run again."},
         footerHeading = "%nExamples:%n", footer = {"  keelson fork latest --from report --watch",
                 "  keelson fork latest --from report --input title=\"Second try\""})
 public final class ForkCommand extends ActionCommand {
 
     @Option(names = "--from", paramLabel = "TASK", required = true,
-            description = "The task from which on it differs, by its id in the plan.")
+            description = "The first task to run again, by its id in the plan.")
     String task = "";
 
     @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
     Map<String, String> inputs = new LinkedHashMap<>();
 
-    @Option(names = "--name", paramLabel = "NAME", description = "What the new run is called, instead of its name.")
+    @Option(names = "--name", paramLabel = "NAME", description = "The new run's name, instead of the original's.")
     @Nullable String name;
 
     @Override

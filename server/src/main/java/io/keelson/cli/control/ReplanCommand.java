@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "replan",
-        description = "Asks a run's planner for a new plan: what has completed stays, the rest is replaced.",
+        description = "Requests a new plan from a run's planner: completed tasks stay, the others are replaced.",
         footerHeading = "%nExamples:%n", footer = "  keelson replan latest --reason \"another source\" --watch")
 public final class ReplanCommand extends ActionCommand {
 

@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
-@Command(name = "resume", description = "Lets a paused run go on.", footerHeading = "%nExamples:%n",
+@Command(name = "resume", description = "Resumes a paused run.", footerHeading = "%nExamples:%n",
         footer = "  keelson resume latest --watch")
 public final class ResumeCommand extends ActionCommand {
 
@@ -51,12 +51,12 @@ public final class ResumeCommand extends ActionCommand {
     private static CliException stillHeld(Run run, @Nullable Throwable cause) {
         BigDecimal limit = run.hardLimitUsd();
         BigDecimal charged = run.creditsCharged();
-        return CliException.failed("BUDGET_EXCEEDED", "the run is held up as before: it was charged "
+        return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: it was charged "
                 + Amounts.credits(charged == null ? BigDecimal.ZERO : charged)
                 + (limit == null
                         ? " and its workspace has too few; grant some with: " + ProgramName.current()
                                 + " credits grant AMOUNT"
-                        : " of at most " + Amounts.decimal(limit) + "; raise that with: " + ProgramName.current()
+                        : " of at most " + Amounts.decimal(limit) + "; raise the limit with: " + ProgramName.current()
                                 + " budget "
                                 + run.id() + " --hard-limit USD"),
                 cause);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "retry", description = "Opens the next attempt of a failed run, or of many.",
+@Command(name = "retry", description = "Starts the next attempt of one failed run or of many.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson retry latest --watch            # keeps what has completed",
                 "  keelson retry latest --from start",
@@ -18,12 +18,11 @@ import picocli.CommandLine.Option;
 public final class RetryCommand extends RunOrFilterCommand {
 
     @Option(names = "--from", paramLabel = "WHERE", defaultValue = "FAILED",
-            description = "failed keeps what has completed, start begins anew; failed when not given.")
+            description = "failed keeps completed tasks, start begins again; failed when not given.")
     RetryFrom from = RetryFrom.FAILED;
 
     @Option(names = "--per-second", paramLabel = "N",
-            description = "With --where: at most so many runs, from 1 to 1000;"
-                    + " 10 when not given.")
+            description = "With --where: at most N runs a second, from 1 to 1000; 10 when not given.")
     @Nullable Integer perSecond;
 
     @Override

@@ -41,7 +41,7 @@ public abstract class RunChange extends CliCommand {
                 print(List.of("run " + after.id() + " is " + style().state(after)));
                 if (server.own() && !after.ended() && !after.stateType().equals("paused")) {
                     note("no server runs: `" + ProgramName.current() + " watch " + after.id()
-                            + "` carries the run on, and so does `" + ProgramName.current() + " server`");
+                            + "` or `" + ProgramName.current() + " server` continues the run");
                 }
             }
             return ExitCode.OK;

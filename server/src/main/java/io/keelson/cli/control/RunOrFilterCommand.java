@@ -26,13 +26,13 @@ abstract class RunOrFilterCommand extends RunChange {
     @Nullable String run;
 
     @Option(names = "--where", paramLabel = "FILTER",
-            description = "Instead of one run, all that are meant. " + FilterParser.HELP)
+            description = "Instead of one run, all that match the filter. " + FilterParser.HELP)
     @Nullable String where;
 
-    @Option(names = {"-y", "--yes"}, description = "With --where: do not ask.")
+    @Option(names = {"-y", "--yes"}, description = "With --where: do not ask for confirmation.")
     boolean yes;
 
-    @Option(names = "--dry-run", description = "With --where: only say how many runs are meant.")
+    @Option(names = "--dry-run", description = "With --where: only show the number of matching runs.")
     boolean dryRun;
 
     /** In a question: "cancel". */
@@ -52,16 +52,16 @@ abstract class RunOrFilterCommand extends RunChange {
     @Override
     public final Integer call() throws InvalidSettingsException, StartupException, IOException {
         if ((run == null) == (where == null)) {
-            throw CliException.usage("RUN_OR_FILTER_REQUIRED", "say either a run or --where");
+            throw CliException.usage("RUN_OR_FILTER_REQUIRED", "give either a run or --where");
         }
         if (where == null) {
             if (yes || dryRun) {
-                throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--yes and --dry-run go with --where");
+                throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--yes and --dry-run require --where");
             }
             return super.call();
         }
         if (watch) {
-            throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--watch goes with one run");
+            throw CliException.usage("RUN_OR_FILTER_REQUIRED", "--watch requires a single run");
         }
         RunFilter filter = FilterParser.parse(where);
         try (ServerConnection server = link()) {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.core.JacksonException;
 
 @Command(name = "signal",
-        description = "Sends a run a signal, which a step with the tool signal.wait takes, now or when it comes to it.",
+        description = "Sends a signal to a run. A step with the tool signal.wait receives it, now or when it starts.",
         footerHeading = "%nExamples:%n",
         footer = "  keelson signal latest paid --payload '{\"amount\": 12}' --watch")
 public final class SignalCommand extends ActionCommand {
@@ -20,7 +20,7 @@ public final class SignalCommand extends ActionCommand {
     @Parameters(paramLabel = "NAME", description = "The signal's name.")
     String name;
 
-    @Option(names = "--payload", paramLabel = "JSON", description = "What it says; null without.")
+    @Option(names = "--payload", paramLabel = "JSON", description = "Its payload; null when not given.")
     @Nullable String payload;
 
     @Override

@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "task", description = "Decides about one task of a run.", footerHeading = "%nExamples:%n", footer = {
+@Command(name = "task", description = "Approves, rejects, retries, cancels or skips one task of a run.", footerHeading = "%nExamples:%n", footer = {
         "  keelson task approve latest/draft --watch",
         "  keelson task reject latest/draft --again --reason \"shorter, please\"",
         "  keelson task retry latest/fetch          # now, instead of after its backoff"})
@@ -27,22 +27,21 @@ public final class TaskCommand extends RunChange {
     }
 
     @Parameters(index = "0", paramLabel = "ACTION",
-            description = "approve or reject its output, which waits for a human; retry what waits for its backoff at "
-                    + "once; cancel it; skip it: the run goes on without it.")
+            description = "approve or reject its pending output; retry to end its backoff now; cancel; skip to continue the run without it.")
     Action action;
 
     @Parameters(index = "1", paramLabel = "TASK", description = "The task's id, or RUN/KEY such as latest/draft.")
     String task;
 
     @Option(names = "--reason", paramLabel = "TEXT",
-            description = "A remark, for the record; of reject --again the feedback for the next attempt.")
+            description = "A remark for the record; with reject --again the feedback for the next attempt.")
     @Nullable String reason;
 
-    @Option(names = "--again", description = "Of reject: ask for another attempt instead of failing the task.")
+    @Option(names = "--again", description = "With reject: start another attempt instead of failing the task.")
     boolean again;
 
     @Option(names = "--attempt", paramLabel = "N",
-            description = "Of approve and reject: the attempt that is meant; refused when it is another.")
+            description = "With approve and reject: the expected attempt; refused if the task is in another one.")
     @Nullable Integer attempt;
 
     @Override

@@ -22,20 +22,20 @@ final class AgentOptions {
     @Option(names = "--description", paramLabel = "TEXT", description = "For people.")
     @Nullable String description;
 
-    @Option(names = "--model", paramLabel = "MODEL", description = "That its turns are to use.")
+    @Option(names = "--model", paramLabel = "MODEL", description = "The model that its turns use.")
     @Nullable String model;
 
-    @Option(names = "--instructions", paramLabel = "TEXT", description = "Given to it with each turn.")
+    @Option(names = "--instructions", paramLabel = "TEXT", description = "Instructions for each turn.")
     @Nullable String instructions;
 
-    @Option(names = "--tool", paramLabel = "TOOL", description = "That its turns may call; repeat for several.")
+    @Option(names = "--tool", paramLabel = "TOOL", description = "A tool that its turns may call; repeatable.")
     @Nullable List<String> tools;
 
     @Option(names = "--capability", paramLabel = "TYPE",
-            description = "A type of task that it is good at, such as research; repeat for several.")
+            description = "A type of task that it can do, such as research; repeatable.")
     @Nullable List<String> capabilities;
 
-    @Option(names = "--max-turns", paramLabel = "COUNT", description = "Turns of one task at most, the first included.")
+    @Option(names = "--max-turns", paramLabel = "COUNT", description = "Maximum number of turns of one task.")
     @Nullable Integer maxTurns;
 
     /** @param slug null when the file says it, or nobody asks */
@@ -44,7 +44,7 @@ final class AgentOptions {
         if (file != null) {
             JsonNode read = MissionFile.read(file).document();
             if (!(read instanceof ObjectNode object)) {
-                throw CliException.usage("INVALID_AGENT", file + " is not an agent: it holds no object");
+                throw CliException.usage("INVALID_AGENT", file + " is not an agent: it contains no object");
             }
             document = object.deepCopy();
         }

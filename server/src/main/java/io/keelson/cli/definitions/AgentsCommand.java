@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "agents", description = "Lists the agents of the workspace. Tasks without steps are given to them.",
+@Command(name = "agents", description = "Lists the agents of the workspace. They execute tasks without steps.",
         subcommands = {AgentsCommand.Show.class, AgentsCommand.Create.class, AgentsCommand.Update.class,
                 AgentsCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson agents", "  keelson agents show librarian",
@@ -53,7 +53,7 @@ public final class AgentsCommand extends CliCommand {
     }
 
     private static List<String> table(List<Agent> agents, Style style) {
-        Table table = new Table("ID", "AGENT", "MODEL", "GOOD AT", "TOOLS", "NAME");
+        Table table = new Table("ID", "AGENT", "MODEL", "CAPABILITIES", "TOOLS", "NAME");
         for (Agent agent : agents) {
             table.row(Integer.toString(agent.id()), agent.slug(),
                     agent.model() == null ? "" : TerminalText.clean(agent.model()),
@@ -72,7 +72,7 @@ public final class AgentsCommand extends CliCommand {
         lines.add(agent.slug() + "  " + TerminalText.clean(agent.name()) + "  (id " + agent.id() + ")");
         line(lines, "description", agent.description());
         line(lines, "model", agent.model());
-        line(lines, "good at", String.join(", ", agent.capabilities()));
+        line(lines, "capabilities", String.join(", ", agent.capabilities()));
         line(lines, "tools", String.join(", ", agent.tools()));
         Integer turns = agent.limits().get("max_turns");
         line(lines, "turns", turns == null ? null : "at most " + turns);
@@ -102,12 +102,11 @@ public final class AgentsCommand extends CliCommand {
     }
 
     @Command(name = "create",
-            description = "Adds an agent to the roster, from options or from a YAML or JSON file with "
-                    + "the same members as the API. Options go before what the file says.")
+            description = "Adds an agent to the roster, from options or from a YAML or JSON file with the same members as the API. Options override the file.")
     static final class Create extends CliCommand {
 
         @Parameters(index = "0", arity = "0..1", paramLabel = "SLUG",
-                description = "Small letters, digits and '-'; may stand in the file instead.")
+                description = "Lower-case letters, digits and '-'; may be in the file instead.")
         @Nullable String slug;
 
         @Mixin
@@ -124,8 +123,7 @@ public final class AgentsCommand extends CliCommand {
     }
 
     @Command(name = "update",
-            description = "Says anew what an agent is: what is left out it has no longer. Tasks that it "
-                    + "was given keep the terms on which it got them.")
+            description = "Replaces the definition of an agent; omitted members are removed. Tasks already assigned keep the earlier definition.")
     static final class Update extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
@@ -144,7 +142,7 @@ public final class AgentsCommand extends CliCommand {
         }
     }
 
-    @Command(name = "delete", description = "Takes an agent off the roster. Tasks that it was given it still does.")
+    @Command(name = "delete", description = "Removes an agent from the roster. It still executes tasks already assigned.")
     static final class Delete extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "recipes", description = "Lists the missions that are kept to be run again.",
+@Command(name = "recipes", description = "Lists recipes: stored missions to run again.",
         subcommands = {RecipesCommand.Show.class, RecipesCommand.Save.class, RecipesCommand.Create.class,
                 RecipesCommand.RunIt.class, RecipesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson recipes", "  keelson recipes save latest --name nightly",
@@ -66,7 +66,7 @@ public final class RecipesCommand extends CliCommand {
     static Recipe named(Keelson keelson, String nameOrId) {
         return nameOrId.matches(UUID) ? keelson.recipes().get(nameOrId)
                 : keelson.recipes().byName(nameOrId).orElseThrow(() -> CliException.failed("RECIPE_NOT_FOUND",
-                        "there is no recipe '" + nameOrId + "'", null));
+                        "no recipe '" + nameOrId + "'", null));
     }
 
     private static void said(CliCommand command, Recipe recipe, String what) {
@@ -83,7 +83,7 @@ public final class RecipesCommand extends CliCommand {
         @Parameters(paramLabel = "NAME", description = "Its name or id.")
         String name = "";
 
-        @Option(names = "--version", paramLabel = "N", description = "As it was in that version.")
+        @Option(names = "--version", paramLabel = "N", description = "Show that version.")
         @Nullable Integer version;
 
         @Override
@@ -121,8 +121,7 @@ public final class RecipesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "create", description = "Keeps a mission file as a recipe; a new version where there is one of its"
-            + " name.")
+    @Command(name = "create", description = "Stores a mission file as a recipe, or as a new version of the recipe with its name.")
     static final class Create extends CliCommand {
 
         @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
@@ -136,7 +135,7 @@ public final class RecipesCommand extends CliCommand {
                 Recipe kept = server.keelson().recipes().byName(name)
                         .map(there -> server.keelson().recipes().replace(there.id(), mission))
                         .orElseGet(() -> server.keelson().recipes().create(mission));
-                said(this, kept, "is kept");
+                said(this, kept, "is stored");
                 return ExitCode.OK;
             }
         }
@@ -152,10 +151,10 @@ public final class RecipesCommand extends CliCommand {
                 description = "The value of an input; repeatable.")
         Map<String, String> inputs = new LinkedHashMap<>();
 
-        @Option(names = "--name", paramLabel = "NAME", description = "What the run is called.")
+        @Option(names = "--name", paramLabel = "NAME", description = "The run's name.")
         @Nullable String runName;
 
-        @Option(names = "--at", paramLabel = "TIME", description = "Start it then, as with `keelson run --at`.")
+        @Option(names = "--at", paramLabel = "TIME", description = "Start it at that time, as with `keelson run --at`.")
         @Nullable String at;
 
         @Override
@@ -184,7 +183,7 @@ public final class RecipesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "delete", description = "Forgets a recipe; runs that were made of it stay.")
+    @Command(name = "delete", description = "Deletes a recipe; its runs stay.")
     static final class Delete extends CliCommand {
 
         @Parameters(paramLabel = "NAME", description = "Its name or id.")

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "schedules", description = "Lists what makes runs at times. They are made while a server runs.",
+@Command(name = "schedules", description = "Lists schedules, which create runs at given times while a server runs.",
         subcommands = {SchedulesCreateCommand.class, SchedulesCommand.Show.class, SchedulesCommand.Next.class,
                 SchedulesCommand.Runs.class, SchedulesCommand.Pause.class, SchedulesCommand.Resume.class,
                 SchedulesCommand.Trigger.class, SchedulesCommand.Backfill.class, SchedulesCommand.Delete.class},
@@ -63,7 +63,7 @@ public final class SchedulesCommand extends CliCommand {
         return nameOrId.matches(UUID) ? nameOrId
                 : keelson.schedules().byName(nameOrId).map(Schedule::id)
                         .orElseThrow(() -> CliException.failed("SCHEDULE_NOT_FOUND",
-                                "there is no schedule '" + nameOrId + "'", null));
+                                "no schedule '" + nameOrId + "'", null));
     }
 
     /** Something done to one of them. */
@@ -104,10 +104,10 @@ public final class SchedulesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "next", description = "Shows its next times, as if it were not paused.")
+    @Command(name = "next", description = "Shows the next times of a schedule, also if it is paused.")
     static final class Next extends Act {
 
-        @Option(names = "--count", paramLabel = "N", description = "So many (default 5).")
+        @Option(names = "--count", paramLabel = "N", description = "The number of times (default 5).")
         int count = 5;
 
         @Override
@@ -121,7 +121,7 @@ public final class SchedulesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "runs", description = "Shows what became of its times, the latest first.")
+    @Command(name = "runs", description = "Lists the past times of a schedule and their outcomes, latest first.")
     static final class Runs extends Act {
 
         @Override
@@ -139,7 +139,7 @@ public final class SchedulesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "pause", description = "Lets no more times come.")
+    @Command(name = "pause", description = "Pauses a schedule.")
     static final class Pause extends Act {
         @Override
         List<String> act(Keelson keelson, String id) {
@@ -147,7 +147,7 @@ public final class SchedulesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "resume", description = "Lets it go on with the next time from now.")
+    @Command(name = "resume", description = "Resumes a schedule from its next time.")
     static final class Resume extends Act {
         @Override
         List<String> act(Keelson keelson, String id) {
@@ -155,7 +155,7 @@ public final class SchedulesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "trigger", description = "Makes a run now, whatever its policies say.")
+    @Command(name = "trigger", description = "Creates a run now, regardless of its policies.")
     static final class Trigger extends Act {
         @Override
         List<String> act(Keelson keelson, String id) {
@@ -169,20 +169,20 @@ public final class SchedulesCommand extends CliCommand {
     }
 
     @Command(name = "backfill",
-            description = "Makes runs for the times of a period; a time that was backfilled before is left out.")
+            description = "Creates runs for the times of a past period, except times already backfilled.")
     static final class Backfill extends Act {
 
-        @Option(names = "--from", paramLabel = "TIME", required = true, description = "Its beginning, included.")
+        @Option(names = "--from", paramLabel = "TIME", required = true, description = "Start of the period, inclusive.")
         String from = "";
 
-        @Option(names = "--to", paramLabel = "TIME", required = true, description = "Its end, included.")
+        @Option(names = "--to", paramLabel = "TIME", required = true, description = "End of the period, inclusive.")
         String to = "";
 
         @Override
         List<String> act(Keelson keelson, String id) {
             return List.of(
                     Amounts.count(keelson.schedules().backfill(id, TimeArgument.of(from), TimeArgument.of(to)), "time")
-                            + "; what becomes of each says: " + ProgramName.current() + " schedules runs " + name);
+                            + "; their outcomes: " + ProgramName.current() + " schedules runs " + name);
         }
 
         @Override
@@ -191,7 +191,7 @@ public final class SchedulesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "delete", description = "Forgets a schedule; its runs stay.")
+    @Command(name = "delete", description = "Deletes a schedule; its runs stay.")
     static final class Delete extends Act {
         @Override
         List<String> act(Keelson keelson, String id) {

@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "create",
-        description = "Has runs made at times; changes the schedule where there is one of that name.")
+        description = "Creates a schedule, or changes the schedule with that name.")
 final class SchedulesCreateCommand extends CliCommand {
 
     /** What it makes runs of. */
@@ -57,16 +57,16 @@ final class SchedulesCreateCommand extends CliCommand {
     @Nullable String overlap;
 
     @Option(names = "--catch-up", paramLabel = "POLICY",
-            description = "Of times without a server: skip, latest (default) or all.")
+            description = "For times missed without a server: skip, latest (default) or all.")
     @Nullable String catchUp;
 
-    @Option(names = "--jitter", paramLabel = "SECONDS", description = "A run begins up to so much after its time.")
+    @Option(names = "--jitter", paramLabel = "SECONDS", description = "Delay each run by a random time up to this.")
     @Nullable Integer jitter;
 
-    @Option(names = "--end", paramLabel = "TIME", description = "No time after it.")
+    @Option(names = "--end", paramLabel = "TIME", description = "The last possible time.")
     @Nullable String end;
 
-    @Option(names = "--max-runs", paramLabel = "N", description = "So many, then no more.")
+    @Option(names = "--max-runs", paramLabel = "N", description = "End the schedule after N runs.")
     @Nullable Integer maxRuns;
 
     @Override

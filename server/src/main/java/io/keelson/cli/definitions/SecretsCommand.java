@@ -53,15 +53,14 @@ public final class SecretsCommand extends CliCommand {
     }
 
     @Command(name = "set",
-            description = "Sets a secret. The value is read from standard input, from a file, or asked for"
-                    + " without being shown; a command line is no place for it.")
+            description = "Sets a secret. The value is read from standard input, from a file, or from a prompt without echo; never from the command line.")
     static final class Set extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "NAME", description = "Letters, digits, '.', '_' and '-'.")
         String name = "";
 
         @Option(names = "--file", paramLabel = "FILE",
-                description = "Read the value from here; a last line end is left out.")
+                description = "Read the value from this file; a trailing line end is removed.")
         @Nullable Path file;
 
         @Override
@@ -97,12 +96,12 @@ public final class SecretsCommand extends CliCommand {
                         .replaceFirst("\\R\\z", "");
             } catch (CharacterCodingException e) {
                 throw CliException.usage("SECRET_NOT_TEXT",
-                        "a secret is text in UTF-8, and this is not; encode it, such as with base64");
+                        "a secret must be UTF-8 text; encode other data, such as with base64");
             }
         }
     }
 
-    @Command(name = "remove", description = "Removes a secret. Steps that name it fail from now on.")
+    @Command(name = "remove", description = "Removes a secret. Steps that use it then fail.")
     static final class Remove extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "NAME", description = "As keelson secrets lists it.")

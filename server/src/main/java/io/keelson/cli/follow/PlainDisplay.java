@@ -47,7 +47,7 @@ final class PlainDisplay implements Display {
     public synchronized void show(RunModel model, Instant now) {
         if (lost) {
             lost = false;
-            out.println("the server answers again");
+            out.println("the server is reachable again");
             out.flush();
         }
         if (lastProgress.plus(BETWEEN_PROGRESS).isAfter(now)) {

@@ -69,7 +69,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
         Prompt.Answer answer = Prompt.ask(command.out(), text, () -> open(keelson, run));
         switch (answer) {
             case YES, NO -> decide(command, answer == Prompt.Answer.YES);
-            case OVERTAKEN -> command.note("it was decided elsewhere meanwhile");
+            case OVERTAKEN -> command.note("it was already decided elsewhere");
             case NONE -> {
                 return false;
             }
@@ -84,7 +84,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
             if (e.status() != CONFLICT) {
                 throw e;
             }
-            command.note("it was decided elsewhere meanwhile: " + e.getMessage());
+            command.note("it was already decided elsewhere: " + e.getMessage());
         }
     }
 

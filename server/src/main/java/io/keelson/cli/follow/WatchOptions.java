@@ -34,8 +34,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class WatchOptions {
 
     @Option(names = "--timeout", paramLabel = "SECONDS",
-            description = "Stop watching after so long with exit code 124; "
-                    + "the run is kept.")
+            description = "Stop watching after this time with exit code 124; the run is kept.")
     @Nullable Integer timeoutSeconds;
 
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
@@ -152,7 +151,7 @@ public final class WatchOptions {
         if (command.json) {
             command.print(RunDocuments.whole(server.keelson(), id, false));
         }
-        command.note("not ended in time; " + goesOn(server, id));
+        command.note("timeout reached; " + goesOn(server, id));
         return ExitCode.TIMED_OUT;
     }
 
@@ -162,9 +161,9 @@ public final class WatchOptions {
 
     private static String goesOn(ServerConnection server, String id) {
         return server.own()
-                ? "the run is kept as it is: `" + ProgramName.current() + " watch " + id
-                        + "` carries it on, and so does `"
+                ? "the run is kept; continue it with `" + ProgramName.current() + " watch " + id
+                        + "` or `"
                         + ProgramName.current() + " server`"
-                : "the run goes on; follow it with: " + ProgramName.current() + " watch " + id;
+                : "the run continues; follow it with: " + ProgramName.current() + " watch " + id;
     }
 }

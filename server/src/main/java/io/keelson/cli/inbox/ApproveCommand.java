@@ -10,9 +10,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 @Command(name = "approve",
-        description = "Approves what a run waits for: its plan, its result, else the output or approval step "
-                + "that waits. RUN may also be an id of keelson inbox: then just that is approved.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and carry it to its end",
+        description = "Approves the pending plan, result, task output or approval step of a run. RUN may also be the id of an inbox item: then only that item is approved.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
                 "  keelson approve latest --step sign-off --reason \"figures checked\""})
 public final class ApproveCommand extends DecisionCommand {
 

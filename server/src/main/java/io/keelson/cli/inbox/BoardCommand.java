@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "board", description = "Shows the work board: runs and people's tasks by how far they are.",
+@Command(name = "board", description = "Shows the work board: tasks of runs and of people by status.",
         footerHeading = "%nExamples:%n", footer = {"  keelson board", "  keelson board --run latest",
                 "  keelson board --json | jq '.columns[] | {status, count}'"})
 public final class BoardCommand extends CliCommand {
@@ -29,11 +29,11 @@ public final class BoardCommand extends CliCommand {
     @Option(names = "--run", paramLabel = "RUN", description = "The tasks of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--assignee", paramLabel = "NAME", description = "Only what this agent or person does.")
+    @Option(names = "--assignee", paramLabel = "NAME", description = "Only tasks of this agent or person.")
     @Nullable String assignee;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "10",
-            description = "At most so many of each column; ${DEFAULT-VALUE} when not given.")
+            description = "At most N in each column; ${DEFAULT-VALUE} when not given.")
     int limit = 10;
 
     @Override

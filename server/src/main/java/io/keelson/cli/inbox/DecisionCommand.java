@@ -40,8 +40,7 @@ abstract class DecisionCommand extends ActionCommand {
     private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");
 
     @Option(names = "--step", paramLabel = "STEP",
-            description = "Which approval, by its step's id or name; needed when "
-                    + "several wait.")
+            description = "The approval, by its step's id or name; required when several are pending.")
     @Nullable String step;
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
@@ -136,9 +135,9 @@ abstract class DecisionCommand extends ActionCommand {
                 || each.name().equals(wanted) && each.state().equals("waiting_approval")).toList();
         if (named.size() != 1) {
             throw CliException.failed(named.isEmpty() ? "STEP_NOT_FOUND" : "APPROVAL_AMBIGUOUS",
-                    (named.isEmpty() ? "no approval called " + wanted + " waits"
-                            : "several approvals called " + wanted
-                                    + " wait, name one by its id")
+                    (named.isEmpty() ? "no pending approval named " + wanted
+                            : "several pending approvals named " + wanted
+                                    + "; select one by its id")
                             + "; waiting: " + waiting(steps),
                     null);
         }

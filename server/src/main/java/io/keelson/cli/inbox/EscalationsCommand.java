@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "escalations", description = "Lists the open tickets by which runs ask for a human, newest first.",
+@Command(name = "escalations", description = "Lists the open escalation tickets of runs, newest first.",
         footerHeading = "%nExamples:%n", footer = {"  keelson escalations", "  keelson escalations --run latest --all",
                 "  keelson escalations --json | jq -r '.items[].id'"})
 public final class EscalationsCommand extends ListCommand<Escalation> {
@@ -27,7 +27,7 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
     @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--all", description = "Answered ones, too.")
+    @Option(names = "--all", description = "Include answered ones.")
     boolean all;
 
     EscalationsCommand() {

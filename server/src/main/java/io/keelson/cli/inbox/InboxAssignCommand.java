@@ -18,24 +18,22 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "assign", description = "Says who is to look after what waits, and until when. With neither, it is "
-        + "nobody's again and due by the run's own rule.",
+@Command(name = "assign", description = "Assigns an inbox item and sets its due time. With neither, removes both, so that the run's own due time applies.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 ann --due 4h",
-                "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 --due 2d     # only that",
-                "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000      # nobody's"})
+                "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 --due 2d     # due time only",
+                "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000      # unassign"})
 final class InboxAssignCommand extends CliCommand {
 
     @Parameters(index = "0", paramLabel = "ITEM", description = "The item's id, as keelson inbox shows it.")
     String item;
 
     @Parameters(index = "1", paramLabel = "WHO", arity = "0..1",
-            description = "A principal of the workspace, @me for yourself, @none for nobody; with --due alone, whoever has it "
-                    + "keeps it.")
+            description = "A principal of the workspace, @me for yourself, @none to unassign; with --due alone, the assignee stays.")
     @Nullable String who;
 
     @Option(names = "--due", paramLabel = "TIME", converter = DurationArgument.class,
-            description = "When an answer is due: 2d, 4h, 30m from now; with WHO alone, it stays due as it is.")
+            description = "When an answer is due: 2d, 4h, 30m from now; with WHO alone, the due time stays.")
     @Nullable Duration due;
 
     @Override
@@ -45,7 +43,7 @@ final class InboxAssignCommand extends CliCommand {
             if (json) {
                 print(Json.document(assigned));
             } else {
-                print(List.of(assigned.id() + " is " + (assigned.assignee() == null ? "nobody's"
+                print(List.of(assigned.id() + " is " + (assigned.assignee() == null ? "unassigned"
                         : Objects.requireNonNull(assigned.assignee()) + "'s")));
             }
             return ExitCode.OK;

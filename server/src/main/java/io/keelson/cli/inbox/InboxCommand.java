@@ -25,17 +25,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "inbox", description = "Lists what waits for a person, in all runs: due first, then oldest.",
+@Command(name = "inbox", description = "Lists decisions that wait for a person, in all runs: due first, then oldest.",
         subcommands = InboxAssignCommand.class,
         footerHeading = "%nExamples:%n", footer = {"  keelson inbox", "  keelson inbox --mine --review",
                 "  keelson inbox --json | jq -r '.items[].id'",
                 "  keelson approve plan_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class InboxCommand extends CliCommand {
 
-    @Option(names = "--mine", description = "Only what is assigned to you.")
+    @Option(names = "--mine", description = "Only items assigned to you.")
     boolean mine;
 
-    @Option(names = "--assignee", paramLabel = "WHO", description = "Only what is assigned to WHO; @none for nobody.")
+    @Option(names = "--assignee", paramLabel = "WHO", description = "Only items assigned to WHO; @none for unassigned ones.")
     @Nullable String assignee;
 
     @Option(names = "--kind", paramLabel = "KIND",
@@ -43,20 +43,20 @@ public final class InboxCommand extends CliCommand {
                     + "proposal.")
     @Nullable String kind;
 
-    @Option(names = "--run", paramLabel = "RUN", description = "Only what is of this run: its id, or latest.")
+    @Option(names = "--run", paramLabel = "RUN", description = "Only items of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--overdue", description = "Only what is past its due time.")
+    @Option(names = "--overdue", description = "Only items past their due time.")
     boolean overdue;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "50",
-            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+            description = "At most N; ${DEFAULT-VALUE} when not given.")
     int limit = 50;
 
-    @Option(names = "--details", description = "With what each question is about and what either answer does.")
+    @Option(names = "--details", description = "Show the subject of each question and the effect of either answer.")
     boolean details;
 
-    @Option(names = "--review", description = "Ask about one after the other, and answer as you say.")
+    @Option(names = "--review", description = "Go through the items one by one and answer each.")
     boolean review;
 
     @Override
@@ -78,7 +78,7 @@ public final class InboxCommand extends CliCommand {
             if (!page.items().isEmpty()) {
                 note("answer with: " + ProgramName.current() + " approve|reject ITEM, or one by one: "
                         + ProgramName.current()
-                        + " inbox --review; --details says what each is about");
+                        + " inbox --review; --details shows the subject of each");
             }
             if (page.nextCursor() != null) {
                 note("there are more: --limit");

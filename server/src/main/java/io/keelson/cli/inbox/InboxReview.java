@@ -54,7 +54,7 @@ final class InboxReview {
     private @Nullable String answer() throws IOException {
         String answer = answers.readLine();
         while (answer != null && !WORDS.contains(word(answer.strip()))) {
-            command.print(List.of("please answer a, r, s or q; for a remark, put it behind a or r"));
+            command.print(List.of("please answer a, r, s or q; a remark may follow a or r"));
             answer = answers.readLine();
         }
         return answer == null ? null : answer.strip();
@@ -67,7 +67,7 @@ final class InboxReview {
     private void show(InboxItem item, int number, int of) {
         List<String> lines = new ArrayList<>(List.of("", number + "/" + of + "  " + title(item)));
         lines.addAll(details(item, command.style()));
-        lines.add("[a]ccept, [r]eject, each with a remark behind it; [s]kip, [q]uit");
+        lines.add("[a]ccept, [r]eject, each with an optional remark; [s]kip, [q]uit");
         command.print(lines);
     }
 

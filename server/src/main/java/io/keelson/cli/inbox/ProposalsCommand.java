@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(name = "proposals",
-        description = "Lists what steps have proposed to people and nobody has answered, newest first.",
+        description = "Lists proposals of steps that are not answered yet, newest first.",
         footerHeading = "%nExamples:%n", footer = {"  keelson proposals", "  keelson proposals --run latest --all",
                 "  keelson approve prop_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class ProposalsCommand extends ListCommand<Proposal> {
@@ -26,7 +26,7 @@ public final class ProposalsCommand extends ListCommand<Proposal> {
     @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--all", description = "Answered, expired and withdrawn ones, too.")
+    @Option(names = "--all", description = "Include answered, expired and withdrawn ones.")
     boolean all;
 
     ProposalsCommand() {

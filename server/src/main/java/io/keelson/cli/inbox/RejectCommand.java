@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 @Command(name = "reject",
-        description = "Rejects what a run waits for: its plan, its result, else the output or approval step that waits. "
-                + "The run fails, or what its failure modes say. RUN may also be an id of keelson inbox: then just "
-                + "that is rejected.",
+        description = "Rejects the pending plan, result, task output or approval step of a run. The run fails, or follows its failure modes. RUN may also be the id of an inbox item: then only that item is rejected.",
         footerHeading = "%nExamples:%n", footer = "  keelson reject latest --reason \"not yet\"")
 public final class RejectCommand extends DecisionCommand {
 

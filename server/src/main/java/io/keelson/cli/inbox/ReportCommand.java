@@ -16,13 +16,12 @@ import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "report", description = "Shows a report; it is Markdown.", footerHeading = "%nExamples:%n",
+@Command(name = "report", description = "Prints a report as Markdown.", footerHeading = "%nExamples:%n",
         footer = {"  keelson report latest", "  keelson report 0199c0de-0000-7000-8000-000000000001 > report.md"})
 public final class ReportCommand extends CliCommand {
 
     @Parameters(index = "0", paramLabel = "ID",
-            description = "The report's id, as keelson reports lists it, or latest: "
-                    + "the newest report of the latest run, which is its own once it has ended.")
+            description = "The report's id, as keelson reports lists it, or latest: the newest report of the latest run.")
     String id = "";
 
     @Override

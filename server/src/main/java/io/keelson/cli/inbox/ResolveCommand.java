@@ -17,8 +17,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "resolve", description = "Answers a ticket; the run goes on when its last one is answered.",
-        footerHeading = "%nExamples:%n", footer = {"  keelson resolve latest resume --watch      # and carry it on",
+@Command(name = "resolve", description = "Answers an escalation ticket; the run continues when its last ticket is answered.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson resolve latest resume --watch      # and follow the run",
                 "  keelson resolve latest skip --reason \"not needed this week\""})
 public final class ResolveCommand extends RunChange {
 
@@ -28,8 +28,7 @@ public final class ResolveCommand extends RunChange {
     String ticket;
 
     @Parameters(index = "1", paramLabel = "ANSWER",
-            description = "resume tries again what failed, or approves the new plan; skip goes on without it; fail and "
-                    + "cancel end the run.")
+            description = "resume retries the failed work, or approves the new plan; skip continues without it; fail and cancel end the run.")
     Resolution answer;
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")

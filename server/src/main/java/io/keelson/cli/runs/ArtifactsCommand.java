@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "artifacts",
-        description = "Lists the files that a run's steps left behind, and until when they are kept; gets or removes one.",
+        description = "Lists the files that a run's steps have stored, with their retention; gets or removes one.",
         footerHeading = "%nExamples:%n", footer = {"  keelson artifacts latest",
                 "  keelson artifacts latest --get report.md             # here, under its name",
                 "  keelson artifacts latest --get report.md --to - | less",
@@ -38,11 +38,11 @@ public final class ArtifactsCommand extends CliCommand {
 
     /** One of the two. */
     static final class What {
-        @Option(names = "--get", paramLabel = "NAME", description = "Copy this one's content to a file.")
+        @Option(names = "--get", paramLabel = "NAME", description = "Copy this artifact's content to a file.")
         @Nullable String get;
 
         @Option(names = "--remove", paramLabel = "NAME",
-                description = "End this one before its time; its content is removed an hour later.")
+                description = "End this artifact's retention now; its content is removed an hour later.")
         @Nullable String remove;
     }
 
@@ -52,7 +52,7 @@ public final class ArtifactsCommand extends CliCommand {
     @ArgGroup
     @Nullable What what;
 
-    @Option(names = "--to", paramLabel = "FILE", description = "Of --get: where to; - for standard output.")
+    @Option(names = "--to", paramLabel = "FILE", description = "With --get: the target file; - for standard output.")
     @Nullable String to;
 
     @Override
@@ -108,6 +108,6 @@ public final class ArtifactsCommand extends CliCommand {
         return runs.artifacts(run).stream().filter(each -> each.name().equals(name) && each.deletedAt() == null)
                 .reduce((first, second) -> second)
                 .orElseThrow(
-                        () -> CliException.failed("ARTIFACT_NOT_FOUND", "the run keeps no artifact " + name, null));
+                        () -> CliException.failed("ARTIFACT_NOT_FOUND", "the run has no artifact " + name, null));
     }
 }

@@ -30,7 +30,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "events", description = "Prints what has happened to a run, or in the workspace, and what happens.",
+@Command(name = "events", description = "Prints the events of a run or of the workspace.",
         footerHeading = "%nExamples:%n", footer = {"  keelson events latest",
                 "  keelson events --follow --types run.status.changed",
                 "  keelson events latest --json | jq -r .event_type"})
@@ -44,11 +44,10 @@ public final class EventsCommand extends CliCommand {
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest; all runs when not given.")
     @Nullable String run;
 
-    @Option(names = "--follow", description = "Go on with what happens from then on: of a run until it ends, of the"
-            + " workspace until interrupted, and without what has happened.")
+    @Option(names = "--follow", description = "Follow new events: of a run until it ends, of the workspace until interrupted and without earlier events.")
     boolean follow;
 
-    @Option(names = "--archived", description = "Of a run, those that stand in files by now, as JSON lines.")
+    @Option(names = "--archived", description = "Events of a run that were moved to files, as JSON lines.")
     boolean archived;
 
     @Option(names = "--types", paramLabel = "TYPE", split = ",",
@@ -56,7 +55,7 @@ public final class EventsCommand extends CliCommand {
     Set<String> types = new LinkedHashSet<>();
 
     @Option(names = "--after", paramLabel = "ID",
-            description = "Begin behind this event: the number that stands before each.")
+            description = "Start after this event; each line starts with the event's number.")
     @Nullable Long after;
 
     @Override
@@ -64,7 +63,7 @@ public final class EventsCommand extends CliCommand {
         for (String type : types) {
             if (!StreamTypes.all().contains(type)) {
                 throw CliException.usage("EVENT_TYPE_UNKNOWN",
-                        "there is no type of event '" + TerminalText.clean(type) + "'"
+                        "unknown event type '" + TerminalText.clean(type) + "'"
                                 + NameSuggestion.hint(type, StreamTypes.all()) + "; docs/events.md lists them");
             }
         }
@@ -90,7 +89,7 @@ public final class EventsCommand extends CliCommand {
 
     private int archived() throws InvalidSettingsException, StartupException, IOException {
         if (run == null || follow || !types.isEmpty() || after != null) {
-            throw CliException.usage("RUN_NEEDED", "--archived goes with a run and nothing else");
+            throw CliException.usage("RUN_NEEDED", "--archived requires a run and no other option");
         }
         try (ServerConnection server = link();
                 BufferedReader lines = new BufferedReader(new InputStreamReader(

@@ -19,8 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "explain",
-        description = "Says why a run or one of its tasks waits: which upstream, timer, limit, human, "
-                + "lease or missing worker.",
+        description = "Shows why a run or one of its tasks waits: upstream task, timer, limit, human, lease or missing worker.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson explain latest", "  keelson explain latest report"})
 public final class ExplainCommand extends CliCommand {
@@ -68,14 +67,14 @@ public final class ExplainCommand extends CliCommand {
                 .flatMap(reason -> reason.on().stream()).distinct()
                 .map(name -> Summary.send(name, explanation.runId(), ProgramName.current())).forEach(commands::add);
         if (explanation.reasons().stream().anyMatch(reason -> HUMAN.contains(reason.code()))) {
-            commands.add("how to answer says: " + ProgramName.current() + " show " + explanation.runId());
+            commands.add("to answer, see: " + ProgramName.current() + " show " + explanation.runId());
         }
         return commands;
     }
 
     private static List<String> lines(Explanation explanation) {
         if (explanation.reasons().isEmpty()) {
-            return List.of(explanation.state() + ": nothing is in the way");
+            return List.of(explanation.state() + ": nothing blocks it");
         }
         return explanation.reasons().stream().map(reason -> reason.code() + "  " + reason.text()
                 + (reason.until() == null ? "" : " (until " + reason.until() + ")")).toList();

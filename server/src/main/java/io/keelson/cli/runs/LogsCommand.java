@@ -27,8 +27,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "logs", description = {"Prints what the steps of a run have written: log lines, text outputs, errors.",
-        "Of process.run these are its standard error and, once it has ended, its standard output."},
+@Command(name = "logs", description = {"Prints log lines, text outputs and errors of the steps of a run.",
+        "For process.run: its standard error and, once it has ended, its standard output."},
         footerHeading = "%nExamples:%n", footer = {"  keelson logs latest --follow", "  keelson logs latest build",
                 "  keelson logs latest --json | jq -r 'select(.stream == \"error\").text'"})
 public final class LogsCommand extends CliCommand {
@@ -43,7 +43,7 @@ public final class LogsCommand extends CliCommand {
     @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
     @Nullable String task;
 
-    @Option(names = "--follow", description = "Go on until the run has ended.")
+    @Option(names = "--follow", description = "Follow the run until it ends.")
     boolean follow;
 
     /** How far a step has been printed: the number of its last line, and the epoch of its last result. */
@@ -112,7 +112,7 @@ public final class LogsCommand extends CliCommand {
             texts.add(new Text(attempt.leaseEpoch(), "error", attempt.errorCode() + ": " + attempt.errorMessage()));
         } else if (attempt.outcome().equals("lost")) {
             texts.add(new Text(attempt.leaseEpoch(), "error",
-                    "the worker " + attempt.worker() + " was lost; the step goes to another"));
+                    "the worker " + attempt.worker() + " was lost; the step is claimed again"));
         }
         return texts;
     }

@@ -31,10 +31,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "run", description = {"Runs a mission and shows how it goes.",
-        "Uses the server that KEELSON_URL names or that runs for the data folder; else one lives in this process until "
-                + "the run has ended, and nothing is left running. The run itself is durable: what Ctrl-C interrupts, "
-                + "`keelson watch` carries on."},
+@Command(name = "run", description = {"Runs a mission and shows its progress.",
+        "Uses the server at KEELSON_URL or the one running for the data folder. Without one, this process starts a server and stops it when the run has ended. The run is durable: after Ctrl-C, `keelson watch` continues it."},
         footerHeading = "%nExamples:%n", footer = {
                 "  keelson run examples/repository-report.yaml --input path=.",
                 "  keelson run mission.yaml --out reports     # copies its artifacts there",
@@ -50,23 +48,21 @@ public final class RunCommand extends CliCommand {
     Map<String, String> inputs = new LinkedHashMap<>();
 
     @Option(names = "--name", paramLabel = "NAME",
-            description = "What the run is called, instead of the mission's name.")
+            description = "The run's name, instead of the mission's.")
     @Nullable String name;
 
-    @Option(names = "--external-id", paramLabel = "ID", description = "An id of your own, unique in the workspace.")
+    @Option(names = "--external-id", paramLabel = "ID", description = "Your own id of the run, unique in the workspace.")
     @Nullable String externalId;
 
     @Option(names = "--external-id-policy", paramLabel = "POLICY",
-            description = "When another run bears that id: reject "
-                    + "(default), existing to follow that run instead, after_end to take the id over once it has ended.")
+            description = "When another run has that id: reject (default), existing to follow that run instead, after_end to reuse the id once it has ended.")
     @Nullable String externalIdPolicy;
 
     @Option(names = "--at", paramLabel = "TIME",
-            description = "Start it by itself at that time, such as 2026-12-01T06:00:00Z or, by this machine's clock, "
-                    + "2026-12-01T06:00. It is left to the server, as with --detach.")
+            description = "Start it at that time, such as 2026-12-01T06:00:00Z or, in this machine's time zone, 2026-12-01T06:00. The server starts it, as with --detach.")
     @Nullable String at;
 
-    @Option(names = "--detach", description = "Only start it, print its id and leave it to the server.")
+    @Option(names = "--detach", description = "Only create the run and print its id; the server executes it.")
     boolean detach;
 
     @Mixin
@@ -91,7 +87,7 @@ public final class RunCommand extends CliCommand {
         try (ServerConnection server = ServerConnection.open(settings.withFoldersOfUser(mission.folders()),
                 ServerConnection.Work.ALL, this::news)) {
             server.whenInterrupted(
-                    () -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
+                    () -> note(System.lineSeparator() + "interrupted; to check whether the run was created: "
                             + ProgramName.current() + " runs"));
             return watch.watch(this, server, create(server.keelson(), start, mission));
         }

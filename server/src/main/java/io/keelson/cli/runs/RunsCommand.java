@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "runs", description = {"Lists runs, newest first.",
-        "TOOK is how long a run that has ended was at work in its last attempt, COST what it was charged."},
+        "TOOK is the working time of an ended run's last attempt, COST the amount charged."},
         footerHeading = "%nExamples:%n", footer = {
                 "  keelson runs", "  keelson runs --state failed --limit 5",
                 "  keelson runs --where 'state=failed tag=nightly error=TIMEOUT created>2026-01-01'",
@@ -30,7 +30,7 @@ public final class RunsCommand extends ListCommand<Run> {
     @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
     @Nullable String state;
 
-    @Option(names = "--where", paramLabel = "FILTER", description = "Only runs that are meant. " + FilterParser.HELP)
+    @Option(names = "--where", paramLabel = "FILTER", description = "Only runs that match the filter. " + FilterParser.HELP)
     @Nullable String where;
 
     RunsCommand() {

@@ -32,10 +32,10 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "show", description = {"Shows a run with its tasks, steps, errors and artifacts.",
-        "The runs that its steps have started stand below them, three levels deep.",
-        "With a task: its steps with the input, output and error of each attempt."},
+        "Child runs are listed below the steps that started them, three levels deep.",
+        "With a task: its steps, with input, output and error of each attempt."},
         footerHeading = "%nExamples:%n", footer = {"  keelson show latest",
-                "  keelson show latest fetch               # one task, what its steps were given and came to",
+                "  keelson show latest fetch               # one task: inputs and results of its steps",
                 "  keelson show latest --out reports       # copies its artifacts there",
                 "  keelson show latest --json | jq '.tasks[] | {key, state}'"})
 public final class ShowCommand extends CliCommand {

@@ -15,8 +15,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "states", description = "Shows a run's state in every vocabulary: the engine's own and those of the "
-        + "five contracts, with how many of its tasks and steps are in which state.", footerHeading = "%nExamples:%n",
+@Command(name = "states", description = "Shows a run's state in the engine's terms and in those of the five contracts, with the number of tasks and steps in each state.", footerHeading = "%nExamples:%n",
         footer = {"  keelson states latest", "  keelson states latest --json | jq -r .contracts.gate4.run"})
 public final class StatesCommand extends CliCommand {
 
@@ -37,7 +36,7 @@ public final class StatesCommand extends CliCommand {
     }
 
     static List<String> table(RunStates states, Style style) {
-        Table table = new Table("IN WORDS OF", "RUN", "TASKS", "STEPS");
+        Table table = new Table("CONTRACT", "RUN", "TASKS", "STEPS");
         row(table, "canonical", states.canonical());
         states.contracts().forEach((contract, words) -> row(table, contract, words));
         return table.lines(style);

@@ -11,8 +11,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "watch", description = {"Shows how a run stands and follows it until it ends, as `run` does.",
-        "Where no server runs, one lives in this process meanwhile and carries the run on."},
+@Command(name = "watch", description = {"Follows a run until it ends, as `run` does.",
+        "Without a running server, this process starts one and executes the run."},
         footerHeading = "%nExamples:%n", footer = {"  keelson watch latest",
                 "  keelson watch 0198a6f2-7c1e-7000-8000-5d1f0c3b2a10 --out reports"})
 public final class WatchCommand extends CliCommand {

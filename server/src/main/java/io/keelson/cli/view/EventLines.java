@@ -66,7 +66,7 @@ public final class EventLines {
                     + about;
             case "escalation_resolved" -> "ticket " + event.payload().path("ticket_id").asString("") + " answered: "
                     + event.payload().path("resolution").asString("");
-            case "run_replanning" -> "run is planned again: " + about;
+            case "run_replanning" -> "run is replanning: " + about;
             case "run_replanned" -> "run has plan version " + event.payload().path("plan_version").asString("");
             case "run_acceptance_requested" -> "run waits for its result to be accepted";
             default -> null;

@@ -24,7 +24,7 @@ public final class StateMachineText {
                 table.row(each.from(), each.to(), each.by(), each.event());
             }
         }
-        return section(title(machine) + ", begins " + machine.initial(), table, style);
+        return section(title(machine) + ", starts as " + machine.initial(), table, style);
     }
 
     /** How the canonical states look in a contract. */

@@ -50,8 +50,7 @@ public final class Summary {
         }
         if ("PATH_NOT_ALLOWED".equals(run.errorCode())) {
             lines.add(style
-                    .dim("name the folder in KEELSON_ALLOWED_FOLDERS and start the server again; until then a retry"
-                            + " fails the same way"));
+                    .dim("add the folder to KEELSON_ALLOWED_FOLDERS and restart the server; until then a retry fails the same way"));
         } else if (run.state().equals("failed") && run.attemptNumber() < run.maxAttempts()) {
             lines.add(style.dim("try again with: " + command + " retry " + run.id() + " --watch"));
         }
@@ -117,7 +116,7 @@ public final class Summary {
             lines.addAll(Subject.plan(run, style));
         }
         if (pendingDecisions.result()) {
-            lines.add("  its result is to be accepted");
+            lines.add("  its result waits for acceptance");
             lines.addAll(result(pendingDecisions, command, style));
         }
         tickets(pendingDecisions.tickets(), command, lines);

@@ -313,7 +313,7 @@ public final class HttpServer implements AutoCloseable {
         boolean taken = e instanceof JavalinBindException && causedBy(e, BindException.class);
         return taken
                 ? new HttpStartException(HttpStartException.Code.PORT_IN_USE, options.port(), "Port " + options.port()
-                        + " of " + options.host() + " is in use. Stop whoever uses it, or choose another port"
+                        + " of " + options.host() + " is in use. Stop the program that uses it, or choose another port"
                         + " (0 for any free one).", e)
                 : new HttpStartException(HttpStartException.Code.ADDRESS_NOT_USABLE, options.port(),
                         "Cannot listen at " + where + ": " + e.getMessage(), e);

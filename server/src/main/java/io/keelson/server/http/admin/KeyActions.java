@@ -112,7 +112,7 @@ public final class KeyActions {
 
     private static String fromName(Fields fields, String name) {
         if (!Principal.NAME.matcher(name).matches()) {
-            fields.problem("REQUIRED", "principal", "'principal' must be given where the key's name cannot be one");
+            fields.problem("REQUIRED", "principal", "'principal' is required, because the key's name is not a valid principal");
         }
         return name;
     }
@@ -166,7 +166,7 @@ public final class KeyActions {
             case KeyResult.NotActive(KeyRow row) -> throw ApiProblem.of(ErrorCode.KEY_NOT_ACTIVE,
                     row.replacedBy() == null
                             ? "the key is " + row.state()
-                            : "the key was rotated before");
+                            : "the key was already rotated");
             case KeyResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(workspace);
             case KeyResult.NoKey n -> throw IdKind.API_KEY.notFound(key == null ? workspace : key);
         };

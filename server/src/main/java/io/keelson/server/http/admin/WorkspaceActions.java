@@ -225,7 +225,7 @@ public final class WorkspaceActions {
         UUID id = request.id("id", IdKind.WORKSPACE);
         if (id.equals(Bootstrap.DEFAULT_WORKSPACE)) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN,
-                    "the first workspace is what the installation is run from");
+                    "the first workspace cannot be closed or deleted");
         }
         WorkspaceRow closed = Reads.found(workspaces.close(id, request.origin()), IdKind.WORKSPACE, id);
         purger.cancelAll(id, request.actor());

@@ -136,10 +136,10 @@ public final class CreditActions {
         return account == Account.AVAILABLE
                 ? ApiProblem
                         .of(ErrorCode.INSUFFICIENT_CREDITS,
-                                "the workspace has no more than " + Amounts.credits(balance.available()))
+                                "the workspace has only " + Amounts.credits(balance.available()))
                         .with("available", Json.plain(balance.available()).toPlainString())
                 : ApiProblem.of(ErrorCode.BALANCE_OUT_OF_RANGE, "the account " + account.wire()
-                        + " would be below 0, or above what an account holds").with("account", account.wire());
+                        + " would be below 0 or above the maximum balance").with("account", account.wire());
     }
 
     private ApiResponse usage(ApiRequest request) {
@@ -150,7 +150,7 @@ public final class CreditActions {
         query.done();
         Instant now = money.usage().now();
         if (!from.isBefore(now)) {
-            throw Query.invalid("from", "is yet to come: " + from + ", and now is " + now);
+            throw Query.invalid("from", "is in the future: " + from + "; now is " + now);
         }
         if (!from.isBefore(to) || Duration.between(from, to).compareTo(LONGEST_PERIOD) > 0) {
             throw Query.invalid("from", "must be before 'to' by at most " + LONGEST_PERIOD.toDays() + " days");

@@ -50,7 +50,7 @@ public final class PriceActions {
         Page page = new Page(request, "prices " + version);
         PriceList list = version == NOW ? prices.current() : prices.at(version);
         if (version > list.version()) {
-            throw Query.invalid("version", "is yet to come: the price list stands at version " + list.version());
+            throw Query.invalid("version", "is above the current version of the price list, " + list.version());
         }
         return ApiResponse.resource(page.page(list.prices().stream().map(PriceActions::document).toList())
                 .put("version", list.version()));

@@ -72,7 +72,7 @@ public final class CommandActions {
         String type = fields.text("type", MAX_TYPE);
         JsonNode payload = fields.any("payload");
         if (!type.isBlank() && !handler.registered().contains(type)) {
-            fields.problem("INVALID_VALUE", "type", "not a type that the server's settings name; known: "
+            fields.problem("INVALID_VALUE", "type", "unknown type; known: "
                     + (handler.registered().isEmpty() ? "none" : String.join(", ", handler.registered())));
         }
         if (payload == null) {

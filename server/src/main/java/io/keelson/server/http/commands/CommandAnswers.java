@@ -48,7 +48,7 @@ public final class CommandAnswers {
                     ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for another command")
                     .with("command_id", command.id().toString());
             case CommandResult.InFlight(EffectCommand command) -> throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT,
-                    "the command under this key has not ended: cmd_" + command.id()).header("Retry-After", "1")
+                    "the command with this key is still in progress: cmd_" + command.id()).header("Retry-After", "1")
                     .with("command_id", command.id().toString());
             case CommandResult.NoTarget(ResourceKind resourceKind, UUID id) -> throw kind(resourceKind).notFound(id);
         };
@@ -65,7 +65,7 @@ public final class CommandAnswers {
         String key = request.header(Idempotency.HEADER);
         if (key == null && needed) {
             throw ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_REQUIRED, "send the header " + Idempotency.HEADER
-                    + " with a text of your own, so that what is sent twice is done once").with("parameter",
+                    + " with a unique text, so that a repeated request is done once").with("parameter",
                             Idempotency.HEADER);
         }
         if (key != null && (key.isBlank() || key.length() > MAX_KEY)) {

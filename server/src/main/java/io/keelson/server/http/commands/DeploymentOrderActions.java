@@ -87,7 +87,7 @@ public final class DeploymentOrderActions {
         decimal(fields, "quantity", true, payload);
         decimal(fields, "limit_price", type.equals("limit"), payload);
         if (type.equals("market") && payload.has("limit_price")) {
-            fields.problem("INVALID_VALUE", "limit_price", "a market order has none");
+            fields.problem("INVALID_VALUE", "limit_price", "a market order has no limit price");
         }
         fields.done();
         return make(request, CommandTypes.ORDER_PLACE, payload, "/api/v1/orders/");

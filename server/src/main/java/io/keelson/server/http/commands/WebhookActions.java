@@ -207,7 +207,7 @@ public final class WebhookActions {
     private Endpoint enabled(ApiRequest request) {
         Endpoint endpoint = endpoint(request);
         if (!endpoint.enabled()) {
-            throw ApiProblem.of(ErrorCode.WEBHOOK_DISABLED, "nothing is delivered to it until it is enabled again");
+            throw ApiProblem.of(ErrorCode.WEBHOOK_DISABLED, "enable the webhook first");
         }
         return endpoint;
     }

@@ -141,7 +141,7 @@ public final class RecipeActions {
             }
         } catch (SqlFailure e) {
             if (e.sqlState().equals(FOREIGN_KEY_VIOLATION)) {
-                throw ApiProblem.of(ErrorCode.RECIPE_IN_USE, "a schedule makes runs of it: delete the schedule first");
+                throw ApiProblem.of(ErrorCode.RECIPE_IN_USE, "a schedule uses the recipe; delete the schedule first");
             }
             throw e;
         }

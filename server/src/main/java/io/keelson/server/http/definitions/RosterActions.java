@@ -102,7 +102,7 @@ public final class RosterActions {
         fields.done();
         Agent before = roster.find(request.workspace(), name).orElseThrow(() -> notFound(name));
         if (slug != null && !slug.equals(before.slug())) {
-            fields.problem("INVALID_VALUE", "slug", "a slug is never changed: make another agent");
+            fields.problem("INVALID_VALUE", "slug", "a slug cannot be changed; create another agent");
             fields.done();
         }
         return ApiResponse.ok(document(roster.update(request.workspace(), name, profile, request.origin())
@@ -127,16 +127,16 @@ public final class RosterActions {
             String tool = named.get(i);
             if (!TOOL.matcher(tool).matches() || AgentTerms.NEVER.contains(tool)) {
                 fields.problem("INVALID_VALUE", "tools/" + i,
-                        "'" + Excerpt.piece(tool) + "' is no tool that an agent can call");
+                        "agents cannot call the tool '" + Excerpt.piece(tool) + "'");
             } else if (!tools.add(tool)) {
-                fields.problem("DUPLICATE_NAME", "tools/" + i, "it is there already");
+                fields.problem("DUPLICATE_NAME", "tools/" + i, "the list has this tool twice");
             }
         }
         List<String> capabilities = fields.optionalTexts("capabilities", CAPABILITIES.size(), MAX_NAME);
         for (int i = 0; i < capabilities.size(); i++) {
             if (!CAPABILITIES.contains(capabilities.get(i))) {
                 fields.problem("INVALID_VALUE", "capabilities/" + i,
-                        "a type of task: " + String.join(", ", CAPABILITIES));
+                        "must be one of " + String.join(", ", CAPABILITIES));
             }
         }
         Fields limits = fields.object("limits");

@@ -65,7 +65,7 @@ final class ScheduleBody {
             fields.problem("INVALID_VALUE", "name", "a name may not look like an id");
         }
         if ((recipe == null) == (mission == null)) {
-            fields.problem("REQUIRED", "recipe", "either a recipe or a mission must be given, and not both");
+            fields.problem("REQUIRED", "recipe", "exactly one of recipe and mission is required");
         }
         if (inputs != null && !inputs.isObject()) {
             fields.problem("WRONG_TYPE", "inputs", "must be an object");
@@ -91,7 +91,7 @@ final class ScheduleBody {
         String zone = fields.optionalText("time_zone", MAX_ZONE);
         if (zone != null && !ZoneId.getAvailableZoneIds().contains(zone)) {
             fields.problem("INVALID_VALUE", "time_zone", "'" + Excerpt.piece(zone)
-                    + "' is no time zone of the IANA's, such as Europe/Berlin or UTC");
+                    + "' is not an IANA time zone such as Europe/Berlin or UTC");
         }
         return zone == null ? "UTC" : zone;
     }

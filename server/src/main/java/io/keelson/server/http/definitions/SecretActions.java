@@ -45,8 +45,8 @@ public final class SecretActions {
         Fields fields = request.fields();
         String value = fields.text("value", Secrets.MAX_LENGTH);
         if (!value.isEmpty() && value.length() < Secrets.MIN_LENGTH) {
-            fields.problem("TOO_SHORT", "value", "at least " + Secrets.MIN_LENGTH + " characters: shorter ones would be"
-                    + " struck out of texts in which they stand by chance");
+            fields.problem("TOO_SHORT", "value", "at least " + Secrets.MIN_LENGTH + " characters: redaction of shorter"
+                    + " values would change unrelated text");
         }
         fields.done();
         return ApiResponse.ok(document(secrets.set(request.workspace(), name, value, request.origin())));
@@ -66,7 +66,7 @@ public final class SecretActions {
         String name = request.pathText("name");
         if (!NAME.matcher(name).matches()) {
             throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(name)
-                    + "' is no name of a secret: 1 to 100 letters, digits, '.', '_' and '-'");
+                    + "' is not a valid secret name: 1 to 100 letters, digits, '.', '_' and '-'");
         }
         return name;
     }

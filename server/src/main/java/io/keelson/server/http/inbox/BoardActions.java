@@ -166,13 +166,13 @@ public final class BoardActions {
         long id = id(request);
         if (!board.remove(request.workspace(), id)) {
             throw readOnly(board.find(request.workspace(), id).orElseThrow(() -> notFound(id)),
-                    "it stays with the run");
+                    "it cannot be deleted");
         }
         return ApiResponse.empty(204);
     }
 
     private static ApiProblem readOnly(BoardTask task, String what) {
-        return ApiProblem.of(ErrorCode.BOARD_TASK_READ_ONLY, "a run put task " + task.id() + " on the board: " + what)
+        return ApiProblem.of(ErrorCode.BOARD_TASK_READ_ONLY, "task " + task.id() + " is managed by a run: " + what)
                 .with("run_id", String.valueOf(task.runId()));
     }
 
@@ -192,7 +192,7 @@ public final class BoardActions {
         Long id = number(text);
         if (id == null) {
             throw ApiProblem.of(ErrorCode.INVALID_ID,
-                    "'" + Excerpt.piece(text) + "' is no number of a task on the board");
+                    "'" + Excerpt.piece(text) + "' is not the number of a board task");
         }
         return id;
     }

@@ -114,7 +114,7 @@ public final class InboxActions {
         boolean keepsAssignee = !fields.has("assignee") && !fields.clears("assignee");
         boolean keepsDue = !fields.has("due_at") && !fields.clears("due_at");
         if (keepsAssignee && keepsDue) {
-            fields.problem("REQUIRED", "assignee", "assignee, due_at or both must be given; null takes away what is");
+            fields.problem("REQUIRED", "assignee", "assignee or due_at is required; null removes the current value");
         }
         fields.done();
         return transaction.answer(request, c -> {

@@ -114,12 +114,12 @@ public record InboxItems(Reads reads, Database database, Inbox inbox) {
     private static String question(InboxKind kind, ObjectNode row) {
         String run = "'" + row.get("run_name").stringValue() + "'";
         return switch (kind) {
-            case PLAN_APPROVAL -> "Is the plan of " + run + " to be carried out?";
-            case RESULT_ACCEPTANCE -> "Is the result of " + run + " accepted?";
+            case PLAN_APPROVAL -> "Approve the plan of " + run + "?";
+            case RESULT_ACCEPTANCE -> "Accept the result of " + run + "?";
             case APPROVAL_STEP -> asked(row);
-            case TASK_REVIEW -> "Is the output of task '" + text(row, "task_key") + "' good?";
+            case TASK_REVIEW -> "Accept the output of task '" + text(row, "task_key") + "'?";
             case ESCALATION -> text(row, "message");
-            case BUDGET -> run + " has used up what it may cost. May it cost more?";
+            case BUDGET -> run + " has reached its hard limit. Raise the limit?";
             case PROPOSAL -> text(row, "proposal_title");
         };
     }
@@ -131,16 +131,16 @@ public record InboxItems(Reads reads, Database database, Inbox inbox) {
 
     private static String onAccept(InboxKind kind, ObjectNode row) {
         return switch (kind) {
-            case PLAN_APPROVAL -> "the run begins to carry its plan out";
+            case PLAN_APPROVAL -> "the run starts to execute its plan";
             case RESULT_ACCEPTANCE -> "the run is completed";
-            case APPROVAL_STEP -> "the step is completed, and its task goes on";
+            case APPROVAL_STEP -> "the step completes, and its task continues";
             case TASK_REVIEW -> "the task is completed with this output";
             case ESCALATION -> replan(row) ? text(row, "error_code").equals("NO_PRICE")
-                    ? "the new plan is checked again, and carried out if its models have prices then"
-                    : "the new plan is carried out"
-                    : "what failed is tried again, its failures forgiven";
-            case BUDGET -> "the run goes on, if there is room for it or hard_limit_usd makes some";
-            case PROPOSAL -> "it is recorded; nothing else follows";
+                    ? "the new plan is checked again, and executed if its models then have prices"
+                    : "the new plan is executed"
+                    : "the failed work is retried, and its failures no longer count";
+            case BUDGET -> "the run continues, if its limit allows it or hard_limit_usd raises the limit";
+            case PROPOSAL -> "the decision is recorded; nothing else follows";
         };
     }
 
@@ -148,9 +148,9 @@ public record InboxItems(Reads reads, Database database, Inbox inbox) {
         return switch (kind) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "the run fails";
             case APPROVAL_STEP -> "the step fails, and its task with it";
-            case TASK_REVIEW -> "the task fails; with retry it is done again instead, the reason as feedback";
-            case PROPOSAL -> "it is recorded; nothing else follows";
-            case ESCALATION -> replan(row) ? "the new plan is dropped, and the failure that it was for stands"
+            case TASK_REVIEW -> "the task fails; with retry it runs again, with the reason as feedback";
+            case PROPOSAL -> "the decision is recorded; nothing else follows";
+            case ESCALATION -> replan(row) ? "the new plan is dropped, and the original failure remains"
                     : "the run fails";
         };
     }

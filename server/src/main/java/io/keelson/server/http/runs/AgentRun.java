@@ -28,7 +28,7 @@ final class AgentRun {
         @Nullable String task = fields.optionalText("task", MAX_GOAL);
         if ((goal == null) == (task == null)) {
             fields.problem(goal == null ? "REQUIRED" : "INVALID_VALUE", "goal",
-                    "what is to be done stands in goal or in task" + (goal == null ? "" : ", not in both"));
+                    "goal or task is required" + (goal == null ? "" : ", not both"));
         }
         document.put("goal", Objects.requireNonNullElse(goal == null ? task : goal, ""));
         JsonNode inputs = fields.any("inputs");

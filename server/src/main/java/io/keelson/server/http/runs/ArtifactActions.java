@@ -62,7 +62,7 @@ public final class ArtifactActions {
         RunReader.ArtifactFile file = reads.ofRun(request.workspace(), run,
                 (runs, c) -> Reads.found(runs.artifact(c, request.workspace(), run, id), IdKind.ARTIFACT, id));
         if (!database.inTransaction(c -> life.access(c, id, READERS))) {
-            throw ApiProblem.of(ErrorCode.ARTIFACT_GONE, "it was deleted, or the time is over for which it was kept");
+            throw ApiProblem.of(ErrorCode.ARTIFACT_GONE, "the artifact was deleted, or its retention time is over");
         }
         String tag = ETag.of(file.sha256());
         if (ETag.matches(request.header("If-None-Match"), tag)) {
@@ -77,7 +77,7 @@ public final class ArtifactActions {
                     .header("Cache-Control", "private, no-cache");
         } catch (NoSuchFileException e) {
             throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
-                    "the artifact store has no content for it any more");
+                    "the artifact store no longer has its content");
         }
     }
 

@@ -42,7 +42,7 @@ final class RunFilters {
     static RunFilter of(Fields body) {
         Fields given = body.object("filter");
         if (given == null) {
-            body.problem("REQUIRED", "filter", "'filter' must say which runs are meant");
+            body.problem("REQUIRED", "filter", "'filter' must have at least one condition");
             return RunFilter.ALL;
         }
         RunFilter filter = new RunFilter(given.optionalWord("state", STATES), given.optionalWord("state_type", TYPES),
@@ -52,7 +52,7 @@ final class RunFilters {
                 given.optionalText("trigger", MAX_TEXT),
                 given.optionalText("external_id", MAX_TEXT), given.optionalText("error_code", MAX_TEXT), null);
         if (filter.equals(RunFilter.ALL)) {
-            body.problem("EMPTY", "filter", "'filter' must say which runs are meant");
+            body.problem("EMPTY", "filter", "'filter' must have at least one condition");
         }
         return filter;
     }

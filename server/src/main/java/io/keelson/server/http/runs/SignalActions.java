@@ -111,7 +111,7 @@ public final class SignalActions {
         String name = request.pathText("name");
         if (!NAME.matcher(name).matches()) {
             throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(name)
-                    + "' is no name of a signal: 1 to 100 letters, digits, '.', '_' and '-'");
+                    + "' is not a valid signal name: 1 to 100 letters, digits, '.', '_' and '-'");
         }
         return name;
     }

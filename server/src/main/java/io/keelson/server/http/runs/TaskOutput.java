@@ -33,7 +33,7 @@ final class TaskOutput {
                 .get("output");
         if (output.isNull()) {
             throw ApiProblem.of(ErrorCode.OUTPUT_NOT_FOUND,
-                    "the task has brought forth nothing in its present attempt");
+                    "the task has no output in its current attempt");
         }
         return (output.isString() ? text(output.stringValue()) : ApiResponse.resource(output))
                 .header("Content-Security-Policy", "sandbox; default-src 'none'");

@@ -83,7 +83,7 @@ public final class EventStreams {
         }
         if (!id.matches("\\d{1,18}")) {
             throw ApiProblem.of(ErrorCode.INVALID_PARAMETER,
-                    "Last-Event-ID is the number of an event of this stream, not " + Excerpt.piece(id));
+                    "Last-Event-ID must be the number of an event of this stream, not " + Excerpt.piece(id));
         }
         return Long.parseLong(id);
     }

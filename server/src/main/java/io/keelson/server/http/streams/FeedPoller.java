@@ -91,9 +91,9 @@ public final class FeedPoller {
                 }
             }
         } catch (SqlFailure e) {
-            LOG.debug("no news of the feed", e);
+            LOG.debug("could not read the event feed", e);
         } catch (RuntimeException e) {
-            LOG.warn("no news of the feed; it is looked for again", e);
+            LOG.warn("could not read the event feed, retrying", e);
         }
     }
 }

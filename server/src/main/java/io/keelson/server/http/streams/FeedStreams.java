@@ -85,12 +85,12 @@ public final class FeedStreams {
 
     private static Set<String> types(@Nullable String text) {
         if (text != null && !TYPES.matcher(text).matches()) {
-            throw Query.invalid("types", "names up to 50 types of events, with commas between them");
+            throw Query.invalid("types", "must name at most 50 event types, separated by commas");
         }
         List<String> types = text == null ? List.of() : List.of(text.split(","));
         for (String type : types) {
             if (!StreamTypes.all().contains(type)) {
-                throw Query.invalid("types", "names no type of events: " + type
+                throw Query.invalid("types", "has an unknown event type: " + type
                         + NameSuggestion.hint(type, StreamTypes.all())).allowing(StreamTypes.all());
             }
         }
@@ -100,7 +100,7 @@ public final class FeedStreams {
     private static @Nullable UUID run(@Nullable String text) {
         UUID run = text == null ? null : IdKind.RUN.parse(text);
         if (text != null && run == null) {
-            throw Query.invalid("run_id", "is a run's id");
+            throw Query.invalid("run_id", "must be a run's id");
         }
         return run;
     }

@@ -127,9 +127,9 @@ public final class RunProgressPoller {
                 }
             }
         } catch (SqlFailure e) {
-            LOG.debug("no news of {} runs", watched.size(), e);
+            LOG.debug("could not read the progress of {} runs", watched.size(), e);
         } catch (RuntimeException e) {
-            LOG.warn("no news of {} runs; they are looked for again", watched.size(), e);
+            LOG.warn("could not read the progress of {} runs, retrying", watched.size(), e);
         }
     }
 }

@@ -23,11 +23,11 @@ public final class StreamLimiter {
     void requireRoom(ApiRequest request) {
         if (open.getOrDefault(request.keyId(), 0) >= MOST_STREAMS) {
             throw ApiProblem.of(ErrorCode.STREAM_LIMIT_REACHED,
-                    "a key may hold " + MOST_STREAMS + " streams open on a server").header("Retry-After", "1");
+                    "a key may have at most " + MOST_STREAMS + " open streams on a server").header("Retry-After", "1");
         }
         if (all.get() >= MOST_IN_ALL) {
-            throw ApiProblem.of(ErrorCode.OVERLOADED, "the server holds " + MOST_IN_ALL + " streams open, the most that"
-                    + " it may").header("Retry-After", "1");
+            throw ApiProblem.of(ErrorCode.OVERLOADED, "the server has " + MOST_IN_ALL + " open streams,"
+                    + " its maximum").header("Retry-After", "1");
         }
     }
 

@@ -48,7 +48,7 @@ public final class StreamReads {
                 if (!failure.unavailable()) {
                     throw failure;
                 }
-                LOG.debug("a stream waits for the database", failure);
+                LOG.debug("event stream is waiting for the database", failure);
             }
             if (shutdown.await(PAUSE)) {
                 throw new InterruptedException("the server stops");

@@ -31,7 +31,7 @@ public final class Authenticator {
             String workspace = context.header(header);
             if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
                 throw ApiProblem.of(ErrorCode.WORKSPACE_MISMATCH,
-                        header + " names a workspace that the API key does not open");
+                        header + " names a workspace that the API key does not belong to");
             }
         }
         count(context, caller);
@@ -92,8 +92,8 @@ public final class Authenticator {
             context.header("RateLimit-Policy", state.policy());
             context.header("RateLimit", state.rest());
             if (state.exhausted()) {
-                throw ApiProblem.of(ErrorCode.REQUEST_LIMIT_REACHED, "a key of this workspace may be used "
-                        + state.perMinute() + " times a minute; nothing was changed")
+                throw ApiProblem.of(ErrorCode.REQUEST_LIMIT_REACHED, "an API key of this workspace may send "
+                        + state.perMinute() + " requests a minute; nothing was changed")
                         .with("limit", Limits.REQUESTS_PER_MINUTE)
                         .header("Retry-After", Long.toString(state.retryAfter()));
             }
@@ -102,7 +102,7 @@ public final class Authenticator {
 
     static void require(Caller caller, Scope scope) {
         if (!caller.scopes().contains(scope)) {
-            throw ApiProblem.of(ErrorCode.SCOPE_MISSING, "the API key has not the scope " + scope.wire())
+            throw ApiProblem.of(ErrorCode.SCOPE_MISSING, "the API key lacks the scope " + scope.wire())
                     .with("scope", scope.wire());
         }
     }

@@ -43,6 +43,6 @@ public final class Cursor {
 
     public static ApiProblem invalid() {
         return ApiProblem.of(ErrorCode.INVALID_CURSOR,
-                "the cursor is not one that this list gave; leave it out to begin at the first page");
+                "the cursor is not from this list; omit it to start at the first page");
     }
 }

@@ -27,7 +27,7 @@ public final class ExceptionMapper {
             case CompletionException e when e.getCause() != null -> refusal(e.getCause(), request);
             case ExecutionException e when e.getCause() != null -> refusal(e.getCause(), request);
             case Commands.Overloaded e -> ApiProblem.of(ErrorCode.OVERLOADED,
-                    "more is submitted than can be committed; nothing was changed").header(RETRY_AFTER, SOON);
+                    "too many commands wait to be committed; nothing was changed").header(RETRY_AFTER, SOON);
             case SQLException e -> refusal(new SqlFailure(e), request);
             case SqlFailure e when e.unavailable() -> refusedBy(e, request);
             case TimeoutException e -> unavailable(e, request);
@@ -59,19 +59,19 @@ public final class ExceptionMapper {
     }
 
     private static ApiProblem refusedBy(SqlFailure failure, String request, ErrorCode code, String detail) {
-        LOG.warn("{} not answered: {} ({})", request, detail, failure.sqlState(), failure);
+        LOG.warn("{} failed: {} ({})", request, detail, failure.sqlState(), failure);
         return ApiProblem.of(code, detail).header(RETRY_AFTER, SOON);
     }
 
     private static ApiProblem unavailable(Exception failure, String request) {
-        LOG.warn("{} not answered: the database does not answer", request, failure);
+        LOG.warn("{} failed: the database does not respond", request, failure);
         return ApiProblem.of(ErrorCode.DATABASE_UNAVAILABLE,
-                "the database does not answer; repeat the call to learn what became of it").header(RETRY_AFTER, SOON);
+                "the database does not respond; repeat the request to learn its outcome").header(RETRY_AFTER, SOON);
     }
 
     private static ApiProblem unexpected(Throwable failure, String request) {
         LOG.error("{} failed", request, failure);
-        return ApiProblem.of(ErrorCode.INTERNAL_ERROR, "the server's log says more");
+        return ApiProblem.of(ErrorCode.INTERNAL_ERROR, "see the server's log");
     }
 
     /** For what the HTTP layers below refuse by status. */
@@ -85,10 +85,10 @@ public final class ExceptionMapper {
             case 415 -> ApiProblem.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the body's type is not supported");
             case 431 -> ApiProblem.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
             case 503 -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, SOON);
-            case 417 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "of Expect, only 100-continue is known");
-            case 505 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the server speaks HTTP/1.1 and HTTP/1.0");
+            case 417 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the header Expect supports only 100-continue");
+            case 505 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the server supports HTTP/1.1 and HTTP/1.0");
             default -> status < 500 ? ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the request is not valid HTTP")
-                    : ApiProblem.of(ErrorCode.INTERNAL_ERROR, "the server's log says more");
+                    : ApiProblem.of(ErrorCode.INTERNAL_ERROR, "see the server's log");
         };
     }
 }

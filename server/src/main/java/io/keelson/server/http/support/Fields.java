@@ -93,7 +93,7 @@ public final class Fields extends JsonObjectReader {
             return null;
         }
         if (!SafeText.clean(text).equals(text)) {
-            problem("INVALID_TEXT", place, "holds a NUL character or half of a surrogate pair");
+            problem("INVALID_TEXT", place, "contains a NUL character or half of a surrogate pair");
             return null;
         }
         return text;
@@ -271,7 +271,7 @@ public final class Fields extends JsonObjectReader {
             return null;
         }
         if (!storableNumbers(value)) {
-            problem("NUMBER_OUT_OF_RANGE", key, "holds a number beyond the range of a double");
+            problem("NUMBER_OUT_OF_RANGE", key, "contains a number beyond the range of a double");
         }
         return SafeText.clean(value);
     }

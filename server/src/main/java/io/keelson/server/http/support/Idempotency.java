@@ -63,7 +63,7 @@ public final class Idempotency {
             return action.answer(request);
         }
         if (request.headers(HEADER) > 1) {
-            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, HEADER + " may be given once only").with("parameter",
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, HEADER + " must occur only once").with("parameter",
                     HEADER);
         }
         if (key.isBlank() || key.length() > MAX_LENGTH) {
@@ -73,7 +73,7 @@ public final class Idempotency {
         KeyUse use =
                 new KeyUse(new KeyUse.Id(request.workspace(), endpoint(request), key), RequestHash.of(request), null);
         if (!inFlight.add(use.id())) {
-            throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, "the first request under this key is not answered yet")
+            throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, "the first request with this key is still in progress")
                     .header("Retry-After", "1");
         }
         try {
@@ -110,7 +110,7 @@ public final class Idempotency {
             throws IOException, InterruptedException {
         if (!known.requestHash().equals(use.requestHash())) {
             ApiProblem problem = ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
-                    "within the last 24 hours the key was used for another request");
+                    "the key was used for another request within the last 24 hours");
             throw known.run() == null ? problem : problem.with("run_id", known.run().toString());
         }
         StoredAnswer stored = known.answer();

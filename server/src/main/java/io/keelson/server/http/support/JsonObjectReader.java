@@ -53,7 +53,7 @@ public abstract class JsonObjectReader {
         for (String key : object.propertyNames()) {
             if (!known.contains(key)) {
                 problem("UNKNOWN_KEY", key.replace("~", "~0").replace("/", "~1"),
-                        "there is no '" + Excerpt.piece(key) + "' here; known: "
+                        "unknown member '" + Excerpt.piece(key) + "'; known: "
                                 + (known.isEmpty() ? "none" : String.join(", ", known.stream().sorted().toList())));
             }
         }

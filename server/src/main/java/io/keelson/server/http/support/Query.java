@@ -43,8 +43,8 @@ public final class Query {
         }
         for (String name : values.keySet()) {
             if (!known.contains(name)) {
-                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "there is no parameter '" + Excerpt.piece(name)
-                        + "' here").allowing(known.stream().sorted().toList());
+                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "unknown parameter '" + Excerpt.piece(name)
+                        + "'").allowing(known.stream().sorted().toList());
             }
         }
     }

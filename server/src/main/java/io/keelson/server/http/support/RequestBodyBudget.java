@@ -30,7 +30,7 @@ public final class RequestBodyBudget {
     synchronized void take(@Nullable UUID workspace, int bytes) {
         long own = taken.getOrDefault(workspace, 0L) + bytes;
         if (own > maxBytes - total - bytes) {
-            throw ApiProblem.of(ErrorCode.OVERLOADED, "too many large requests are under way; nothing was changed")
+            throw ApiProblem.of(ErrorCode.OVERLOADED, "too many large requests are in progress; nothing was changed")
                     .header("Retry-After", SOON);
         }
         taken.put(workspace, own);

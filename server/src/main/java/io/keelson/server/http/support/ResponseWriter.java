@@ -69,7 +69,7 @@ public final class ResponseWriter {
                 left -= read;
             }
         } catch (IOException | ApiProblem e) {
-            LOG.debug("the rest of a request did not come", e);
+            LOG.debug("could not read the rest of a request body", e);
         }
         return false;
     }
@@ -114,7 +114,7 @@ public final class ResponseWriter {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            LOG.debug("{} is not followed any more", context.path(), e);
+            LOG.debug("client of {} disconnected", context.path(), e);
         } catch (RuntimeException e) {
             abort(context, e);
             throw e;
@@ -124,7 +124,7 @@ public final class ResponseWriter {
     /** What was begun and cannot be gone on with must not look as if it had ended. */
     private static void abort(Context context, Exception failure) {
         if (context.res().isCommitted()) {
-            LOG.warn("{} broke off: {}", context.path(), failure.toString());
+            LOG.warn("{} failed while the response was sent: {}", context.path(), failure.toString());
             ServletContextRequest.getServletContextRequest(context.req()).getServletChannel().abort(failure);
         }
     }

@@ -68,8 +68,8 @@ public final class TimedInputStream extends FilterInputStream {
         long passed = now - begun;
         if (passed >= stretch) {
             if (hurried || !enough(passed)) {
-                throw ApiProblem.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly: " + arrived + " bytes in "
-                        + Duration.ofNanos(passed).toSeconds() + " s, at least " + SLOWEST + " a second are expected");
+                throw ApiProblem.of(ErrorCode.REQUEST_TIMEOUT, "the body arrives too slowly: " + arrived + " bytes in "
+                        + Duration.ofNanos(passed).toSeconds() + " s, the minimum is " + SLOWEST + " a second");
             }
             begun = now;
             arrived = 0;

@@ -48,7 +48,7 @@ public final class UploadActions {
         String worker = required(query, "worker_id");
         UUID step = IdKind.STEP.parse(required(query, "step_id"));
         if (step == null) {
-            throw Query.invalid("step_id", "is not an id");
+            throw Query.invalid("step_id", "must be a step's id");
         }
         int epoch = (int) query.integer("lease_epoch", 1, Integer.MAX_VALUE, 0);
         if (epoch == 0) {
@@ -109,7 +109,7 @@ public final class UploadActions {
         return switch (reply) {
             case UploadReply.NoStep none -> throw IdKind.STEP.notFound(step);
             case UploadReply.StaleLease stale -> throw ApiProblem.of(ErrorCode.STALE_LEASE,
-                    "the lease is not this worker's, or not any more: stop working on it; nothing was stored");
+                    "this worker does not hold the lease: stop working on the step; nothing was stored");
             case UploadReply.Stored(UUID id, StoredArtifact stored) -> ApiResponse.json(201, Json.object()
                     .put("upload_id", id.toString()).put("name", stored.name())
                     .put("content_type", stored.contentType()).put("size_bytes", stored.sizeBytes())
