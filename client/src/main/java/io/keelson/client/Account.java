@@ -8,7 +8,7 @@ public enum Account {
     FUNDING,
     /** What runs may still reserve. */
     AVAILABLE,
-    /** What open attempts of runs have set aside. */
+    /** Credits reserved by open attempts of runs. */
     RESERVED,
     /** What work has cost. */
     SPENT;

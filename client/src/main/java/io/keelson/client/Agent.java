@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * An agent of the workspace's roster.
  *
  * @param slug unique in the workspace, and never changed
- * @param model that its turns are to use; null leaves that to whoever takes them
+ * @param model the model of its turns; null leaves the choice to the worker
  * @param instructions given to it with each turn; null for none
  * @param tools all that its turns may call
  * @param capabilities the types of tasks that it is good at

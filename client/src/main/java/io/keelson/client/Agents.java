@@ -36,7 +36,7 @@ public final class Agents {
         return Json.document(api.post("/agents", request.body()), Agent.class);
     }
 
-    /** Says anew what an agent is. Tasks that it was given keep the terms on which it got them. */
+    /** Replaces an agent. Tasks already assigned keep the earlier definition. */
     public Agent update(String agent, AgentRequest request) {
         return Json.document(api.send(Call.put(Route.of("/agents/", agent), request.body())).body(), Agent.class);
     }

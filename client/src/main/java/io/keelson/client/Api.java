@@ -62,7 +62,7 @@ public final class Api {
     }
 
     /**
-     * Sends a file's content as it is and reads the document that answers. Repeated over lost connections, 429 and 503:
+     * Sends a file's content unchanged and reads the response document. Repeated over lost connections, 429 and 503:
      * only for routes where that does no harm.
      *
      * @param limit for all of it
@@ -75,7 +75,7 @@ public final class Api {
         return send(Call.post(path, null).repeatable().within(limit).content(contentType, file)).body();
     }
 
-    /** Reads content as it is; the caller closes the stream. */
+    /** Reads raw content; the caller closes the stream. */
     public InputStream stream(String path) {
         return exchange(Call.get(path), this::streamed);
     }

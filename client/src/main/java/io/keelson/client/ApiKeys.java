@@ -26,7 +26,7 @@ public final class ApiKeys {
     }
 
     /**
-     * Makes a key; the answer is the only one that bears it.
+     * Creates a key; only this response contains it.
      *
      * @param workspace its id; null for one's own
      */

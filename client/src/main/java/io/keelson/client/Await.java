@@ -68,7 +68,7 @@ final class Await {
         }
     }
 
-    /** The run is read before its events, so that an ended run's events are all told. */
+    /** Reads the run before its events, so that all events of an ended run are delivered. */
     private boolean readRun() {
         Reply reply = runs.getIfChanged(id, etag, listener == null ? patience() : Duration.ZERO);
         if (reply.status() == 304) {

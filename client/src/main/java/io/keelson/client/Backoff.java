@@ -24,7 +24,7 @@ public final class Backoff {
     /**
      * The delay after one more failure.
      *
-     * @param wish what the server asked for ({@code Retry-After}); honoured up to 60 s when longer than our own
+     * @param wish the server's {@code Retry-After}; honoured up to 60 s if longer than the computed delay
      */
     public Duration next(@Nullable Duration wish) {
         double raw = Math.min(base.toMillis() * Math.pow(2, failures++), max.toMillis());
@@ -35,7 +35,7 @@ public final class Backoff {
         return wish.compareTo(LONGEST_WISH) < 0 ? wish : LONGEST_WISH;
     }
 
-    /** Begins anew after a success. */
+    /** Resets the delay after a success. */
     public void reset() {
         failures = 0;
     }

@@ -6,7 +6,7 @@ import java.math.BigDecimal;
  * What a workspace has, in credits; 1 credit is 1 USD.
  *
  * @param available what runs may still reserve
- * @param reserved what open attempts of runs have set aside, what they were charged so far included
+ * @param reserved credits reserved by open attempts of runs, including what they were charged so far
  * @param spent what attempts that have ended were charged
  */
 public record Balance(String workspaceId, BigDecimal available, BigDecimal reserved, BigDecimal spent) {}

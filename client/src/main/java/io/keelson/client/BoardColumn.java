@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param count of its tasks, counted to 1,000
  * @param more whether there are more than that
  * @param items the newest of them
- * @param nextCursor where {@link Board#tasks} goes on with this status; null when these are all
+ * @param nextCursor cursor of the next page of {@link Board#tasks} with this status; null if complete
  */
 public record BoardColumn(String status, int count, boolean more, List<BoardTask> items, @Nullable String nextCursor) {
 

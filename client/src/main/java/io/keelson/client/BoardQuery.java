@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param runId only this run's tasks
  * @param status only this column's
  * @param sourceType only those from there
- * @param cursor where to go on; null for the beginning
+ * @param cursor the start of the page; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @Nullable String status,

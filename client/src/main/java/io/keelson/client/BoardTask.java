@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param status {@code inbox}, {@code assigned}, {@code in_progress}, {@code review} or {@code done}
  * @param priority {@code low}, {@code medium}, {@code high} or {@code urgent}
  * @param reviewMode {@code auto} or {@code manual}
- * @param assignee the name of the run's agent, or whatever people wrote
+ * @param assignee the name of the run's agent, or free text of people
  * @param assignedAgentId of the roster
  * @param parentTaskId the task that it is a part of; null at the top
  * @param children how many parts it has, counted to 1,000

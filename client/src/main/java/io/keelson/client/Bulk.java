@@ -39,7 +39,7 @@ public final class Bulk {
      *
      * @param filter must say something
      * @param reason for the record; null for none
-     * @param key the same for the same wish, which then comes true once
+     * @param key the same for repetitions of one request, which then has effect once
      */
     public BulkJob cancel(RunFilter filter, @Nullable String reason, String key) {
         return begin("/runs:cancel", body(filter).put("reason", reason), key);
@@ -89,7 +89,7 @@ public final class Bulk {
                 BulkJob.class);
     }
 
-    /** No more runs are told; what was done stays. */
+    /** Stops the job; runs that it has already changed stay changed. */
     public BulkJob stop(String id) {
         return job(Call.post(Route.of("/bulk/", id, "/stop"), Json.object()).repeatable());
     }

@@ -9,12 +9,12 @@ import tools.jackson.databind.JsonNode;
  *
  * @param action {@code cancel} or {@code retry}
  * @param state {@code running}, {@code completed} or {@code stopped}
- * @param matches how many runs there were for it when it was made
- * @param matchesAtLeast whether there were more, which nobody counted
- * @param changed runs that did what they were told
- * @param unchanged runs that had got there by themselves
+ * @param matches the number of matching runs at its creation
+ * @param matchesAtLeast whether there were more, which were not counted
+ * @param changed runs that were changed
+ * @param unchanged runs that were already in the target state
  * @param refused how many runs refused, by the code of the refusal
- * @param waitsFor the code of what it waits for; null while it goes on
+ * @param waitsFor the error code that delays it; null while it proceeds
  */
 public record BulkJob(String id, String workspaceId, String action, String state, JsonNode filter, long matches,
         boolean matchesAtLeast, long changed, long unchanged, JsonNode refused, @Nullable String reason,

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A command to the world outside, as it stands.
+ * A command to an external system.
  *
  * @param type such as {@code order.place}
  * @param state {@code executing}, {@code awaiting_tool}, {@code completed}, {@code failed} or {@code unknown}

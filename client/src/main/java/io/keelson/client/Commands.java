@@ -38,7 +38,7 @@ public final class Commands {
     /**
      * Sends a command of a type that the server's settings name.
      *
-     * @param key the same for the same wish
+     * @param key the same for repetitions of one request
      * @throws KeelsonException {@code COMMAND_REFUSED}, {@code COMMAND_OUTCOME_UNKNOWN}, {@code IDEMPOTENCY_KEY_CONFLICT}
      */
     public Command send(String type, JsonNode payload, String key) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the run's attempt
  * @param kind {@code failure} or {@code replan_approval}
  * @param taskKey the id in the plan of the task that it is about; null when the whole run is
- * @param severity {@code medium}, {@code high} or {@code critical}; rises when nobody answers
+ * @param severity {@code medium}, {@code high} or {@code critical}; rises while it is unanswered
  * @param reason why a human is asked, a code
  * @param errorCode of the failure behind it; null when there was none
  * @param state {@code open} or {@code resolved}

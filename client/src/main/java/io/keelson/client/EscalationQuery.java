@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param runId only those of this run; null for all
  * @param state {@code open} or {@code resolved}; null for both
- * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
+ * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record EscalationQuery(@Nullable String runId, @Nullable String state, @Nullable String cursor,

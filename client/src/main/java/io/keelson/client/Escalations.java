@@ -21,7 +21,7 @@ public final class Escalations {
         return Json.document(api.get(Route.of("/escalations/", id).toString()), Escalation.class);
     }
 
-    /** Answers a ticket; its run goes on when it was the last one. The same answer again changes nothing. */
+    /** Answers a ticket; its run continues after its last one. Repeating the same answer changes nothing. */
     public Escalation resolve(String id, Resolution resolution, @Nullable String reason) {
         Call call = Call.post(Route.of("/escalations/", id, "/resolve"),
                 Json.object().put("resolution", resolution.wire()).put("reason", reason)).repeatable();

@@ -22,7 +22,7 @@ public final class EventStream implements AutoCloseable {
     /**
      * One event.
      *
-     * @param id where to go on; in a run's stream its number there
+     * @param id the event to resume after; in a run's stream its sequence number
      * @param type as streams name it, such as {@code run.status.changed}
      * @param data the event as lists have it, with {@code type} and {@code runId} before it
      */

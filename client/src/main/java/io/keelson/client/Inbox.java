@@ -41,15 +41,15 @@ public final class Inbox {
         return decide(id, "/reject", Json.object().put("reason", reason).put("retry", true));
     }
 
-    /** A {@code budget}: the run goes on, and may cost so much in all. */
+    /** Accepts a {@code budget} item: the run continues with this hard limit. */
     public InboxDecision accept(String id, BigDecimal hardLimitUsd, @Nullable String reason) {
         return decide(id, "/accept", Json.object().put("reason", reason).put("hard_limit_usd", hardLimitUsd));
     }
 
     /**
-     * Says who is to look after it and until when.
+     * Assigns an item and sets its due time.
      *
-     * @param assignee a principal of the workspace, {@code @me} for the caller; null for nobody
+     * @param assignee a principal of the workspace, {@code @me} for the caller; null to unassign
      * @param dueAt null for what the run's own rule says
      */
     public InboxItem assign(String id, @Nullable String assignee, @Nullable Instant dueAt) {
@@ -57,16 +57,16 @@ public final class Inbox {
     }
 
     /**
-     * Says who is to look after it. It stays due as it is.
+     * Assigns an item. Its due time stays.
      *
-     * @param assignee a principal of the workspace, {@code @me} for the caller; null for nobody
+     * @param assignee a principal of the workspace, {@code @me} for the caller; null to unassign
      */
     public InboxItem assign(String id, @Nullable String assignee) {
         return assigned(id, Json.object().put("assignee", assignee));
     }
 
     /**
-     * Says until when it is to be answered. Whoever has it keeps it.
+     * Sets the due time of an item. Its assignee stays.
      *
      * @param dueAt null for what the run's own rule says
      */

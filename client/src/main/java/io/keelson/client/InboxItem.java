@@ -8,15 +8,15 @@ import tools.jackson.databind.JsonNode;
 /**
  * Something that waits for a person.
  *
- * @param id of this question; once it is answered, it stands for no other
+ * @param id of this question; not reused once it is answered
  * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code task_review},
  *     {@code escalation}, {@code budget} or {@code proposal}
  * @param taskKey the id in the plan of the task that it is about; null when the whole run is
  * @param onAccept what will happen then
  * @param onReject what will happen then
  * @param dueAt when an answer is due; null for never
- * @param reminderAt when the engine reminds of it next, or answers itself where the run says so
- * @param assignee a principal of the workspace; null for nobody
+ * @param reminderAt time of the engine's next reminder, or of its automatic answer
+ * @param assignee a principal of the workspace; null if unassigned
  * @param severity of a ticket
  * @param feedback what a verifier said of an output
  * @param gate the task attempt whose output is meant

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind only those of this kind; null for all
  * @param runId only those of this run; null for all
- * @param assignee only what this principal is to look after; {@code @me} is the caller, {@code @none} what is nobody's,
+ * @param assignee only items of this principal; {@code @me} is the caller, {@code @none} selects unassigned items,
  *     null all
  * @param overdue only what is past its due time
- * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
+ * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record InboxQuery(@Nullable String kind, @Nullable String runId, @Nullable String assignee, boolean overdue,

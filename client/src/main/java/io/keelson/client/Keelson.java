@@ -76,7 +76,7 @@ public final class Keelson {
         return new Tasks(api);
     }
 
-    /** Values that plans name and nobody reads again. */
+    /** Write-only values that plans use by name. */
     public Secrets secrets() {
         return new Secrets(api);
     }
@@ -154,7 +154,7 @@ public final class Keelson {
      * What operators and administrators did, newest first; for operators.
      *
      * @param workspace only what was done to this one; null for all
-     * @param cursor where to go on, from {@link Page#nextCursor()}; null for the newest
+     * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the newest
      */
     public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
         return Page.of(api.get(Route.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
@@ -173,7 +173,7 @@ public final class Keelson {
                 .with("types", types.isEmpty() ? null : String.join(",", types)).toString(), types, follow, after);
     }
 
-    /** Workers that the server has heard of. */
+    /** Lists the known workers. */
     public List<WorkerInfo> workers() {
         return all("/workers", WorkerInfo.class);
     }
@@ -208,8 +208,8 @@ public final class Keelson {
     }
 
     /**
-     * Whether a server is there: also one that cannot take runs, or is too busy to answer in time. On this machine also one
-     * that is too busy to be connected to: where nobody listens, that is said at once.
+     * Whether a server exists: also one that is not ready, or too busy to respond in time. On this machine also one
+     * that is too busy to accept the connection: without a listener, the connection is refused at once.
      */
     public boolean present() {
         try {

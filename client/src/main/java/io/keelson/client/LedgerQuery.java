@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param type {@code grant}, {@code reserve}, {@code charge}, {@code refund} or {@code adjustment}; null for all
  * @param from inclusive; null for the beginning
  * @param to exclusive; null for no end
- * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
+ * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record LedgerQuery(@Nullable String type, @Nullable Instant from, @Nullable Instant to,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param state only those in this state; null for all
  * @param runId only those of this run; null for all
- * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
+ * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nullable String cursor,

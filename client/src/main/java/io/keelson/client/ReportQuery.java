@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param from inclusive
  * @param to exclusive
- * @param cursor where to go on; null for the newest
+ * @param cursor the start of the page; null for the newest
  * @param limit at most so many; null for the server's default
  */
 public record ReportQuery(@Nullable String runId, @Nullable String type, @Nullable String agent,

@@ -21,18 +21,18 @@ import tools.jackson.databind.JsonNode;
  * @param waitsForHumans decisions that only humans can take and that are due now, tickets included
  * @param forkedFrom the run that it was forked from; null for none
  * @param parentRunId the run whose step {@code parentStepId} has started it; null for none
- * @param childCount runs that its steps have started
- * @param startAt when it was to start by itself; null for when it was told to
- * @param recipeId the recipe that it was made of, in {@code recipeVersion}; null for none
+ * @param childCount the number of its child runs
+ * @param startAt the scheduled start; null for a start by command
+ * @param recipeId its recipe, in {@code recipeVersion}; null for none
  * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null for none
  * @param failures tasks that failed, and steps that failed in tasks that went on without them; while the run goes on, the
  *     failed tasks so far
- * @param creditsReserved set aside by all of its attempts
+ * @param creditsReserved reserved by all of its attempts
  * @param creditsCharged by all of its attempts, the open one included
  * @param creditsRefunded what ended attempts did not need
  * @param creditsUncollected what its steps cost beyond what could be charged
- * @param hardLimitUsd what all its attempts may cost together, as it is now; null for no limit
- * @param softLimitUsd from which on people are warned, as it is now; null for nowhere
+ * @param hardLimitUsd current limit of the cost of all attempts together; null for no limit
+ * @param softLimitUsd current amount at which one warning is sent; null for none
  * @param createdBy the principal that submitted it
  * @param cancelledAt {@code completedAt} of a cancelled run; null for others
  * @param activeMs how long it was at work in its present attempt, without the time that it was held up;

@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent at work in one run.
+ * An agent of one run.
  *
  * @param number in the run, from 1
  * @param name null for the run's default agent

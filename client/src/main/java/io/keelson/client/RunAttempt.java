@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attemptNumber from 1
  * @param failures tasks that failed, and steps that failed in tasks that went on without them; 0 while it is open
- * @param creditsReserved set aside for it; when it has ended, what was charged and refunded together
+ * @param creditsReserved reserved for it; when it has ended, what was charged and refunded together
  * @param creditsUncollected what its work cost beyond what could be charged
  */
 public record RunAttempt(int attemptNumber, String state, @Nullable Instant startedAt, @Nullable Instant completedAt,

@@ -9,13 +9,13 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Which runs are meant: those to which all that is given applies. Null stands for anything.
+ * A filter of runs: all given conditions must match. Null matches anything.
  *
  * @param state as {@code failed}
  * @param stateType as {@code terminal}
  * @param tags all of them
  * @param name the whole of it
- * @param text stands somewhere in name or goal, in upper or lower case
+ * @param text contained in name or goal, case-insensitive
  * @param createdAfter then or later
  * @param createdBefore earlier than that
  * @param recipeId the recipe that it was made of

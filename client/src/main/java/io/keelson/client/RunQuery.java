@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which runs to list, newest first.
  *
- * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
+ * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
 public record RunQuery(RunFilter filter, @Nullable String cursor, @Nullable Integer limit) {

@@ -86,10 +86,10 @@ public final class Runs {
     }
 
     /**
-     * Changes what a run may cost; one that was held up for its budget goes on if that leaves it room.
+     * Changes the cost limits of a run; a run stopped by its budget continues if the new limit allows it.
      *
-     * @param hardLimit USD that all attempts may cost together; null leaves it as it is
-     * @param softLimit USD from which on people are warned; null leaves it as it is
+     * @param hardLimit limit in USD of the cost of all attempts together; null leaves it unchanged
+     * @param softLimit amount in USD at which one warning is sent; null leaves it unchanged
      */
     public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) {
         JsonNode body = Json.object().put("hard_limit_usd", hardLimit).put("soft_limit_usd", softLimit);
@@ -216,7 +216,7 @@ public final class Runs {
         return page(Route.of("/runs/", id, "/events").with("after", after).with("limit", limit), Event.class);
     }
 
-    /** What happened so long ago that it stands in files by now: JSON Lines, in order; the caller closes the stream. */
+    /** Old events that were moved to files: JSON Lines, in order; the caller closes the stream. */
     public InputStream exportedEvents(String id) {
         return api.stream(Route.of("/runs/", id, "/events/exported").toString());
     }
@@ -245,9 +245,9 @@ public final class Runs {
      * Waits for the end of the run's current attempt, over restarts of the server.
      *
      * @param limit how long to wait at most
-     * @param listener is told every event once, in order, from the run's first to its last
+     * @param listener receives every event once, in order, from the run's first to its last
      * @return the run as it ended; ask {@link Run#completed()} how
-     * @throws KeelsonException {@code AWAIT_TIMEOUT} when it has not ended in time; the run goes on
+     * @throws KeelsonException {@code AWAIT_TIMEOUT} when it has not ended in time; the run continues
      */
     public Run awaitEnd(String id, Duration limit, Consumer<Event> listener) {
         return new Await(this, id, limit, listener).untilEnd();

@@ -49,7 +49,7 @@ public final class Schedules {
         return schedule(Call.post(Route.of("/schedules/", id, "/resume"), Json.object()).repeatable());
     }
 
-    /** Makes a run now, whatever its policies say. */
+    /** Creates a run now, regardless of the schedule's policies. */
     public ScheduledTime trigger(String id) {
         return Json.document(api.send(Call.post(Route.of("/schedules/", id, "/trigger"), Json.object())).body(),
                 ScheduledTime.class);

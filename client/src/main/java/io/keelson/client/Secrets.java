@@ -17,7 +17,7 @@ public final class Secrets {
     }
 
     /**
-     * Sets a value, for the first time or anew. Steps that begin from now on get it.
+     * Creates or replaces a secret. Steps that start from now on get the value.
      *
      * @param name letters, digits, {@code .}, {@code _} and {@code -}
      * @param value 4 to 65,536 characters

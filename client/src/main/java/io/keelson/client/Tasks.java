@@ -45,7 +45,7 @@ public final class Tasks {
         return act(id, "/cancel", Json.object().put("reason", reason), true);
     }
 
-    /** The run goes on without the task. */
+    /** Skips the task; the run continues without it. */
     public Task skip(String id, @Nullable String reason) {
         return act(id, "/skip", Json.object().put("reason", reason), true);
     }

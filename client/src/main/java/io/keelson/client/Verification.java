@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of working the books out anew from the ledger.
+ * The result of a ledger verification.
  *
  * @param ok whether everything agrees
  * @param entries of the ledger that were added up
@@ -23,8 +23,8 @@ public record Verification(boolean ok, long entries, long attempts, long workspa
      * @param stepId null when it is not about a step
      * @param figure {@code reserved}, {@code charged} or {@code refunded}; of a step {@code charged} or {@code charges}, of a
      *            balance the account
-     * @param expected what the ledger comes to; of a step what its results do
-     * @param actual what stands there; null when nothing does
+     * @param expected the amount computed from the ledger; for a step, from its results
+     * @param actual the stored amount; null for none
      * @param message all of it in one sentence
      */
     public record Discrepancy(String kind, String workspaceId, @Nullable String runId, @Nullable Integer attemptNumber,

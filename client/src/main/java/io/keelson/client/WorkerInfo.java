@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker that the server has heard of.
+ * A known worker.
  *
  * @param slots how many steps it takes at a time, as it last said
  * @param draining true when it is given no more work

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
  * How much a workspace may have at most; null for no limit.
  *
  * @param openRuns runs that have not ended
- * @param steps lanes of tasks at work
+ * @param steps the maximum number of running steps
  * @param runsPerMinute runs created within any minute
  * @param storageBytes of artifacts
  * @param requestsPerMinute with any one key, on each server
- * @param tools lanes at work at a time, by tool
+ * @param tools the maximum number of running steps, by tool
  * @param models likewise by the model that their steps' inputs name
  */
 public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nullable Long runsPerMinute,

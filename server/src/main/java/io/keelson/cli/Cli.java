@@ -66,7 +66,7 @@ public final class Cli {
         return ExitCode.USAGE;
     }
 
-    /** Whether this process has been told to end: then its parts find each other closed, which is no failure. */
+    /** Whether this process is shutting down: then errors about closed components are no failures. */
     private static boolean ending() {
         Thread probe = new Thread(() -> {
         });

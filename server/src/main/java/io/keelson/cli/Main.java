@@ -22,7 +22,7 @@ public final class Main {
                 arguments);
     }
 
-    /** Text goes out as UTF-8, whatever the locale of a container says. */
+    /** Writes text as UTF-8, regardless of the container's locale. */
     private static PrintWriter utf8(FileDescriptor descriptor) {
         return new PrintWriter(new OutputStreamWriter(new FileOutputStream(descriptor), StandardCharsets.UTF_8), true);
     }

@@ -41,7 +41,7 @@ class DecisionCommandsTest {
         assertThat(inProcessCli.run("states", id, "--json").json().at("/contracts/steps/run").asString())
                 .isEqualTo("WAITING_APPROVAL");
         assertThat(inProcessCli.run("states", "latest").out().lines().map(line -> line.replaceAll(" +", " "))).contains(
-                "IN WORDS OF RUN TASKS STEPS", "canonical running 1 running 1 pending, 1 waiting_approval",
+                "CONTRACT RUN TASKS STEPS", "canonical running 1 running 1 pending, 1 waiting_approval",
                 "handoff RUNNING", "gate4 awaiting_user_confirmation 1 awaiting_user_confirmation");
         Result plain = inProcessCli.run("watch", id);
         assertThat(plain.code()).isEqualTo(4);

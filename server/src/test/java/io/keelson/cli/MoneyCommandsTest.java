@@ -70,7 +70,7 @@ class MoneyCommandsTest {
         assertThat(inProcessCli.lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
         assertThat(inProcessCli.run("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
         assertThat(inProcessCli.lines("ledger").getFirst().replaceAll(" +", " "))
-                .endsWith("RUN WHO PRICE VERSION WHAT FOR");
+                .endsWith("RUN WHO PRICE VERSION PURPOSE");
         assertThat(inProcessCli.run("usage", "--from", "2099-01-01").err()).contains("'from' is in the future");
         assertThat(inProcessCli.run("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
     }
@@ -120,7 +120,7 @@ class MoneyCommandsTest {
         String key = inProcessCli.run("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
         Result rotated = inProcessCli.run("keys", "rotate", key, "--workspace", "acme");
         assertThat(rotated.out()).startsWith("kl_").hasLineCount(1);
-        assertThat(rotated.err()).contains("the old one goes on for 1d");
+        assertThat(rotated.err()).contains("the old key stays valid for 1d");
         assertThat(inProcessCli.lines("keys", "revoke", key, "--workspace", "acme"))
                 .containsExactly("key " + key + " is revoked");
         inProcessCli.lines("workspaces", "limits", "acme", "--limit", "steps=none");

@@ -503,7 +503,7 @@ class RunCommandsTest {
             inbox asign x      | did you mean `%s inbox assign`?
             runs list          | `%s runs` lists them without 'list'
             runs --sate failed | did you mean --state?
-            tools files.lst    | there is no tool files.lst; did you mean 'files.list'?
+            tools files.lst    | unknown tool files.lst; did you mean 'files.list'?
             """)
     void similarNameIsSuggested(String words, String hint) {
         Result result = inProcessCli.run(words.split(" "));
@@ -515,7 +515,7 @@ class RunCommandsTest {
     void filesThatCannotBeReadOrWrittenAreNamedInPlainWords() throws Exception {
         Path latin = folder.resolve("latin.yaml");
         Files.write(latin, "name: x\ngoal: caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1));
-        assertThat(inProcessCli.run("validate", latin.toString()).err()).contains("not UTF-8 text: line 2");
+        assertThat(inProcessCli.run("validate", latin.toString()).err()).contains("invalid UTF-8: line 2");
         Path file = Files.writeString(folder.resolve("plain.txt"), "x");
         Result out = inProcessCli.run("show", "latest", "--out", file.resolve("below").toString());
         assertThat(out.err()).contains("[OUT_NOT_WRITABLE]").doesNotContain("Exception", "bug");

@@ -2,11 +2,11 @@ package io.keelson.client.plan;
 
 import java.util.Locale;
 
-/** What becomes of a run whose external id another one bears already. */
+/** Handling of a run whose external id another run already has. */
 public enum ExternalIdPolicy {
     /** It is refused with {@code EXTERNAL_ID_TAKEN}. */
     REJECT,
-    /** The one that is there is the answer, as it is. */
+    /** Returns the existing run unchanged. */
     EXISTING,
     /** It takes the id over from one that has ended; beside one that has not it is refused. */
     AFTER_END;

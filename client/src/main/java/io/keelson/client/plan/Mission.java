@@ -23,7 +23,7 @@ public final class Mission {
         return new Mission(name);
     }
 
-    /** A jq expression as it stands in values: {@code expr(".inputs.path")} is <code>${ .inputs.path }</code>. */
+    /** A jq expression for use in values: {@code expr(".inputs.path")} is <code>${ .inputs.path }</code>. */
     public static String expr(String jq) {
         return "${ " + jq + " }";
     }
@@ -65,13 +65,13 @@ public final class Mission {
         return this;
     }
 
-    /** An id of yours, unique among the workspace's runs: where another run bears it, this one is refused. */
+    /** Sets your own id, unique among the workspace's runs; if another run has it, this one is rejected. */
     public Mission externalId(String value) {
         body.put("external_id", value);
         return this;
     }
 
-    /** The same with another rule for when another run bears it. */
+    /** Sets your own id with a policy for when another run has it. */
     public Mission externalId(String value, ExternalIdPolicy policy) {
         body.put("external_id_policy", policy.wire());
         return externalId(value);

@@ -18,7 +18,7 @@ final class Execution implements StepContext {
     private enum Phase {
         /** The handler's result will count. */
         WORKING,
-        /** A result stands and is to be reported. */
+        /** There is a result to report. */
         REPORTING,
         /** The lease is gone: nothing is reported. */
         LOST
@@ -40,7 +40,7 @@ final class Execution implements StepContext {
         String send(Assignment assignment, String name, String contentType, Path file);
     }
 
-    /** @param onNews is told when there is something to report */
+    /** @param onNews called when there is something to report */
     Execution(Assignment assignment, Runnable onNews, Uploads uploads) {
         this.assignment = assignment;
         this.onNews = onNews;

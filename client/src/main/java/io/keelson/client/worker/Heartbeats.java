@@ -132,7 +132,7 @@ final class Heartbeats {
     private static void heed(Execution execution, @Nullable JsonNode answer) {
         String status = answer == null ? "ok" : answer.path("status").asString("ok");
         if (UNWANTED.contains(status) && execution.lose()) {
-            LOG.log(Level.INFO, "step {0} is no longer ours ({1}): stopped", execution.stepId(), status);
+            LOG.log(Level.INFO, "lost the lease of step {0} ({1}): stopped", execution.stepId(), status);
         }
     }
 }

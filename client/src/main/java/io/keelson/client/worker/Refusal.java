@@ -2,7 +2,7 @@ package io.keelson.client.worker;
 
 import io.keelson.client.KeelsonException;
 
-/** Whether a failed call is worth repeating as it is. */
+/** Whether repeating a failed call unchanged can succeed. */
 final class Refusal {
 
     private Refusal() {}

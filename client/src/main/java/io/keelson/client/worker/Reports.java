@@ -33,7 +33,7 @@ final class Reports {
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
     /**
-     * @param goOn whether the worker goes on with the next step of a task when one is completed
+     * @param goOn whether the worker takes the next step of a task after it has completed one
      * @param onNext takes that step, before the slot of the one before it is free
      */
     Reports(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier goOn,
@@ -72,7 +72,7 @@ final class Reports {
             if (Refusal.mayPass(e)) {
                 return later(batch, e);
             }
-            LOG.log(Level.WARNING, "last reports of {0} steps refused: {1}", batch.size(), e.getMessage());
+            LOG.log(Level.WARNING, "final reports of {0} steps rejected: {1}", batch.size(), e.getMessage());
         }
         Duration delay = Duration.ZERO;
         for (List<Report> part : parts(batch)) {
@@ -147,7 +147,7 @@ final class Reports {
                 slots.free(report.execution);
             }
             case "conflict", "stale_lease", "cancelled", "not_found" -> {
-                LOG.log(Level.INFO, "result of step {0} is not wanted any more ({1})", report.execution.stepId(),
+                LOG.log(Level.INFO, "result of step {0} is no longer accepted ({1})", report.execution.stepId(),
                         status);
                 slots.free(report.execution);
             }
@@ -162,14 +162,14 @@ final class Reports {
             try {
                 onNext.accept(Assignment.of(item));
             } catch (DateTimeException e) {
-                LOG.log(Level.WARNING, "a step that came with an answer makes no sense: {0}", e.getMessage());
+                LOG.log(Level.WARNING, "cannot parse a step in a response: {0}", e.getMessage());
             }
         }
     }
 
-    /** The server will never take it as it is: the step fails instead, with the server's reason. */
+    /** The server rejects this result permanently: the step fails instead, with the server's reason. */
     private void refused(Report report, String code, @Nullable String reason) {
-        LOG.log(Level.ERROR, "result of step {0} refused: {1} {2}", report.execution.stepId(), code, reason);
+        LOG.log(Level.ERROR, "result of step {0} rejected: {1} {2}", report.execution.stepId(), code, reason);
         if (report.outcome.kind() == Outcome.Kind.FAIL || report.outcome.kind() == Outcome.Kind.RELEASE) {
             slots.free(report.execution);
         } else {
@@ -181,7 +181,7 @@ final class Reports {
     private Duration later(List<Report> part, KeelsonException e) {
         queue.addAll(part);
         Duration delay = backoff.next(e.retryAfter());
-        LOG.log(Level.WARNING, "{0} results not delivered, again in {1}: {2}", part.size(), delay, e.getMessage());
+        LOG.log(Level.WARNING, "could not deliver {0} results, retrying in {1}: {2}", part.size(), delay, e.getMessage());
         return delay;
     }
 }

@@ -41,7 +41,7 @@ public interface StepContext {
     /** When the server stops waiting, by the server's clock; null for never. */
     @Nullable Instant deadline();
 
-    /** The same in all executions of the step: for whatever can tell a repetition by it. */
+    /** The same in all executions of the step, for deduplication by external systems. */
     String effectKey();
 
     /**

@@ -9,8 +9,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * One turn of an agent in its task: what it is told, and what it may answer. Nothing needs to be kept between turns: the
- * server keeps them all, and tells of them in the {@link #transcript()}.
+ * One turn of an agent in its task: its input, and its possible answers. A handler keeps nothing between turns: the
+ * server stores them all and returns them in the {@link #transcript()}.
  */
 public final class Turn {
     /** The tool by which turns are served. */
@@ -60,7 +60,7 @@ public final class Turn {
         /** Something that the next turn finds beside the calls in this turn's answer, such as why they are made. */
         public Answer note(String name, Object value) {
             if (name.equals("tool_calls") || name.equals("output") || body.has("output")) {
-                throw new IllegalArgumentException("a note stands beside calls, under a name of its own: " + name);
+                throw new IllegalArgumentException("a note beside calls needs a name of its own: " + name);
             }
             ObjectNode copy = body.deepCopy();
             copy.set(name, Json.of(value));
@@ -126,7 +126,7 @@ public final class Turn {
         return text("success_criteria");
     }
 
-    /** Slug of the agent whose turn it is; null when nobody in particular does the task. */
+    /** Slug of the agent; null when no agent is assigned to the task. */
     public @Nullable String agent() {
         return text("agent");
     }
@@ -168,9 +168,9 @@ public final class Turn {
         return turns;
     }
 
-    private static Result result(JsonNode told) {
-        JsonNode output = told.has("output_begins") ? told.get("output_begins") : told.get("output");
-        return new Result(told.path("tool").asString(""), told.has("error") ? null : output, told.get("error"));
+    private static Result result(JsonNode call) {
+        JsonNode output = call.has("output_begins") ? call.get("output_begins") : call.get("output");
+        return new Result(call.path("tool").asString(""), call.has("error") ? null : output, call.get("error"));
     }
 
     /** Why the task's last attempt was not its last, a verifier's feedback for example; a JSON null in the first one. */

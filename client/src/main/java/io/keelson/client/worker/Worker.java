@@ -79,7 +79,7 @@ public final class Worker implements AutoCloseable {
         return this;
     }
 
-    /** Starts, and serves until the process is told to end (SIGTERM, Ctrl-C), which it answers with {@link #close()}. */
+    /** Starts, and serves until SIGTERM or Ctrl-C, on which it calls {@link #close()}. */
     public void serve() throws InterruptedException {
         Runtime.getRuntime().addShutdownHook(new Thread(this::close, "keelson-stop"));
         start();
@@ -160,7 +160,7 @@ public final class Worker implements AutoCloseable {
         } catch (RuntimeException e) {
             Duration delay = backoff.next(e instanceof KeelsonException refusal ? refusal.retryAfter() : null);
             if (!stopping()) {
-                LOG.log(Level.WARNING, "worker {0} cannot claim, again in {1}: {2}", id, delay, e.getMessage());
+                LOG.log(Level.WARNING, "worker {0} cannot claim steps, retrying in {1}: {2}", id, delay, e.getMessage());
             }
             return delay;
         }
@@ -194,7 +194,7 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("IllegalCatch") // whatever a handler throws is its step's failure, never the worker's
+    @SuppressWarnings("IllegalCatch") // any exception of a handler fails its step, never the worker
     private Outcome outcome(Execution execution) {
         StepHandler handler = handlers.get(execution.tool());
         if (handler == null) {

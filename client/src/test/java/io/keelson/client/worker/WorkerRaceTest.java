@@ -271,7 +271,7 @@ class WorkerRaceTest {
         return seen.poll(20, TimeUnit.SECONDS);
     }
 
-    /** A claim that is answered after the stop is the last: heartbeats go on, claims do not. */
+    /** A claim answered after the stop is the last: heartbeats continue, claims do not. */
     private int awaitClaimsToEnd() throws InterruptedException {
         int claims;
         do {

@@ -11,7 +11,7 @@ final class IdleHeapTrimmer {
     /** How often to look. */
     static final Duration PERIOD = Duration.ofSeconds(20);
 
-    /** More than an idle server allocates between two looks, and much less than one at work. */
+    /** More than an idle server allocates between two checks, and much less than a busy one. */
     private static final long IDLE_BYTES = 8 << 20;
 
     private final Runtime runtime;

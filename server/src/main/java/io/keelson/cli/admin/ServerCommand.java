@@ -65,7 +65,7 @@ public final class ServerCommand extends CliCommand {
         }
     }
 
-    /** What Ctrl-C and SIGTERM do. Before the server is ready there is nothing to hand back. */
+    /** Handles Ctrl-C and SIGTERM. Before the server is ready there is no work to release. */
     private void interrupt() {
         interrupted = true;
         Server running = server;

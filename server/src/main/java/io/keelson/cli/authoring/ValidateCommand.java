@@ -56,7 +56,7 @@ public final class ValidateCommand extends CliCommand {
             mission.ofRecipe(server);
         }
         Verdict verdict = server == null ? null : asked(server, mission.document());
-        return told(mission, verdict == null ? alone(mission.document()) : verdict);
+        return print(mission, verdict == null ? alone(mission.document()) : verdict);
     }
 
     /**
@@ -86,7 +86,7 @@ public final class ValidateCommand extends CliCommand {
         }
     }
 
-    private int told(MissionFile mission, Verdict verdict) {
+    private int print(MissionFile mission, Verdict verdict) {
         List<Problem> faults = MissionCheck.faults(mission.document(), verdict.problems, tools);
         if (!faults.isEmpty()) {
             throw mission.invalid(faults);

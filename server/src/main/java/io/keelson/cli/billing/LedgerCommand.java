@@ -102,7 +102,7 @@ public final class LedgerCommand extends CliCommand {
         return table.lines(style);
     }
 
-    /** What was paid for, or why somebody booked it. */
+    /** The purpose of the charge, or the reason given for the entry. */
     private static String whatFor(LedgerEntry entry) {
         if (entry.tool() == null) {
             return Objects.requireNonNullElse(entry.reason(), "");

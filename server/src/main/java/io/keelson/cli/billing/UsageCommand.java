@@ -54,9 +54,9 @@ public final class UsageCommand extends CliCommand {
 
     private List<String> table(Usage usage) {
         Table table = new Table(by.name(), "CREDITS", "TOKENS", "CHARGES", "RUNS");
-        String nobody = by == Usage.By.AGENT ? "(default agent)" : "(none)";
+        String noName = by == Usage.By.AGENT ? "(default agent)" : "(none)";
         usage.items()
-                .forEach(line -> row(table, TerminalText.clean(Objects.requireNonNullElse(line.name(), nobody)), line));
+                .forEach(line -> row(table, TerminalText.clean(Objects.requireNonNullElse(line.name(), noName)), line));
         row(table, "total", usage.total());
         return table.lines(style());
     }

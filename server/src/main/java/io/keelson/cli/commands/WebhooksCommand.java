@@ -57,7 +57,7 @@ public final class WebhooksCommand extends CliCommand {
             return webhook.failingSince() == null ? "on" : "failing";
         }
         return "gone".equals(webhook.disabledReason()) ? "gone"
-                : "failing".equals(webhook.disabledReason()) ? "dead" : "off";
+                : "failing".equals(webhook.disabledReason()) ? "given up" : "off";
     }
 
     private static String waiting(Webhook webhook) {

@@ -79,7 +79,7 @@ public abstract class CliCommand implements Callable<Integer> {
         out().flush();
     }
 
-    /** Something for whoever sits and waits. */
+    /** Prints a progress note, only on an interactive terminal. */
     public final void news(String line) {
         if (Terminals.interactive() && !json) {
             note(style().dim(line));

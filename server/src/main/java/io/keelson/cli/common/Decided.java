@@ -34,7 +34,7 @@ public final class Decided {
     /**
      * The refusal of a decision, and behind it what was decided before.
      *
-     * @param part the step, task, ticket or proposal that the decision was about; null for whatever the run waited for
+     * @param part the step, task, ticket or proposal that the decision was about; null for any pending decision of the run
      */
     public static RuntimeException before(Keelson keelson, KeelsonException refusal, String run,
             @Nullable String part) {
@@ -50,7 +50,7 @@ public final class Decided {
         String message = Objects.requireNonNullElse(refusal.getMessage(), "");
         String prefix = refusal.code() + ": ";
         return CliException.failed(refusal.code(),
-                (message.startsWith(prefix) ? message.substring(prefix.length()) : message) + "; " + told(last),
+                (message.startsWith(prefix) ? message.substring(prefix.length()) : message) + "; " + described(last),
                 refusal);
     }
 
@@ -74,7 +74,7 @@ public final class Decided {
                         .anyMatch(name -> part.equals(event.payload().path(name).asString("")));
     }
 
-    private static String told(Event event) {
+    private static String described(Event event) {
         String answer = event.payload().path("resolution").asString("");
         String reason = event.eventType().equals("run_failed") ? "" : event.payload().path("reason").asString("");
         return TerminalText.clean(event.actorId() + " " + DECISIONS.get(event.eventType())

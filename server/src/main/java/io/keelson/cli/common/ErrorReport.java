@@ -19,7 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param code stable, UPPER_SNAKE
  * @param advice what to do; null where the message says it
- * @param lines of the problems in the file that is wrong, by their pointers; told to people only
+ * @param lines line numbers of the problems in the file, by pointer; only in texts for people
  */
 public record ErrorReport(int exitCode, String code, String message, List<Problem> problems, List<String> allowed,
         @Nullable String advice, Map<String, Integer> lines) {

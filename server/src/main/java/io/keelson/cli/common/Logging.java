@@ -58,14 +58,14 @@ public final class Logging extends ContextAwareBase implements Configurator {
         calm.setContext(context);
         calm.start();
         root.addAppender(calm);
-        // libraries tell of their own start and stop, which is no news to whoever runs Keelson
+        // libraries log their own start and stop, which users of Keelson do not need
         for (String library : new String[] {"org.eclipse.jetty", "io.javalin", "com.zaxxer.hikari", "org.flywaydb",
                 "com.networknt"}) {
             context.getLogger(library).setLevel(Level.WARN);
         }
         // a malformed request is answered 400 and needs no key: a line for each would be a stranger's to write
         context.getLogger("org.eclipse.jetty.http.HttpParser").setLevel(Level.ERROR);
-        // a start that fails is told by whoever wanted it
+        // the caller reports a failed start
         context.getLogger("io.javalin.Javalin").setLevel(Level.OFF);
     }
 

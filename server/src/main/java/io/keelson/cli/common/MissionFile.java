@@ -31,8 +31,8 @@ import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A mission as it stands in a file, with the values that were given on the command line. An input declared with
- * {@code format: path} names a place on the machine of whoever runs the mission: relative values are relative to their
+ * A mission file with the input values of the command line. An input declared with
+ * {@code format: path} is a path on the machine of the command line: relative values are relative to its
  * working folder.
  */
 public final class MissionFile {
@@ -79,7 +79,7 @@ public final class MissionFile {
     }
 
     /**
-     * Gives inputs their values. A value of an input that is declared as text stays as it is, any other is read as
+     * Sets input values. A value of an input that is declared as text is used unchanged, any other is read as
      * JSON where it is JSON.
      */
     public void inputs(Map<String, String> given, Path workingFolder) {
@@ -108,7 +108,7 @@ public final class MissionFile {
         }
     }
 
-    /** @param asText whether it is taken as it stands; else it is JSON where it is JSON */
+    /** @param asText whether to take the text unchanged; otherwise valid JSON is parsed */
     public static JsonNode value(String text, boolean asText) {
         if (!asText) {
             try {
@@ -179,7 +179,7 @@ public final class MissionFile {
         return name.replace("~", "~0").replace("/", "~1");
     }
 
-    /** What is wrong with a mission file, told to people with the lines where it is. */
+    /** The problems of a mission file, with line numbers for people. */
     static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
         return invalid(file, bytes, problems, pointer -> true);
     }

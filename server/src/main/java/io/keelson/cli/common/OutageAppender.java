@@ -24,13 +24,13 @@ final class OutageAppender extends AppenderBase<ILoggingEvent> {
     private static final String POOL = "com.zaxxer.hikari";
 
     private final Appender<ILoggingEvent> delegate;
-    private final Map<String, Told> conditions = new HashMap<>();
+    private final Map<String, Reported> conditions = new HashMap<>();
 
-    private static final class Told {
+    private static final class Reported {
         private long at;
         private long leftOut;
 
-        private Told(long at) {
+        private Reported(long at) {
             this.at = at;
         }
     }
@@ -48,16 +48,16 @@ final class OutageAppender extends AppenderBase<ILoggingEvent> {
         }
         String condition = event.getLoggerName() + ' ' + event.getMessage() + ' '
                 + (cause == null ? "" : cause.getSQLState());
-        Told told = conditions.get(condition);
-        if (told != null && event.getTimeStamp() - told.at < PAUSE_MILLIS) {
-            told.leftOut++;
+        Reported last = conditions.get(condition);
+        if (last != null && event.getTimeStamp() - last.at < PAUSE_MILLIS) {
+            last.leftOut++;
             return;
         }
-        delegate.doAppend(line(event, cause, told == null ? 0 : told.leftOut));
+        delegate.doAppend(line(event, cause, last == null ? 0 : last.leftOut));
         if (conditions.size() >= MOST_CONDITIONS) {
             conditions.clear();
         }
-        conditions.put(condition, new Told(event.getTimeStamp()));
+        conditions.put(condition, new Reported(event.getTimeStamp()));
     }
 
     private static ILoggingEvent line(ILoggingEvent event, @Nullable SQLException cause, long leftOut) {

@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Questions to whoever sits at the terminal. For one thread. The console only reads: while it does, it keeps its own writer
+ * Asks questions at the terminal. For one thread. The console only reads: while it does, it keeps its own writer
  * locked.
  */
 public final class Prompt {

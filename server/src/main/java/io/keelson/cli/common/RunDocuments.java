@@ -67,7 +67,7 @@ public final class RunDocuments {
         return found.isEmpty() ? argument : found.getFirst();
     }
 
-    /** The task of that key, as it is now. */
+    /** Reads the task with that key. */
     public static Task task(Keelson keelson, String run, String key) {
         List<Task> tasks = keelson.runs().tasks(run).stream().filter(each -> !each.superseded()).toList();
         return tasks.stream().filter(each -> each.key().equals(key)).findFirst()
@@ -80,7 +80,7 @@ public final class RunDocuments {
         return keelson.runs().steps(task.runId()).stream().filter(step -> step.taskId().equals(task.id())).toList();
     }
 
-    /** What the run waits for, as it is now. */
+    /** Reads the pending decisions of the run. */
     public static PendingDecisions waits(Keelson keelson, Run run) {
         List<Step> approvals = keelson.runs().steps(run.id()).stream()
                 .filter(step -> step.state().equals("waiting_approval")).toList();
@@ -99,7 +99,7 @@ public final class RunDocuments {
                         .orElse(null);
     }
 
-    /** All attempts of a run that has had several; else nobody is asked. */
+    /** All attempts of a run with several; empty, without a request, for a single attempt. */
     public static List<RunAttempt> attempts(Runs runs, Run run) {
         return run.attemptNumber() > 1 ? runs.attempts(run.id()) : List.of();
     }

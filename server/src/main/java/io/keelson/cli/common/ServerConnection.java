@@ -20,14 +20,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to a server: the one that KEELSON_URL names, else the one of the data folder if it answers, else one that is
- * started inside this process and stopped with it. Whatever way this process ends, its own server hands its work back.
+ * Connection to a server: the one at KEELSON_URL, else the one of the data folder if it responds, else one that is
+ * started inside this process and stopped with it. At any end of this process, its own server releases its work.
  */
 public final class ServerConnection implements AutoCloseable {
 
     /** What a server of our own is for. */
     public enum Work {
-        /** Runs go on while it lives. */
+        /** An own server executes runs. */
         ALL,
         /** It only answers; steps wait for another server. */
         NONE
@@ -57,7 +57,7 @@ public final class ServerConnection implements AutoCloseable {
         };
     }
 
-    /** @param news is told, in words for people, what takes a while */
+    /** @param news receives progress texts for people */
     public static ServerConnection open(Settings settings, Work work, Consumer<String> news) throws StartupException {
         return new ServerConnection(settings, work, news);
     }
@@ -94,18 +94,18 @@ public final class ServerConnection implements AutoCloseable {
         return own != null;
     }
 
-    /** True once this process has been told to end. */
+    /** True once this process is shutting down. */
     public boolean interrupted() {
         return interrupted;
     }
 
-    /** What to do first when this process is told to end (Ctrl-C), before its server stops. */
+    /** Sets the action for Ctrl-C or SIGTERM, which runs before the server of this process stops. */
     public void whenInterrupted(Runnable action) {
         this.whenInterrupted = action;
     }
 
     /**
-     * After a lost connection: finds a server again. One that somebody named is only ever waited for; in place of the
+     * Reconnects after a lost connection. Only waits for a server at KEELSON_URL; instead of the
      * data folder's, which may just be restarting, one of our own is started after a while.
      */
     public void reopen() throws StartupException {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Whether somebody sits there, and what their terminal can show. */
+/** Whether a terminal is interactive, and what it can display. */
 public final class Terminals {
 
     private Terminals() {}

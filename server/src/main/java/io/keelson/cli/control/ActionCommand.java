@@ -12,7 +12,7 @@ public abstract class ActionCommand extends RunChange {
     @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
     String run;
 
-    /** Does it and returns the run as it is then. */
+    /** Executes the action and returns the run after it. */
     public abstract Run act(ServerConnection server, Runs runs, String id);
 
     @Override

@@ -28,11 +28,11 @@ final class BulkConfirmation {
     private BulkConfirmation() {}
 
     /**
-     * Asks whoever sits at the terminal, unless they said yes before.
+     * Asks for confirmation at the terminal, unless {@code --yes} is given.
      *
      * @param matches how many runs are meant
      * @param done as {@code cancel}
-     * @throws CliException where there is nobody to ask
+     * @throws CliException without an interactive terminal
      */
     static boolean sure(CliCommand command, long matches, String done, boolean yes) {
         if (matches == 0 || yes) {

@@ -23,7 +23,7 @@ public abstract class RunChange extends CliCommand {
     @Mixin
     WatchOptions watchOptions;
 
-    /** Does it and returns the run that it moved, as it is then. */
+    /** Executes the action and returns the changed run. */
     public abstract Run change(ServerConnection server);
 
     @Override

@@ -58,7 +58,7 @@ public final class TaskCommand extends RunChange {
         return server.keelson().runs().get(after.runId());
     }
 
-    /** One that comes too late is told what was decided before. */
+    /** A late decision fails with the earlier one in its message. */
     private Task review(Keelson keelson, String id) {
         Tasks tasks = keelson.tasks();
         try {

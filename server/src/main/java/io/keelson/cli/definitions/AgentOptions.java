@@ -38,7 +38,7 @@ final class AgentOptions {
     @Option(names = "--max-turns", paramLabel = "COUNT", description = "Maximum number of turns of one task.")
     @Nullable Integer maxTurns;
 
-    /** @param slug null when the file says it, or nobody asks */
+    /** @param slug null when the file has it, or when it is not needed */
     AgentRequest request(@Nullable String slug) {
         ObjectNode document = Json.object();
         if (file != null) {

@@ -51,7 +51,7 @@ public final class ArtifactFiles {
         return copies;
     }
 
-    /** Never a path, whatever a server says. */
+    /** A plain file name, never a path, for any name from a server. */
     public static String fileName(String name, Set<String> taken) {
         String plain = name.replaceAll("[/\\\\\\p{Cntrl}]", "_");
         String base = plain.isBlank() || plain.equals(".") || plain.equals("..") ? "artifact" : plain;

@@ -38,7 +38,7 @@ interface Display extends AutoCloseable {
         // no client watches
     }
 
-    /** Leaves what is shown where it stands, so that other text can follow; may be shown on afterwards. */
+    /** Leaves the displayed text in place, so that other text can follow; the display may continue afterwards. */
     @Override
     void close();
 

@@ -19,7 +19,7 @@ import org.jline.terminal.TerminalBuilder;
 
 /**
  * The task tree of a run, redrawn in place. Safe for closing from another thread. The terminal is only asked for its
- * size: when the process is told to end, JLine closes it at a moment of its own, and what is written goes on.
+ * size: on shutdown, JLine closes it at any moment, while output must still be written.
  */
 final class LiveDisplay implements Display {
 

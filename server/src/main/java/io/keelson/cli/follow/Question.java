@@ -23,7 +23,7 @@ import java.util.function.Predicate;
  *
  * @param subject what is decided on, shown before the question
  * @param item whether an item of the run's inbox is this question
- * @param decide is told the answer
+ * @param decide receives the answer
  */
 record Question(List<String> subject, String text, Predicate<InboxItem> item, Consumer<Boolean> decide) {
 

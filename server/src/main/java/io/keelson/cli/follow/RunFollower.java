@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a model of a run up to date by its events and shows it, until the run ends, waits for a human, or time is up.
- * May be told to go on afterwards. Goes on over restarts of the server.
+ * Can be continued afterwards. Survives restarts of the server.
  */
 final class RunFollower {
 
@@ -71,8 +71,8 @@ final class RunFollower {
     private Instant nextNaming = Instant.MIN;
 
     /**
-     * @param history whether what happened so far is told, too
-     * @param lacks is told, once for each tool, of a step that waits because no worker serves its tool
+     * @param history whether to report past events, too
+     * @param lacks receives, once per tool, a step that waits because no worker serves its tool
      */
     RunFollower(ServerConnection server, Run run, Display display, Clock clock, boolean history,
             Consumer<String> lacks) {

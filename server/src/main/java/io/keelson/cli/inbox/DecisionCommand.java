@@ -51,7 +51,7 @@ abstract class DecisionCommand extends ActionCommand {
 
     abstract Step decide(Steps steps, String stepId, @Nullable String reason);
 
-    /** Decides what that id of the inbox stands for. */
+    /** Decides the inbox item with this id. */
     abstract InboxDecision decide(Inbox inbox, String id, @Nullable String reason);
 
     @Override
@@ -74,7 +74,7 @@ abstract class DecisionCommand extends ActionCommand {
         return runs.get(id);
     }
 
-    /** Decides; one that comes too late is told what was decided before. */
+    /** Decides; a late decision fails with the earlier one in its message. */
     private static <T> T inTime(Keelson keelson, String item, Supplier<T> decision) {
         try {
             return decision.get();
@@ -94,7 +94,7 @@ abstract class DecisionCommand extends ActionCommand {
         }
     }
 
-    /** What is decided on by the name of its run, so that it stands above the answer. */
+    /** Shows the subject of the decision, below the run's name and above the answer. */
     private void showSubject(ServerConnection server, Runs runs, String id) {
         if (json) {
             return;

@@ -20,7 +20,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Goes through the inbox with somebody who answers line by line: a, r, s or q, and then perhaps a remark. */
+/** Reviews inbox items interactively: one line per item with a, r, s or q, and an optional remark. */
 final class InboxReview {
 
     private static final Set<String> WORDS =
@@ -94,7 +94,7 @@ final class InboxReview {
         return lines;
     }
 
-    /** One that somebody else has decided meanwhile is told of, and the next one is asked about. */
+    /** Decides an item; if it was already decided elsewhere, prints a note and continues. */
     private void decide(InboxItem item, String answer) {
         String word = word(answer);
         String remark = answer.contains(" ") ? answer.substring(answer.indexOf(' ')).strip() : null;

@@ -42,7 +42,7 @@ public final class ResolveCommand extends RunChange {
         return server.keelson().runs().get(resolved.runId());
     }
 
-    /** An answer that comes too late is told the one before. */
+    /** A late answer fails with the earlier one in its message. */
     private Escalation resolve(Keelson keelson, String id) {
         try {
             return keelson.escalations().resolve(id, answer, reason);

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
 
-/** What a run's events are about, by the names that its plan has for it; what is in no list any more goes by its id. */
+/** Names the subjects of a run's events as in its plan; uses the id for items that are no longer listed. */
 final class EventNames {
 
     /** In larger runs nothing is looked up: the lists would take longer than the events. */

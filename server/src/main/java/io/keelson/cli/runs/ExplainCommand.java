@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
         footer = {"  keelson explain latest", "  keelson explain latest report"})
 public final class ExplainCommand extends CliCommand {
 
-    /** Reasons that end when somebody answers. */
+    /** Reasons that end with an answer of a human. */
     private static final Set<String> HUMAN = Set.of("APPROVAL", "BUDGET_EXCEEDED", "PAUSED", "PLAN_APPROVAL",
             "RESULT_ACCEPTANCE", "TASK_REVIEW", "TICKET_OPEN");
 

@@ -103,7 +103,7 @@ public final class RunCommand extends CliCommand {
         }
     }
 
-    /** The run; what a server finds wrong with the mission is told with the lines of the file. */
+    /** Creates the run; reports problems found by the server with the lines of the file. */
     private static Run create(Keelson keelson, @Nullable Instant start, MissionFile mission) {
         mission.ofRecipe(keelson);
         RunRequest request = RunRequest.of(mission.document());

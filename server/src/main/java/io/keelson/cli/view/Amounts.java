@@ -13,7 +13,7 @@ public final class Amounts {
 
     private Amounts() {}
 
-    /** How long a run that has ended was at work in its last attempt, without waits; empty while it is open. */
+    /** Working time of an ended run's last attempt, without waits; empty while it is open. */
     public static String took(Run run) {
         Long millis = run.ended() ? run.activeMs() : null;
         return millis == null ? "" : duration(Duration.ofMillis(millis));

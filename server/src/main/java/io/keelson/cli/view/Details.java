@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A run with all its tasks and steps, as it is. */
+/** Text of a run with all its tasks and steps. */
 public final class Details {
 
     private Details() {}
@@ -123,7 +123,7 @@ public final class Details {
                 + (run.softLimitUsd() == null ? "" : "; soft limit " + amount(run.softLimitUsd()));
     }
 
-    /** What an attempt set aside, was charged and got back, and how it ended. */
+    /** Reservation, charges, refund and outcome of an attempt. */
     private static String money(RunAttempt attempt, Style style) {
         BigDecimal uncollected = Objects.requireNonNullElse(attempt.creditsUncollected(), BigDecimal.ZERO);
         return "  attempt " + attempt.attemptNumber() + ": " + amount(attempt.creditsReserved()) + " reserved, "

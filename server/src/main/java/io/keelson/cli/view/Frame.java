@@ -15,7 +15,7 @@ public final class Frame {
     }
 
     /**
-     * The same from the top of the screen. After a resize nobody knows where the old lines are: some terminals wrap what
+     * Redraws from the top of the screen. After a resize the old lines' positions are unknown: some terminals wrap what
      * no longer fits, some cut it, and some bring back lines that had left the screen.
      */
     public static String fromTop(List<String> lines) {

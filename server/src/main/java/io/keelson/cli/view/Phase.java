@@ -1,6 +1,6 @@
 package io.keelson.cli.view;
 
-/** What a state means to somebody who watches. Ordered by how much it deserves a line when lines are few. */
+/** Phases of a task for display, in order of priority when there are few lines. */
 enum Phase {
     FAILED, HUMAN, RETRY, ACTIVE, WAITING, DROPPED, DONE;
 

@@ -42,7 +42,7 @@ public final class RunModel {
         this.run = latest;
     }
 
-    /** True when events told of tasks or open steps whose names are not known yet. */
+    /** True when events named tasks or open steps whose names are not known yet. */
     public boolean unnamed() {
         return unnamed;
     }
@@ -79,7 +79,7 @@ public final class RunModel {
         asked = false;
     }
 
-    /** True when events told of tasks that the list of the current attempt does not have. */
+    /** True when events named tasks that the list of the current attempt does not have. */
     public boolean lacksNames() {
         return tasks.values().stream().anyMatch(task -> !task.known());
     }
@@ -250,7 +250,7 @@ public final class RunModel {
         return (int) ordered.stream().filter(task -> task.phase().ended()).count();
     }
 
-    /** A step that waits for a decision and nothing at work beside it: only a human can move the run now. */
+    /** A step with a pending decision while nothing else runs: only a human can continue the run now. */
     public boolean waitsForHuman() {
         if (run.ended()) {
             return false;
@@ -277,7 +277,7 @@ public final class RunModel {
         return waiting;
     }
 
-    /** A group's first child stands behind it. */
+    /** A group's first child follows it in the list. */
     private boolean isGroup(int index) {
         TaskLine task = ordered.get(index);
         return task.openSteps.isEmpty() && index + 1 < ordered.size()

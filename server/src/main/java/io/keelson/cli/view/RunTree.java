@@ -9,13 +9,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runs that a run has started and those that they have, as deep as somebody has looked.
+ * Child runs of a run and their child runs, down to the requested depth.
  *
  * @param members in the order in which they were started
  */
 public record RunTree(List<Member> members) {
 
-    /** Of a run that has started none, or that nobody has asked. */
+    /** Tree of a run without child runs, or whose child runs were not requested. */
     public static final RunTree NONE = new RunTree(List.of());
 
     /** One of them, with its own. */

@@ -131,7 +131,7 @@ public final class Summary {
 
     private static List<String> stopped(PendingDecisions pendingDecisions, String command) {
         Run run = pendingDecisions.run();
-        String resume = "go on with: " + command + " resume " + run.id() + " --watch";
+        String resume = "resume with: " + command + " resume " + run.id() + " --watch";
         if (!run.state().equals("budget_exceeded")) {
             return List.of("  it is " + run.state(), resume);
         }

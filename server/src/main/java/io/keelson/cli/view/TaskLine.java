@@ -44,7 +44,7 @@ final class TaskLine {
         return key.endsWith("]") && bracket > 0 ? key.substring(0, bracket) : null;
     }
 
-    /** True when something of it has failed, even where it is at work again. */
+    /** True when a part of it has failed, also while it runs again. */
     boolean troubled() {
         return attempt > 1 || goneOnWithout() != null
                 || openSteps.values().stream().anyMatch(step -> step.error != null);

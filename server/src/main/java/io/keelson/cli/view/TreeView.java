@@ -87,7 +87,7 @@ public final class TreeView {
         return progress.line(elapsed, columns, style);
     }
 
-    /** Of a group's children only those that are not just done, unless they are few and the group is still at work. */
+    /** A group's unfinished children; all of them while they are few and the group still runs. */
     private boolean worthALine(TaskLine task) {
         String group = task.groupKey();
         if (group == null || !phases.containsKey(group)) {

@@ -108,7 +108,7 @@ public final class Computation implements AutoCloseable {
 
     /**
      * @param name of the threads
-     * @param count of threads; with 0 everything is computed by the thread that asks for it
+     * @param count the number of threads; with 0 the calling thread computes everything
      * @param budget time that one run computes on this server
      */
     public Computation(String name, int count, Duration budget) {
@@ -142,7 +142,7 @@ public final class Computation implements AutoCloseable {
             cancel(job);
             throw e;
         } catch (CancellationException e) {
-            throw new InterruptedException("the server stops");
+            throw new InterruptedException("the server is stopping");
         } catch (ExecutionException e) {
             throw Computation.<X>thrown(Objects.requireNonNull(e.getCause()));
         }
@@ -164,7 +164,7 @@ public final class Computation implements AutoCloseable {
         lock.lock();
         try {
             if (closed) {
-                throw new IllegalStateException("the server stops");
+                throw new IllegalStateException("the server is stopping");
             }
             Line line = lines.computeIfAbsent(owner.workspace(), Line::new);
             Job<T> job = new Job<>(line, owner.run(), () -> {

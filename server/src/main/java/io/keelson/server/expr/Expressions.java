@@ -56,7 +56,7 @@ public final class Expressions {
         this(limits, Computation.direct());
     }
 
-    /** @param computation where evaluations for a tenant go on that are not done at once */
+    /** @param computation executes evaluations of tenants that are too long for the calling thread */
     public Expressions(ExpressionLimits limits, Computation computation) {
         this(limits, new RecentCache<>(2_000, Template::parse),
                 new RecentCache<>(2_000, text -> JqProgram.compile(text, limits.expressionChars())), computation, null);
@@ -179,7 +179,7 @@ public final class Expressions {
      */
     public boolean condition(String template, JsonNode scope) {
         if (templates.get(template).single() == null) {
-            throw new ExpressionException("EXPRESSION_SYNTAX", "a condition is exactly one ${ … }");
+            throw new ExpressionException("EXPRESSION_SYNTAX", "a condition must be exactly one ${ … }");
         }
         JsonNode value = resolve(NODES.stringNode(template), scope);
         return !value.isNull() && !(value.isBoolean() && !value.booleanValue());

@@ -23,7 +23,7 @@ record JqProgram(Expression guarded, ScopeUsage usage) {
 
     /** The engine's own messages show values, or heads of them. */
     static final String UNTOLD =
-            "the expression failed; over which values is not told, for there is a secret among them";
+            "the expression failed; its values are not shown, because they contain a secret";
     private static final int MAX_BRACKETS = 100;
 
     /** @throws ExpressionException {@code EXPRESSION_SYNTAX} */
@@ -35,7 +35,7 @@ record JqProgram(Expression guarded, ScopeUsage usage) {
             throw syntax("the expression is longer than " + maxChars + " characters");
         }
         if (JqText.nesting(text) > MAX_BRACKETS) {
-            throw syntax("the expression has more than " + MAX_BRACKETS + " brackets inside one another");
+            throw syntax("the expression has more than " + MAX_BRACKETS + " nested brackets");
         }
         try {
             Expression parsed = ExpressionParser.compile(text, JqBuiltins.VERSION);

@@ -179,7 +179,7 @@ final class JqRegex {
 
     private static String text(JsonNode node, String where) throws JsonQueryException {
         if (!node.isTextual()) {
-            throw new JsonQueryException(where + " needs a string, not " + node.getNodeType());
+            throw new JsonQueryException(where + " requires a string, not " + node.getNodeType());
         }
         return node.textValue();
     }

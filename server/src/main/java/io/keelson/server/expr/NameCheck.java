@@ -55,7 +55,7 @@ final class NameCheck {
         List<?> args = (List<?>) JqTree.get(call, "args");
         known(String.valueOf(JqTree.get(call, "name")), args == null ? 0 : args.size());
         if (SecretNames.isSecret(call) && SecretNames.of(call) == null) {
-            throw refused("secret takes a name as it is, in quotes: secret(\"token\")");
+            throw refused("secret requires a literal name: secret(\"token\")");
         }
     }
 
@@ -64,16 +64,16 @@ final class NameCheck {
             return;
         }
         if (JqBuiltins.isImpure(name)) {
-            throw refused("the function " + name + " is not available: expressions see nothing but their scope");
+            throw refused("the function " + name + " is not available in expressions");
         }
         if (JqBuiltins.ROOT.getFunction(name, arity) == null) {
-            throw refused("there is no function " + name + "/" + arity);
+            throw refused("unknown function " + name + "/" + arity);
         }
     }
 
     private static void variable(String name) {
         if (IMPURE_VARIABLES.contains(name)) {
-            throw refused("the variable $" + name + " is not available: expressions see nothing but their scope");
+            throw refused("the variable $" + name + " is not available in expressions");
         }
     }
 

@@ -18,7 +18,7 @@ final class ScopeView {
         JsonNode seen = whole || !scope.isObject() ? scope : pruned(scope, paths);
         if (JsonSize.chars(seen, most) > most) {
             throw new ExpressionException("EXPRESSION_OUTPUT_TOO_LARGE",
-                    "what the expression reads is longer than " + most + " characters");
+                    "the input of the expression is longer than " + most + " characters");
         }
         return JsonBridge.toJq(seen);
     }

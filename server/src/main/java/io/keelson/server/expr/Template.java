@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A text with jq expressions in {@code ${ … }}; {@code $${} stands for a literal {@code ${}.
+ * A text with jq expressions in {@code ${ … }}; {@code $${} is a literal {@code ${}.
  *
  * @param parts in order; a text without expressions has one literal part or none
  */

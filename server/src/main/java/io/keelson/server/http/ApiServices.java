@@ -29,7 +29,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * The rooms that the API opens to the outside.
+ * The services that the API exposes.
  *
  * @param missions reads what a workspace's clients send: its own workers' tools are known in it
  * @param ids for new runs

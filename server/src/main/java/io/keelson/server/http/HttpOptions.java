@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * Where the API is served and within which bounds.
  *
- * @param host the address to listen at; loopback unless the operator opens the door
+ * @param host the address to listen at; loopback unless the operator configures another
  * @param port 0 for any free one
  * @param maxBodyBytes the largest body that is read
  * @param longestPoll how long a call may be held open at most while it waits for work or news

@@ -7,7 +7,7 @@ public final class HttpStartException extends RuntimeException {
 
     /** Stable names: scripts and documentation may rely on them. */
     public enum Code {
-        /** Somebody else listens at the port. */
+        /** Another program listens at the port. */
         PORT_IN_USE,
         /** The address is not this machine's, or the port is not for us. */
         ADDRESS_NOT_USABLE

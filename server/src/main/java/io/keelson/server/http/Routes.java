@@ -66,7 +66,7 @@ final class Routes {
 
     private Routes() {}
 
-    /** @param openApi the document about them, which is served as it is when it is asked for */
+    /** @param openApi the OpenAPI document, served unchanged */
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
             Observed observed,
             ObjectNode openApi) {

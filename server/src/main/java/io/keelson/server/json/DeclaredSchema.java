@@ -66,7 +66,7 @@ public final class DeclaredSchema {
         }
     }
 
-    /** A word that is not among those allowed is told once, though lists of such words are allowed there as well. */
+    /** Reports a value that is not allowed once, although lists of such values are allowed there as well. */
     private static List<Flaw> ofSchema(List<Error> errors) {
         Map<String, List<String>> words = new HashMap<>();
         errors.stream().filter(error -> error.getKeyword().equals("enum")).forEach(error -> words.put(
@@ -94,7 +94,7 @@ public final class DeclaredSchema {
             String here = at + "/" + member.getKey().replace("~", "~0").replace("/", "~1");
             JsonNode value = member.getValue();
             if (member.getKey().startsWith("$") && value.isString()) {
-                found.add(new Flaw(here, "schemas are declared without '" + member.getKey() + "' here"));
+                found.add(new Flaw(here, "'" + member.getKey() + "' is not supported in declared schemas"));
             } else if (member.getKey().equals("pattern") && value.isString()) {
                 regex(value.stringValue(), here, found);
             } else if (member.getKey().equals("patternProperties")) {

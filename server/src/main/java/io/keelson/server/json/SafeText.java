@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Makes text storable: PostgreSQL's jsonb refuses NUL and lone surrogates, so each is replaced by U+FFFD. A number that it
  * has no room for becomes the text of that number.
- * Text without them is returned as it is, the same object.
+ * Returns the same object for text without them.
  */
 public final class SafeText {
 

@@ -1,4 +1,4 @@
-/** JSON helpers every room may use. */
+/** JSON helpers for all packages. */
 @NullMarked
 package io.keelson.server.json;
 

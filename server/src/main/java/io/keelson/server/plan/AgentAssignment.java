@@ -44,10 +44,10 @@ final class AgentAssignment {
     }
 
     /**
-     * Chooses for a plan that comes from outside, whatever it says of choices made.
+     * Chooses agents for a submitted plan and ignores earlier choices in it.
      *
      * @param source the roster, read when a task is done in turns or names an agent
-     * @param wanted slug of who does what names nobody; null for nobody in particular
+     * @param wanted slug of the agent for tasks without an assignment; null for none
      */
     static AgentAssignment choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted) {
         return new AgentAssignment(source, false, wanted);
@@ -58,7 +58,7 @@ final class AgentAssignment {
         return new AgentAssignment(source, true, null);
     }
 
-    /** Who does the task; null when nobody in particular does and its turns may call nothing. */
+    /** The agent of the task; null when no agent is assigned and its turns may call no tools. */
     @Nullable Hired hire(JsonNode task, TaskType taskType) {
         List<String> needed = texts(task.path("tools_needed"));
         Hired hired = trusting && task.has(STORED) ? read(task.path(STORED)) : choose(task, taskType, needed);

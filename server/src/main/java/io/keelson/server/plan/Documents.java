@@ -64,13 +64,13 @@ public final class Documents {
         try {
             text = StandardCharsets.UTF_8.newDecoder().decode(unread).toString();
         } catch (CharacterCodingException e) {
-            return refused(format.malformed(), "this is not UTF-8 text: line " + line(bytes, unread.position())
-                    + " has a byte that is none of it; save the file as UTF-8");
+            return refused(format.malformed(), "invalid UTF-8: line " + line(bytes, unread.position())
+                    + " contains an invalid byte; save the file as UTF-8");
         }
         int line = format == Format.JSON ? 0 : longLine(text);
         return line > 0
                 ? refused("LINE_TOO_LONG", "a line of YAML has at most " + MAX_YAML_LINE + " characters, line " + line
-                        + " has more: write it in several lines, or send JSON")
+                        + " has more: split it, or send JSON")
                 : read(text.startsWith("\uFEFF") ? text.substring(1) : text, format);
     }
 
@@ -98,7 +98,7 @@ public final class Documents {
                     ? new ReadResult.Ok<>(tree)
                     : new ReadResult.Invalid<>(builder.problems().all());
         } catch (TreeBuilder.TooDeep e) {
-            return refused("TOO_DEEP", "at most " + MAX_DEPTH + " objects and arrays may stand within each other");
+            return refused("TOO_DEEP", "at most " + MAX_DEPTH + " nested objects and arrays are allowed");
         } catch (JacksonException e) {
             return e.getCause() instanceof MarkedYamlEngineException marked
                     ? refused(format.malformed(), marked.getProblem() + place(marked))

@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import java.util.Locale;
 
-/** What becomes of a mission whose external id another run of the workspace bears already. */
+/** Handling of a mission whose external id another run of the workspace already has. */
 public enum ExternalIdPolicy {
     /** It is refused. */
     REJECT,

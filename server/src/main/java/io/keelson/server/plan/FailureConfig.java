@@ -63,14 +63,14 @@ final class FailureConfig {
                 JsonFields.number(raw, "error_rate", otherwise.errorRate()));
     }
 
-    /** Where the planner stands: one for first plans also plans again, and one for that alone has a place of its own. */
+    /** Pointer to the planner: the one for first plans also replans; a planner only for replans has its own place. */
     static String plannerAt(JsonNode config) {
         return config.path("planner").isObject() ? PLANNER : REPLANNER;
     }
 
     static void checkPlanners(JsonNode config, Problems problems) {
         if (config.path("planner").isObject() && config.path("replan").has("planner")) {
-            problems.add("INVALID_VALUE", REPLANNER, "config.planner plans again, too: leave one of them out");
+            problems.add("INVALID_VALUE", REPLANNER, "config.planner also replans: remove one of them");
         }
     }
 

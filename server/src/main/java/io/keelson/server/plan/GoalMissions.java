@@ -6,7 +6,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Missions that have a goal and no plan: a planner makes it while the run is {@code planning}. */
 final class GoalMissions {
-    /** What workers serve that plan for whoever has a goal. */
+    /** The tool of workers that make plans for goals. */
     private static final String PLANNER = "plan";
     /** A model thinks for longer than a tool works. Seconds. */
     private static final int PATIENCE = 120;
@@ -43,7 +43,7 @@ final class GoalMissions {
 
     /** Why there can be no plan. */
     static String refusal(boolean run) {
-        return run ? "there is neither a plan nor a goal that a planner could make one of: give a plan, a goal,"
-                + " a recipe or an agent_slug" : "what is kept to be run again has a plan: give its tasks";
+        return run ? "a plan, a goal,"
+                + " a recipe or an agent_slug is required" : "a recipe requires a plan with tasks";
     }
 }

@@ -53,7 +53,7 @@ final class InputValues {
             resolved.set(name, declaration.path("default"));
         } else if (required) {
             problems.add("INPUT_MISSING", Pointers.of("/input", name), "input '" + Pointers.shown(name)
-                    + "' has no default and was not given");
+                    + "' is required: it has no default");
         }
     }
 

@@ -45,7 +45,7 @@ final class JsonFields {
         return number(node, key, -1) == 0 ? Duration.ZERO : seconds(node, key, otherwise);
     }
 
-    /** The value whose name in lower case stands there. */
+    /** The enum value whose name in lower case is the member's text. */
     static <E extends Enum<E>> E word(JsonNode node, String key, E[] values, E otherwise) {
         String word = text(node, key, "");
         for (E each : values) {
@@ -56,7 +56,7 @@ final class JsonFields {
         return otherwise;
     }
 
-    /** JSON text of whatever stands there; null when nothing does. */
+    /** The member's value as JSON text; null if absent. */
     static @Nullable String json(JsonNode node, String key) {
         return node.has(key) ? node.path(key).toString() : null;
     }

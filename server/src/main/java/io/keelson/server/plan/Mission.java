@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param agentSlug the agent that asks for the run; null when none does
  * @param trigger what caused the run, such as {@code manual} or {@code cron}; null when the caller did not say
  * @param externalId the caller's own id; null when none was given
- * @param externalIdPolicy what becomes of it when another run bears that id
+ * @param externalIdPolicy handling of the mission when another run has that id
  * @param start whether the run starts at once, instead of being only created
  * @param startAt when it starts by itself; null when the caller did not say
  * @param output JSON text with expressions that makes the run's output; null for none
@@ -60,7 +60,7 @@ public record Mission(String name, String goal, @Nullable String description, Pl
     /**
      * @param fork what it takes over from another run; null for nothing
      * @param origin the recipe or schedule that it was made of; null for neither
-     * @param trace where whoever asks is in a trace of theirs; null where they do not say
+     * @param trace the caller's trace context; null for none
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork,
             @Nullable ObjectNode origin, @Nullable TraceParent trace) {

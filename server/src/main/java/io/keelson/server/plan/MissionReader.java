@@ -30,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class MissionReader {
     private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
-    private static final Supplier<List<RosterAgent>> NOBODY = List::of;
+    private static final Supplier<List<RosterAgent>> UNKNOWN_ROSTER = List::of;
     private static final List<String> OF_A_RUN =
             List.of("recipe", "input", "external_id", "external_id_policy", "start",
                     "start_at", "trigger");
@@ -52,7 +52,7 @@ public final class MissionReader {
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
-        this(new SchemaCheck("mission"), tools, toolTimeout, prices, NOBODY, Supplier::get);
+        this(new SchemaCheck("mission"), tools, toolTimeout, prices, UNKNOWN_ROSTER, Supplier::get);
     }
 
     private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
@@ -131,10 +131,10 @@ public final class MissionReader {
         }
         if (!run) {
             OF_A_RUN.stream().filter(document::has).forEach(key -> problems.add("UNKNOWN_KEY", "/" + key,
-                    "a recipe has no '" + key + "': it belongs to a single run"));
+                    "a recipe has no '" + key + "', which belongs to a single run"));
         }
         if (run && document.has("recipe")) {
-            problems.add("RECIPE_UNRESOLVED", "/recipe", "only a server knows its recipes: here the plan is wanted");
+            problems.add("RECIPE_UNRESOLVED", "/recipe", "recipes are known only to a server: give the plan here");
         } else if (!document.has("plan")) {
             problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(run));
         }
@@ -165,9 +165,9 @@ public final class MissionReader {
                 : new ReadResult.Invalid<>(problems.all());
     }
 
-    /** True also where nobody knows the roster. */
+    /** True also for an unknown roster. */
     private boolean hires(String agent) {
-        return roster == NOBODY || roster.get().stream().anyMatch(each -> each.slug().equals(agent));
+        return roster == UNKNOWN_ROSTER || roster.get().stream().anyMatch(each -> each.slug().equals(agent));
     }
 
     /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
@@ -212,10 +212,10 @@ public final class MissionReader {
     private static String name(JsonNode document, Problems problems) {
         String goal = JsonFields.text(document, "goal", JsonFields.text(document, "task", ""));
         if (!goal.equals(JsonFields.text(document, "task", goal))) {
-            problems.add("INVALID_VALUE", "/task", "goal and task are the same thing: leave one out");
+            problems.add("INVALID_VALUE", "/task", "goal and task are synonyms: remove one");
         }
         if (!document.has("name") && !document.has("goal") && !document.has("task")) {
-            problems.add("REQUIRED", "/name", "a name, a goal or both must be given");
+            problems.add("REQUIRED", "/name", "a name or a goal is required");
         }
         String line = goal.lines().filter(each -> !each.isBlank()).findFirst().orElse("").strip();
         String start = line.codePoints().limit(NAME_LENGTH)

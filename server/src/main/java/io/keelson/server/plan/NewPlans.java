@@ -24,8 +24,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads what a planner answers: {@code {"tasks": […]}}, the work that is left. Tasks that completed stay in the plan
- * and can be depended on; whatever else the old plan had goes. Safe for use by many threads.
+ * Reads a planner's answer: {@code {"tasks": […]}}, the remaining work. Completed tasks stay in the plan
+ * and can be depended on; all others of the old plan are removed. Thread-safe.
  */
 public final class NewPlans {
     private static final int MOST_TASKS = 10_000;
@@ -37,7 +37,7 @@ public final class NewPlans {
     private final Function<UUID, List<RosterAgent>> roster;
 
     /**
-     * @param json as it is to be stored, and as {@link StoredPlans} reads it
+     * @param json the form to store, which {@link StoredPlans} reads
      */
     public record Checked(Plan plan, String json) {}
 
@@ -61,7 +61,7 @@ public final class NewPlans {
     /**
      * @param workspace whose agents may be given tasks
      * @param answer the planner's output; problems point into a document that has it as its {@code plan}
-     * @param old the plan as it is stored
+     * @param old the stored plan
      * @param completed ids of its tasks that have completed
      * @param inputs names of the run's inputs
      */
@@ -117,13 +117,13 @@ public final class NewPlans {
             String id = left.tasks().get(i).id();
             if (completed.contains(id)) {
                 problems.add(new Problem("DUPLICATE_NAME", "/plan/tasks/" + i + "/id", "task '" + Pointers.shown(id)
-                        + "' has completed and stays: leave it out, or give the new one another id"));
+                        + "' has completed and stays in the plan: remove it, or use another id"));
             }
         }
         return problems;
     }
 
-    /** The new tasks at their places; behind them what stands for those that they may depend on. */
+    /** The new tasks at their positions, followed by placeholders for those that they may depend on. */
     private static Plan beside(Plan left, Set<String> completed) {
         List<TaskSpec> tasks = new ArrayList<>(left.tasks());
         Set<String> taken = left.tasks().stream().map(TaskSpec::id).collect(Collectors.toSet());

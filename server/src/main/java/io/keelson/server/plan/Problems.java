@@ -33,7 +33,7 @@ final class Problems {
         problems.forEach(this::add);
     }
 
-    /** Whether something was said of this place or of what it stands in: what is said of it now follows from that. */
+    /** Whether this place or one that contains it has a problem already; further problems there follow from it. */
     boolean cover(String pointer) {
         for (String at = pointer; !at.isEmpty(); at = at.substring(0, at.lastIndexOf('/'))) {
             if (places.contains(at)) {

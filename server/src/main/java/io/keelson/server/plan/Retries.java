@@ -26,7 +26,7 @@ final class Retries {
                         : base.maxElapsed());
     }
 
-    /** The policy in numbers: reading it gives the same, whatever is taken for what is left out. */
+    /** The policy with all values: reading it gives the same policy for any defaults. */
     static ObjectNode write(RetryPolicy policy) {
         ObjectNode written = JsonNodeFactory.instance.objectNode()
                 .put("max_attempts", policy.maxAttempts()).put("max_failures", policy.maxFailures())

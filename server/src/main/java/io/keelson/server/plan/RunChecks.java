@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class RunChecks {
     private final ToolKnowledge tools;
     private final Set<String> tasks;
-    /** True while nobody knows what tasks there will be. */
+    /** True while the plan's tasks are unknown. */
     private final boolean unplanned;
     private final Set<String> inputs;
     private final List<Problem> found = new ArrayList<>();

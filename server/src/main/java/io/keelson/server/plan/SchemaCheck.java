@@ -36,11 +36,11 @@ final class SchemaCheck {
             case "required" -> new Problem("REQUIRED", Pointers.of(at, error.getProperty()),
                     "'" + error.getProperty() + "' must be given");
             case "type" -> new Problem("WRONG_TYPE", at, "expected " + types(rule) + ", found " + type(found)
-                    + (found.isNull() ? ": leave the key out instead" : ""));
+                    + (found.isNull() ? ": omit the key instead" : ""));
             case "enum", "const" -> new Problem("INVALID_VALUE", at, shown(found) + " is not allowed here"
                     + NameSuggestion.hint(found.asString(""), names(rule)) + "; allowed: "
                     + String.join(", ", names(rule)));
-            case "not" -> new Problem("NOT_SUPPORTED_YET", at, "not in this release: " + name(at) + " "
+            case "not" -> new Problem("NOT_SUPPORTED_YET", at, "not supported yet: " + name(at) + " "
                     + shown(found));
             case "maxLength" -> new Problem("TOO_LONG", at, "at most " + rule + " characters are allowed, these are "
                     + found.asString().codePointCount(0, found.asString().length()));
@@ -63,7 +63,7 @@ final class SchemaCheck {
                 + NameSuggestion.hint(key, known) + "; known: " + String.join(", ", known));
     }
 
-    /** The part of the schema in which the keyword stands that speaks. */
+    /** The part of the schema that contains the failed keyword. */
     private JsonNode beside(Error error) {
         SchemaLocation rule = error.getSchemaLocation();
         return schemas.getSchema(new SchemaLocation(rule.getAbsoluteIri(), rule.getFragment().getParent()))

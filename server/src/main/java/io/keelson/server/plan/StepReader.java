@@ -47,7 +47,7 @@ final class StepReader {
     StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
         String tool = JsonFields.text(raw, "tool", "");
         if (Set.of(WAIT_TOOL, SIGNAL_TOOL, RUN_TOOL, APPROVAL_TOOL).contains(tool)) {
-            problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot stand here: nobody is called by it");
+            problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot be used here: it calls no tool");
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
                 JsonFields.seconds(raw, "timeout_seconds",
@@ -70,7 +70,7 @@ final class StepReader {
         return normal;
     }
 
-    /** What a plan calls it: some kinds are told by their tool. */
+    /** The kind's name in a plan: some kinds are given by their tool. */
     private static StepKind said(StepKind kind) {
         return switch (kind) {
             case WAIT, SIGNAL, RUN -> StepKind.TOOL;

@@ -76,7 +76,7 @@ final class TreeBuilder {
             String here = Pointers.of(at, key);
             JsonNode value = value(next(), here, depth + 1);
             if (object.has(key)) {
-                problems.add("DUPLICATE_KEY", here, "the key '" + Pointers.shown(key) + "' stands here twice");
+                problems.add("DUPLICATE_KEY", here, "the key '" + Pointers.shown(key) + "' occurs twice");
             }
             object.set(key, value);
         }

@@ -9,14 +9,14 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What an agent is told in each of its turns: the run's goal, the task in words, its instructions, what it may call, the
+ * The input of each turn of an agent: the run's goal, the task in words, its instructions, its tools, the
  * outputs of the task's data upstreams, its earlier turns, and what was wrong with the task's last attempt.
  */
 final class TurnInput {
 
     private TurnInput() {}
 
-    /** @param agent null when nobody in particular does the task */
+    /** @param agent null when no agent is assigned */
     static ObjectNode of(JsonNode task, String title, List<Dependency> upstreams, @Nullable Hired agent) {
         ObjectNode input = JsonNodeFactory.instance.objectNode().put("goal", "${ .run.goal }").put("title", title);
         copy(task, "description", input, "description");
@@ -50,7 +50,7 @@ final class TurnInput {
         agent.terms().tools().forEach(input.putArray("tools")::add);
     }
 
-    /** Whoever writes an agent's instructions writes no plan: nothing in them is an expression. */
+    /** Escapes an agent's instructions, which must not be evaluated as expressions. */
     private static String literal(String text) {
         return text.replace("${", "$${");
     }

@@ -110,7 +110,7 @@ public final class Recipes {
     }
 
     /**
-     * Puts another mission in the place of a recipe's; the same one makes no version. Its lineage stays.
+     * Replaces a recipe's mission by a new version; an equal mission creates no version. Its lineage stays.
      *
      * @throws SQLException with the state of a unique violation when another recipe has its name
      */
@@ -154,7 +154,7 @@ public final class Recipes {
      * By name.
      *
      * @param name only that one; null for all
-     * @param after the name after which to go on; null for the first
+     * @param after the name after which the page starts; null for the first
      */
     public List<Recipe> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {

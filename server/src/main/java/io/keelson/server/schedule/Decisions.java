@@ -14,12 +14,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a schedule's times that have come, decided by whoever holds the schedule's row. A run is made before it
- * is noted that it was: whoever comes after a crash between the two makes the same run, which is there then.
+ * Decides the due times of a schedule, under the lock of its row. A run is created before it
+ * is recorded: after a crash between the two, the next server submits the same run, which then exists already.
  */
 final class Decisions {
     private static final int MOST_AT_ONCE = 100;
-    /** So soon somebody looks again whether the run has ended that another waits for. */
+    /** Poll interval for the end of a run that a queued time waits for. */
     private static final Duration QUEUE_LOOK = Duration.ofSeconds(1);
     private static final RunSubmitter.Outcome PAUSED = new RunSubmitter.Outcome.Refused("SCHEDULE_PAUSED",
             "the schedule was paused before the run was made");

@@ -19,13 +19,13 @@ public interface RunSubmitter {
         record Refused(String code, String message) implements Outcome {}
     }
 
-    /** Makes and starts the run of a tick; one that was made already is left as it is. */
+    /** Creates and starts the run of a scheduled time; an existing run is left unchanged. */
     Outcome make(Schedule schedule, ScheduledTime time) throws InterruptedException;
 
     /** Whether the run of a tick was made, though it may be deleted by now. */
     boolean made(ScheduledTime time);
 
-    /** Ends a run that is open; one that has ended stays as it is. */
+    /** Cancels an open run; an ended run stays unchanged. */
     void cancel(UUID run, String reason) throws InterruptedException;
 
     /** Those of these runs that have ended. */

@@ -5,12 +5,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A schedule as it stands.
+ * A stored schedule.
  *
  * @param runsMade for times of its own; neither those that were asked for by hand nor backfills
  * @param timesMissed within the window, that made no run
  * @param nextRunAt null when it is paused or over
- * @param version rises with every change that somebody makes
+ * @param version incremented by each change of a user
  */
 public record Schedule(UUID id, UUID workspaceId, ScheduleSpec spec, int runsMade, int timesMissed, boolean paused,
         @Nullable Instant nextRunAt, int version, String createdBy, Instant createdAt, Instant updatedAt) {

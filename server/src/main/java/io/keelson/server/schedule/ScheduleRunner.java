@@ -52,7 +52,7 @@ public final class ScheduleRunner implements AutoCloseable {
                 try {
                     look();
                 } catch (RuntimeException e) {
-                    LOG.warn("schedules wait a moment longer, as looking for them failed", e);
+                    LOG.warn("could not read due schedules, retrying", e);
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }
@@ -60,7 +60,7 @@ public final class ScheduleRunner implements AutoCloseable {
         }
     }
 
-    /** Acts on everything that is due now and that nobody else is at. */
+    /** Processes all due schedules that no other server has locked. */
     public void look() throws InterruptedException {
         List<UUID> found;
         do {
@@ -89,14 +89,14 @@ public final class ScheduleRunner implements AutoCloseable {
         return waking.stream().map(Schedule::id).toList();
     }
 
-    /** The same whoever asks. */
+    /** Deterministic: the same on all servers. */
     private static Duration jitter(Schedule schedule, Instant time) {
         long seed = schedule.id().getLeastSignificantBits() * 31 + time.getEpochSecond();
         long mixed = (seed ^ seed >>> 30) * 0xbf58476d1ce4e5b9L;
         return Duration.ofMillis(Math.floorMod(mixed ^ mixed >>> 27, schedule.spec().jitter().toMillis() + 1));
     }
 
-    /** Acts on what is due of one schedule, unless somebody else is at it. */
+    /** Processes the due times of one schedule, unless another thread has locked it. */
     public void take(UUID id) throws InterruptedException {
         try {
             InterruptedException interrupted = database.inTransaction(c -> take(c, id));
@@ -104,7 +104,7 @@ public final class ScheduleRunner implements AutoCloseable {
                 throw interrupted;
             }
         } catch (RuntimeException e) {
-            LOG.warn("schedule {} could not be acted upon and is tried again", id, e);
+            LOG.warn("could not process schedule {}, retrying", id, e);
             database.runInTransaction(c -> schedules.postpone(c, id, schedules.now(c).plus(AFTER_A_FAILURE)));
         }
     }
@@ -123,8 +123,8 @@ public final class ScheduleRunner implements AutoCloseable {
     }
 
     /**
-     * Notes that a run is wanted now, whatever the schedule's policies say; {@link #take} makes it. Empty where the schedule
-     * is no longer there.
+     * Requests a run now, regardless of the schedule's policies; {@link #take} creates it. Empty if the schedule
+     * no longer exists.
      */
     public Optional<ScheduledTime> trigger(Connection c, Schedule schedule) throws SQLException {
         Instant now = schedules.now(c).truncatedTo(ChronoUnit.MICROS);
@@ -136,8 +136,8 @@ public final class ScheduleRunner implements AutoCloseable {
     }
 
     /**
-     * Notes that runs are wanted for these times, whatever the schedule's policies say; a time that was backfilled before is
-     * left out.
+     * Requests runs for these times, regardless of the schedule's policies; a time that was already backfilled is
+     * skipped.
      *
      * @return false where the schedule is no longer there
      */

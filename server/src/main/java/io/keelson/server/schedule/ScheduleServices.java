@@ -1,4 +1,4 @@
 package io.keelson.server.schedule;
 
-/** What the API needs of this room. */
+/** The services of this package that the API uses. */
 public record ScheduleServices(Schedules schedules, ScheduledTimes scheduledTimes, ScheduleRunner scheduleRunner) {}

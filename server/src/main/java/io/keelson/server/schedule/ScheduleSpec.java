@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What somebody wants of a schedule, checked.
+ * The validated specification of a schedule.
  *
  * @param name unique in its workspace
  * @param recipe what it makes runs of; null where it has a mission of its own

@@ -71,7 +71,7 @@ public final class ScheduledTimes {
         this.ids = ids;
     }
 
-    /** Notes a time that is to be acted upon, once; a time of that kind that is there stays as it is. */
+    /** Records a due time once; an existing time of that kind stays unchanged. */
     void add(Connection c, Schedule schedule, Instant time, ScheduledTime.Kind kind, Instant fireAt)
             throws SQLException {
         try (PreparedStatement s = c.prepareStatement(INSERT)) {
@@ -162,13 +162,13 @@ public final class ScheduledTimes {
         }
     }
 
-    /** Where a list goes on. */
+    /** The position of the next page. */
     public record Place(Instant scheduledFor, ScheduledTime.Kind kind) {}
 
     /**
      * Newest first.
      *
-     * @param after where to go on; null for the first
+     * @param after the position after which the page starts; null for the first
      */
     public List<ScheduledTime> list(Connection c, UUID workspace, UUID schedule, @Nullable Place after, int limit)
             throws SQLException {

@@ -55,7 +55,7 @@ public final class Schedules {
              where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
              order by name limit ?""";
 
-    /** Of those that others hold at this moment somebody takes care. */
+    /** Skips schedules that other servers have locked. */
     private static final String WAKING = "select " + COLUMNS + """
 
              from schedules where wake_at <= (select {now}) order by wake_at limit ?
@@ -109,8 +109,8 @@ public final class Schedules {
     }
 
     /**
-     * Puts another wish in the place of a schedule's, or pauses it, or lets it go on. Times that have passed are not looked
-     * at again.
+     * Replaces a schedule's specification, or pauses or resumes it. Past times are not evaluated
+     * again.
      *
      * @throws SQLException with the state of a unique violation when another one has its name
      */
@@ -156,7 +156,7 @@ public final class Schedules {
      * By name.
      *
      * @param name only that one; null for all
-     * @param after the name after which to go on; null for the first
+     * @param after the name after which the page starts; null for the first
      */
     public List<Schedule> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {

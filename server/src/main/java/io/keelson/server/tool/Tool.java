@@ -9,7 +9,7 @@ public interface Tool {
 
     /**
      * Does the work once. Input was checked against {@link ToolSpec#inputSchema()} before.
-     * An interrupt means cancel or timeout: whatever the call started must have ended when this returns or throws.
+     * An interrupt means cancel or timeout: everything that the call started must have ended when this returns or throws.
      *
      * @throws ToolFailure the named, classified outcome "it did not work"; any other exception counts as a bug of the
      *     tool and is treated as {@code infrastructure}

@@ -11,12 +11,12 @@ import tools.jackson.databind.JsonNode;
  *
  * @param input resolved: no expressions are left in it
  * @param attempt counts from 1 for each step
- * @param leaseEpoch the fence of this execution; grows with every acquisition of the step
- * @param effectKey the same for all attempts of one logical step; to be handed to whatever can deduplicate by it
+ * @param leaseEpoch the fencing token of this execution; increases with every acquisition of the step
+ * @param effectKey the same for all attempts of one logical step; pass it to external systems for deduplication
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
  * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
  * @param log lines people can read beside the step
- * @param struck for what is cut before it is handed over; all that is handed over is struck in any case
+ * @param struck redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution
  */
 public record ToolCall(

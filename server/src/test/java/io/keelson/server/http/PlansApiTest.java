@@ -197,9 +197,9 @@ class PlansApiTest {
     void missionThatCannotBePlannedIsRefused() {
         Answer none = api.post(API + "/runs", "{\"name\": \"Fly\", \"kind\": \"flight\"}");
         assertThat(none.status()).isEqualTo(422);
-        assertThat(none.text()).contains("PLAN_REQUIRED", "neither a plan nor a goal");
+        assertThat(none.text()).contains("PLAN_REQUIRED", "a plan, a goal, a recipe or an agent_slug is required");
         Answer kept = api.post(API + "/recipes", "{\"name\": \"fly\", \"goal\": \"Fly\"}");
-        assertThat(kept.text()).contains("PLAN_REQUIRED", "has a plan");
+        assertThat(kept.text()).contains("PLAN_REQUIRED", "requires a plan");
         Answer both = api.post(API + "/runs", """
                 {"goal": "Fly", "config": {"planner": {"tool": "echo"}, "replan": {"planner": {"tool": "echo"}}}}""");
         assertThat(both.text()).contains("/config/replan/planner");

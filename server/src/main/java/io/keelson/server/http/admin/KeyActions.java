@@ -33,7 +33,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The keys of the caller's workspace, and an operator's of any. Nobody gets a key that may do more than their own. */
+/** API keys of the caller's workspace and, for operators, of any. A caller cannot create a key with more scopes than its own. */
 public final class KeyActions {
 
     private static final int MAX_NAME = 200;

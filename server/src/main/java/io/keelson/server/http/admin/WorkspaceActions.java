@@ -51,7 +51,7 @@ public final class WorkspaceActions {
     private final KeyedTransaction transaction;
     private final Runnable limited;
 
-    /** @param limited is told when limits have changed */
+    /** @param limited called when limits have changed */
     public WorkspaceActions(Workspaces workspaces, Reads reads, WorkspacePurger purger, Ids ids,
             KeyedTransaction transaction, Runnable limited) {
         this.workspaces = workspaces;
@@ -214,7 +214,7 @@ public final class WorkspaceActions {
         }
     }
 
-    /** Closes the workspace and cancels what is open in it. Repeated it goes on with what is still open. */
+    /** Closes the workspace and cancels its open runs. A repeated call cancels the runs that are still open. */
     private ApiResponse close(ApiRequest request) throws IOException {
         return ApiResponse.ok(document(closed(request)));
     }
@@ -232,7 +232,7 @@ public final class WorkspaceActions {
         return closed;
     }
 
-    /** Closes it, too; what it has is removed from then on. Repeated it changes nothing. */
+    /** Closes the workspace, and removes its data in the background. Repeating the call changes nothing. */
     private ApiResponse delete(ApiRequest request) throws IOException {
         WorkspaceRow closed = closed(request);
         purger.asks().ask(closed.id(), request.origin());

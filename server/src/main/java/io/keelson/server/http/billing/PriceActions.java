@@ -34,7 +34,7 @@ public final class PriceActions {
     private final PriceTable prices;
     private final Runnable changed;
 
-    /** @param changed is told when prices have been changed */
+    /** @param changed called when prices have changed */
     public PriceActions(PriceTable prices, Runnable changed) {
         this.changed = changed;
         this.prices = prices;

@@ -41,8 +41,8 @@ public final class CommandAnswers {
                         payload, target, new CommandRequest.Asker(String.valueOf(request.actor().id()),
                                 request.actor().type().wire(), null, null, request.origin())));
         return switch (result) {
-            case CommandResult.Sent(EffectCommand command) -> told(command, location, document, false);
-            case CommandResult.Replayed(EffectCommand command) -> told(command, location, document, true)
+            case CommandResult.Sent(EffectCommand command) -> answer(command, location, document, false);
+            case CommandResult.Replayed(EffectCommand command) -> answer(command, location, document, true)
                     .header(Idempotency.REPLAYED, "true");
             case CommandResult.Conflict(EffectCommand command) -> throw ApiProblem.of(409,
                     ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for another command")
@@ -76,7 +76,7 @@ public final class CommandAnswers {
         return key;
     }
 
-    private static ApiResponse told(EffectCommand command, @Nullable Function<EffectCommand, String> location,
+    private static ApiResponse answer(EffectCommand command, @Nullable Function<EffectCommand, String> location,
             Function<EffectCommand, ObjectNode> document, boolean again) {
         String why = command.errorCode() + ": " + command.errorMessage();
         String id = command.id().toString();

@@ -25,7 +25,7 @@ import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Deployments and orders: made and ended by commands, read from whoever keeps them. */
+/** Deployments and orders: created and ended by commands, read from their providers. */
 public final class DeploymentOrderActions {
 
     private static final int MAX_NAME = 200;

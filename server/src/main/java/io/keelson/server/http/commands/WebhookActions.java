@@ -33,7 +33,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Receivers of events: for a workspace's administrators, as what they get leaves the house. */
+/** Webhooks: only for a workspace's administrators, because events are sent to external systems. */
 public final class WebhookActions {
 
     private static final int MAX_URL = 2_048;

@@ -179,7 +179,7 @@ public final class RecipeActions {
         return runs.run(apiRequest, recipeMissions.ofRecipe(recipe, number, mission, asMission(request), "/inputs"));
     }
 
-    /** The values of inputs are called so here, and it starts at once unless it is told otherwise. */
+    /** Renames the input values to {@code inputs}, and starts the run at once by default. */
     private static ObjectNode asMission(ObjectNode request) {
         ObjectNode mission = request.deepCopy();
         JsonNode inputs = mission.remove("inputs");

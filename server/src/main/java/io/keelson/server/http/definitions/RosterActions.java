@@ -92,7 +92,7 @@ public final class RosterActions {
         });
     }
 
-    /** All that can be said of it is said anew; its slug stays. */
+    /** Replaces the agent's definition; its slug stays. */
     private ApiResponse update(ApiRequest request) throws IOException {
         request.query().done();
         String name = name(request);

@@ -37,7 +37,7 @@ final class ScheduleBody {
 
     private ScheduleBody() {}
 
-    /** @param paused as it is asked for */
+    /** @param paused as requested */
     record Asked(ScheduleSpec spec, boolean paused) {}
 
     /**

@@ -39,7 +39,7 @@ public final class BoardActions {
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,15}");
     /** What a JSON number holds exactly. */
     private static final long MAX_ID = (1L << 53) - 1;
-    /** What stands at the top where nothing else is asked for: runs, and all that people make. */
+    /** Sources of the top level without another filter: runs, and all tasks created by people. */
     private static final List<String> TOP = List.of("user", "recipe", "orchestration");
 
     private final Board board;

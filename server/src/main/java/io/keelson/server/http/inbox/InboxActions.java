@@ -28,7 +28,7 @@ public final class InboxActions {
 
     /** In place of a name, which begins with neither. */
     private static final String CALLER = "@me";
-    private static final String NOBODY = "@none";
+    private static final String UNASSIGNED = "@none";
     private static final int MAX_NAME = 100;
     private static final List<String> YES_NO = List.of("true", "false");
 
@@ -62,8 +62,8 @@ public final class InboxActions {
         if (run != null && runId == null) {
             throw Query.invalid("run_id", "must be a run's id");
         }
-        Filter filter = new Filter(kind, runId, NOBODY.equals(assignee) ? null : named(request, assignee),
-                NOBODY.equals(assignee), overdue);
+        Filter filter = new Filter(kind, runId, UNASSIGNED.equals(assignee) ? null : named(request, assignee),
+                UNASSIGNED.equals(assignee), overdue);
         List<ObjectNode> found = items.rows(request.workspace(), filter, after, limit + 1);
         List<ObjectNode> page = found.stream().limit(limit).toList();
         String next = found.size() <= limit ? null : cursor.write(text(Place.of(page.getLast())));
@@ -103,13 +103,13 @@ public final class InboxActions {
         return ApiResponse.resource(stats);
     }
 
-    /** What is left out stays as it is; null is nobody, and the due time of the run's own rule. */
+    /** Omitted members stay unchanged; null removes the assignee, or restores the due time of the run's own rule. */
     private ApiResponse assign(ApiRequest request) throws IOException {
         request.query().done();
         InboxItems.Id id = InboxItems.id(request);
         Fields fields = request.fields();
         String who = fields.optionalText("assignee", MAX_NAME);
-        String assignee = NOBODY.equals(who) ? null : named(request, who);
+        String assignee = UNASSIGNED.equals(who) ? null : named(request, who);
         Instant due = fields.optionalTime("due_at");
         boolean keepsAssignee = !fields.has("assignee") && !fields.clears("assignee");
         boolean keepsDue = !fields.has("due_at") && !fields.clears("due_at");

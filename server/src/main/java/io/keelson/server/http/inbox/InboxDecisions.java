@@ -23,7 +23,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Answers to what waits in the inbox: each goes through the door of what it is about, and no further. */
+/** Answers to inbox items: each calls the decision of its subject only. */
 public final class InboxDecisions {
 
     private static final int MAX_COMMENT = 2_000;
@@ -55,7 +55,7 @@ public final class InboxDecisions {
     /**
      * @param gate the attempt of a task that is meant; null for whichever waits
      * @param retry whether a task whose output is rejected is done again
-     * @param limit what a run may cost from now on; null leaves it as it is
+     * @param limit the run's new hard limit; null leaves it unchanged
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
             @Nullable BigDecimal limit) {}

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What waits for people, as it is shown to them: the question, and what becomes of either answer. */
+/** Inbox items for people: the question, and the effect of either answer. */
 public record InboxItems(Reads reads, Database database, Inbox inbox) {
 
-    /** What an id in a request stands for. */
+    /** An item's id in a request: its kind and subject. */
     record Id(InboxKind kind, UUID subject) {
 
         /** Its text. */
@@ -91,7 +91,7 @@ public record InboxItems(Reads reads, Database database, Inbox inbox) {
             case PROPOSAL -> row.get("proposal_data");
             case APPROVAL_STEP -> row.get("input");
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
-            case ESCALATION -> replan(row) ? PlanChange.told((ObjectNode) row.get("subject_data"))
+            case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data"))
                     : row.get("subject_data");
         });
         String self = "/api/v1/inbox/" + id;

@@ -13,22 +13,22 @@ final class PlanChange {
     private PlanChange() {}
 
     /**
-     * What the inbox reads, with the ids of tasks divided by what becomes of them.
+     * Converts the subject read by the inbox: groups the ids of tasks by their change.
      *
      * @param read with {@code proposed}, {@code previous} and {@code completed}, which are taken out
      */
-    static ObjectNode told(ObjectNode read) {
-        ObjectNode told = read.deepCopy();
-        Set<String> proposed = ids(told.remove("proposed"));
-        Set<String> previous = ids(told.remove("previous"));
-        Set<String> completed = ids(told.remove("completed"));
-        ObjectNode changes = told.putObject("changes");
+    static ObjectNode document(ObjectNode read) {
+        ObjectNode document = read.deepCopy();
+        Set<String> proposed = ids(document.remove("proposed"));
+        Set<String> previous = ids(document.remove("previous"));
+        Set<String> completed = ids(document.remove("completed"));
+        ObjectNode changes = document.putObject("changes");
         put(changes, "added", without(proposed, previous));
         put(changes, "replaced", common(proposed, previous));
         put(changes, "dropped", without(without(previous, proposed), completed));
         put(changes, "kept", completed);
-        told.put("estimated_cost", estimate(told.path("plan")));
-        return told;
+        document.put("estimated_cost", estimate(document.path("plan")));
+        return document;
     }
 
     private static BigDecimal estimate(JsonNode plan) {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What humans do to one agent of a run. The answer is the agent as it is afterwards. */
+/** Actions of humans on one agent of a run. Each returns the changed agent. */
 public final class AgentActions {
 
     private static final int MAX_REASON = 2_000;

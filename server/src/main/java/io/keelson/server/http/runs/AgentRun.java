@@ -17,7 +17,7 @@ final class AgentRun {
 
     private AgentRun() {}
 
-    /** What of a mission it takes as it is; the mission's own schema judges it. */
+    /** Members passed to the mission unchanged; the mission's schema checks them. */
     private static final String[] SAME = {"name", "description", "config", "priority", "trigger", "tags", "external_id",
             "external_id_policy"};
 

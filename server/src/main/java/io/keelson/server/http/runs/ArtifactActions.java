@@ -29,7 +29,7 @@ public final class ArtifactActions {
             Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
 
     private final Reads reads;
-    /** For so long at least somebody who has found an artifact can go on reading it. */
+    /** Minimum time for which an artifact that was requested stays readable. */
     private static final Duration READERS = Duration.ofHours(1);
 
     private final ArtifactStore store;

@@ -25,7 +25,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Commands to all runs that a filter finds: asked for at once, carried out little by little. */
+/** Bulk jobs: commands to all runs that match a filter, executed in the background. */
 public final class BulkActions {
 
     private static final int MAX_REASON = 2_000;

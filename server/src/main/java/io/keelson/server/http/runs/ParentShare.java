@@ -12,8 +12,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run that another one has started costs no more than that one has allotted it. Where somebody allows it more, the
- * other one is asked first; what it gives stays given should this server die before the run hears of it.
+ * Raises the limit of a child run, whose cost is bounded by its parent's allotment. The
+ * parent allots the amount first; the allotment stays if this server crashes before it reaches the child run.
  */
 public final class ParentShare {
 
@@ -35,7 +35,7 @@ public final class ParentShare {
         ask(request, run, hardLimit, false);
     }
 
-    /** Likewise, of a run that is held up; if it is not, nobody is asked. */
+    /** Likewise for a run that is stopped by its budget; without effect for other runs. */
     public void askForStopped(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit)
             throws InterruptedException {
         ask(request, run, hardLimit, true);

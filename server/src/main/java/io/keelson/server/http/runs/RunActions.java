@@ -28,7 +28,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** What clients do to a run that exists. Every answer is the run as it is afterwards. */
+/** Actions on existing runs. Each returns the changed run. */
 public final class RunActions {
 
     private static final int MAX_REASON = 2_000;
@@ -137,7 +137,7 @@ public final class RunActions {
         });
     }
 
-    /** One that was never started is cancelled first: whatever is open can still begin. */
+    /** Cancels a run that was never started first, as its open work could still start. */
     private ApiResponse delete(ApiRequest request) throws IOException, InterruptedException {
         request.query().done();
         request.fields().done();

@@ -28,7 +28,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code POST /runs/{id}/signals/{name}}: what a step waits for, or will. A payload has to fit the schemas of all steps
- * that wait for the name or are yet to; it is bounded, for it is kept, and secrets are struck out of it.
+ * that wait or will wait for the name. The payload is stored; so its size is limited and secrets are redacted.
  */
 public final class SignalActions {
 

@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What humans do to one task. Every answer is the task as it is afterwards. */
+/** Actions of humans on one task. Each returns the changed task. */
 public final class TaskActions {
 
     private static final int MAX_TEXT = 2_000;
@@ -42,7 +42,7 @@ public final class TaskActions {
         }));
     }
 
-    /** Who may not approve may not pass an approval by ending its task either: the run may go on after it. */
+    /** Requires the scope {@code approve} for ending a task with a pending approval: the run may continue after it. */
     private void requireApproval(ApiRequest request, UUID task) {
         if (reads.read((runs, c) -> runs.asksForApproval(c, request.workspace(), task))) {
             request.require(Scope.APPROVE);

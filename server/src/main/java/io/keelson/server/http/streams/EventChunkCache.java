@@ -36,7 +36,7 @@ final class EventChunkCache {
     /** All begin and end at the same numbers; a run's events are numbered without a gap. */
     private record Key(UUID run, long stretch) {}
 
-    /** The events of a stretch as far as they have been read; whoever reads on holds the lock. */
+    /** The events of a chunk that were read so far; the reading thread holds the lock. */
     private static final class Chunk {
         private final ReentrantLock reading = new ReentrantLock();
         private final byte[][] texts = new byte[STRETCH][0];

@@ -20,12 +20,12 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * Events as they happen (server-sent events, the HTML standard). A stream goes on where the last one broke off, by the
+ * Streams of a run's events (server-sent events, the HTML standard). A stream resumes after the last received event, by the
  * number of the last event that was seen; it ends behind the last event of a run that has ended.
  */
 public final class EventStreams {
 
-    /** How often a stream without events looks whether its key is still good, and how often its client hears of it. */
+    /** Interval at which an idle stream checks its API key and sends a keep-alive. */
     private static final Duration BEAT = Duration.ofSeconds(5);
     private static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
     /** When a client whose stream broke off comes again. */
@@ -75,7 +75,7 @@ public final class EventStreams {
                 .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     }
 
-    /** What a client says that goes on. */
+    /** The event to resume after, as the client sends it. */
     static long lastSeen(ApiRequest request, long absent) {
         String id = request.header("Last-Event-ID");
         if (id == null || id.isEmpty()) {
@@ -118,7 +118,7 @@ public final class EventStreams {
         }
     }
 
-    /** Whoever is sent a run's events. */
+    /** One client of a run's event stream. */
     private final class Reader {
         private final ApiRequest request;
         private final UUID run;

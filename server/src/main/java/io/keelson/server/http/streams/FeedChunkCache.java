@@ -11,11 +11,11 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Stretches of workspaces' feeds as they were read: all who follow one workspace are sent the same text, read once. Those that
- * were used last are kept, as far as they have room.
+ * were used last are kept, up to the cache's size.
  */
 final class FeedChunkCache {
 
-    /** In ids, those of other workspaces and of nobody included. */
+    /** Chunk length in ids, including unused ids and those of other workspaces. */
     static final int STRETCH = 2_048;
     private static final int MOST_KEPT = 32;
     private static final long MOST_BYTES = 32L << 20;

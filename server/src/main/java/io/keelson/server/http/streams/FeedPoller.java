@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Up to which id events are settled, for all who follow workspaces: one look at the database a few times a second, and
- * none while nobody follows. For any number of threads.
+ * Polls the id up to which events are settled, for all workspace streams: one query a few times a second, and
+ * none without streams. Thread-safe.
  */
 public final class FeedPoller {
 
@@ -28,7 +28,7 @@ public final class FeedPoller {
         this.shutdown = shutdown;
     }
 
-    /** Somebody who follows until it is closed. */
+    /** One follower, until it is closed. */
     public final class Watch implements AutoCloseable {
 
         /** Waits until that id is settled, or the time is over or the server stops. The highest that is known then. */

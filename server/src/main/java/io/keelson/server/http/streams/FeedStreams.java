@@ -26,7 +26,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens in a workspace, as it happens (server-sent events). A stream goes on where the last one broke off, on any
+ * Streams of a workspace's events (server-sent events). A stream resumes after the last received event, on any
  * server, by the id of the last event that was seen; what commits late is not skipped (specification: reliability, race
  * 17).
  */
@@ -105,14 +105,14 @@ public final class FeedStreams {
         return run;
     }
 
-    /** Whoever is sent a workspace's events. */
+    /** One client of a workspace's event stream. */
     private final class Reader {
         private final ApiRequest request;
         private final Set<String> types;
         private final @Nullable UUID run;
         private final OutputStream out;
         private long seen;
-        private long told;
+        private long sent;
         /** The stretch that is being sent; read as a whole and shared. */
         private long from;
         private long to;
@@ -124,7 +124,7 @@ public final class FeedStreams {
             this.run = run;
             this.out = out;
             this.seen = seen;
-            this.told = seen;
+            this.sent = seen;
         }
 
         /** @param head what was there when it came: that much is sent before quiet counts */
@@ -149,8 +149,8 @@ public final class FeedStreams {
 
         /** Who comes again need not read again what was none of theirs. */
         private void beat() throws IOException {
-            write((seen > told ? "id: " + seen + "\n\n" : ":\n\n").getBytes(StandardCharsets.UTF_8));
-            told = seen;
+            write((seen > sent ? "id: " + seen + "\n\n" : ":\n\n").getBytes(StandardCharsets.UTF_8));
+            sent = seen;
         }
 
         private boolean sendUpTo(long settled) throws IOException, InterruptedException {
@@ -159,7 +159,7 @@ public final class FeedStreams {
                 List<FeedChunkCache.Piece> part = next(settled);
                 for (FeedChunkCache.Piece piece : part) {
                     out.write(piece.text());
-                    told = piece.id();
+                    sent = piece.id();
                     any = true;
                 }
                 if (!part.isEmpty()) {

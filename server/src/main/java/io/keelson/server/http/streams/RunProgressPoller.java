@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far watched runs have come: one look at the database for all of them, a few times a second, and none while nobody
- * watches. What another server commits is seen like what this one does. For any number of threads.
+ * Polls the progress of watched runs: one query for all of them, a few times a second, and none without
+ * watchers. Covers commits of all servers. Thread-safe.
  */
 public final class RunProgressPoller {
 
@@ -44,7 +44,7 @@ public final class RunProgressPoller {
         this.shutdown = shutdown;
     }
 
-    /** Somebody who watches a run until it is closed. */
+    /** One watcher of a run, until it is closed. */
     public final class Watch implements AutoCloseable {
         private final UUID run;
         private final Watched watched;
@@ -91,7 +91,7 @@ public final class RunProgressPoller {
     private void look() {
         try {
             for (Set<UUID> watched = watched(); !watched.isEmpty(); watched = watched()) {
-                told(watched);
+                poll(watched);
                 if (shutdown.await(LOOK)) {
                     break;
                 }
@@ -110,7 +110,7 @@ public final class RunProgressPoller {
         return Set.copyOf(runs.keySet());
     }
 
-    private void told(Set<UUID> watched) {
+    private void poll(Set<UUID> watched) {
         try {
             Map<UUID, Progress> news = lookup.of(watched);
             synchronized (this) {

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What streams ask the database: a few at a time, however many there are, so that the connections that they share with all
- * other requests are never theirs alone. Whoever was told nothing waits and asks again.
+ * Database reads of event streams, with limited concurrency, so that streams cannot take all connections shared with
+ * other requests. A stream that gets no permit waits and retries.
  */
 public final class StreamReads {
 
@@ -51,7 +51,7 @@ public final class StreamReads {
                 LOG.debug("event stream is waiting for the database", failure);
             }
             if (shutdown.await(PAUSE)) {
-                throw new InterruptedException("the server stops");
+                throw new InterruptedException("the server is stopping");
             }
         }
     }

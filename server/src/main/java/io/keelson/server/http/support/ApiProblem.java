@@ -9,8 +9,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A request that is answered with a problem document (RFC 9457). It is thrown through the parsing of a request, where
- * every line may find something wrong, and never leaves this room.
+ * A problem document (RFC 9457) as an exception. Thrown while a request is parsed and executed; {@link ExceptionMapper}
+ * turns it into the response.
  */
 public final class ApiProblem extends RuntimeException {
 

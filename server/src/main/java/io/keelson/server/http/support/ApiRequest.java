@@ -126,7 +126,7 @@ public final class ApiRequest {
         return Fields.of(body.json());
     }
 
-    /** The body as it comes; nobody bounds it but who reads it. */
+    /** The body as a stream, without a limit; the reader must limit it. */
     public InputStream stream() {
         return body.stream();
     }
@@ -150,7 +150,7 @@ public final class ApiRequest {
         return text == null ? "" : text;
     }
 
-    /** The idempotency key that it bears; null for none. */
+    /** The request's idempotency key; null for none. */
     public Idempotency.@Nullable Keyed keyed() {
         return keyed;
     }

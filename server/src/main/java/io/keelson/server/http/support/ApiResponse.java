@@ -24,7 +24,7 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         /** A JSON document. */
         record Document(String type, JsonNode json) implements Content {}
 
-        /** Bytes that are read while they are sent, -1 when nobody knows how many. The sender closes the stream. */
+        /** A stream that is read while it is sent; length -1 if unknown. The sender closes the stream. */
         record Stream(String type, long length, InputStream bytes) implements Content {}
 
         /** What is written as it comes, for as long as the writer writes. */

@@ -46,7 +46,7 @@ public final class Authenticator {
         var _ = holder(request.header("Authorization"));
     }
 
-    /** Refuses a call to an open route that bears no key with the scope. */
+    /** Rejects a request to an open route without a key that has the scope. */
     public void requireHolder(ApiRequest request, Scope scope) {
         require(holder(request.header("Authorization")), scope);
     }

@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 public final class Body implements AutoCloseable {
 
     private static final int PIECE = 16 << 10;
-    private static final UUID NOBODY = new UUID(0, 0);
+    private static final UUID NO_WORKSPACE = new UUID(0, 0);
 
     /** What the parser says of a source that it does not show. */
     private static final Pattern SOURCE =
@@ -105,7 +105,7 @@ public final class Body implements AutoCloseable {
     /** Done for the caller's workspace where tenants have their turns. */
     public <T> T computed(ScopedValue.CallableOp<T, RuntimeException> work) throws InterruptedIOException {
         try {
-            return computation.run(() -> new Computation.Owner(workspace == null ? NOBODY : workspace, null), work);
+            return computation.run(() -> new Computation.Owner(workspace == null ? NO_WORKSPACE : workspace, null), work);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException(e.getMessage());

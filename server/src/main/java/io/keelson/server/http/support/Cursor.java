@@ -5,7 +5,7 @@ import java.util.Base64;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Where a list goes on, as opaque text that says which list it belongs to. */
+/** The position of the next page of a list, as opaque text bound to that list. */
 public final class Cursor {
 
     private final String list;
@@ -23,7 +23,7 @@ public final class Cursor {
     /**
      * The position in the query's {@code cursor}; null where there is none.
      *
-     * @param read makes the position; whatever it throws says that the text is none
+     * @param read parses the position; any exception means an invalid cursor
      */
     public <T> @Nullable T read(Query query, Function<String, T> read) {
         String text = query.text("cursor");

@@ -11,7 +11,7 @@ import org.eclipse.jetty.http.HttpException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a caller is told when something goes wrong. Never more than they can use: causes go to the log. */
+/** Maps exceptions to problem documents. Causes go to the log only. */
 public final class ExceptionMapper {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExceptionMapper.class);

@@ -264,7 +264,7 @@ public final class Fields extends JsonObjectReader {
         return word(key, words, "");
     }
 
-    /** Any JSON as it is, cleaned of what the database cannot hold; null where there is none. */
+    /** Any JSON value, cleaned of characters that the database cannot store; null if absent. */
     @Nullable public JsonNode any(String key) {
         JsonNode value = value(key);
         if (value == null) {

@@ -4,7 +4,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What an id in a request stands for: a UUID, which may bear its kind's prefix ({@code run_…}). */
+/** Kinds of ids in requests: a UUID, optionally with the kind's prefix ({@code run_…}). */
 public enum IdKind {
     RUN("run_", ErrorCode.RUN_NOT_FOUND, "run"),
     TASK("task_", ErrorCode.TASK_NOT_FOUND, "task"),

@@ -34,7 +34,7 @@ public final class Idempotency {
                     + "(?=/|$)");
 
     /**
-     * The key that a call bears.
+     * The idempotency key of a request.
      *
      * @param repeated true when what was asked is done already: only its answer is wanted
      */
@@ -56,7 +56,7 @@ public final class Idempotency {
         this.keys = keys;
     }
 
-    /** Does what is asked, once; a call without a key is answered as it is. */
+    /** Executes the action once per key; a request without a key is executed directly. */
     public ApiResponse answer(ApiRequest request, Action action) throws IOException, InterruptedException {
         String key = request.header(HEADER);
         if (key == null) {

@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The API's JSON: strict in what it reads (one document, no duplicate keys, bounded depth and size). */
 public final class Json {
 
-    /** Deeper documents are refused: every later reader of the tree goes by recursion. */
+    /** Deeper documents are rejected, because all readers of the tree are recursive. */
     static final int MAX_DEPTH = 200;
 
     /** Values, keys and brackets of one document; bounds the memory that a tree of many tiny values takes. */

@@ -64,7 +64,7 @@ public abstract class JsonObjectReader {
         return value(key) != null;
     }
 
-    /** Whether the member is there and null: a wish to take away what is. */
+    /** Whether the member is present and null: a request to remove the value. */
     public final boolean clears(String key) {
         known.add(key);
         return object.has(key) && object.get(key).isNull();

@@ -51,7 +51,7 @@ public final class LongPoll {
         }
     }
 
-    /** Waits for something that will be told, in time or not. */
+    /** Waits for the event, at most for the given time. */
     public void await(ApiRequest request, CompletableFuture<?> event, Duration patience) throws InterruptedException {
         take(request, patience, slice -> {
             try {

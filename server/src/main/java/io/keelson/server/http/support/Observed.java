@@ -5,13 +5,13 @@ import java.util.function.UnaryOperator;
 /**
  * What the API tells about this server.
  *
- * @param requestListener is told of every request
+ * @param requestListener receives every request
  * @param page the metrics in the format that the caller's {@code Accept} asks for
- * @param door who is shown them without a key
+ * @param door access to metrics without a key
  */
 public record Observed(RequestListener requestListener, UnaryOperator<Page> page, MetricsAccess door) {
 
-    /** Nobody looks, and there is nothing to see. */
+    /** No listener and no metrics. */
     public static final Observed NOTHING = new Observed(RequestListener.NONE, asked -> asked, MetricsAccess.LOOPBACK);
 
     /**
@@ -27,7 +27,7 @@ public record Observed(RequestListener requestListener, UnaryOperator<Page> page
         LOOPBACK,
         /** Everybody. */
         OPEN,
-        /** Nobody. */
+        /** Only holders of a key with the scope. */
         KEY
     }
 }

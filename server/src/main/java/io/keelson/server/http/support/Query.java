@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The query parameters of a request. {@link #done} refuses those that nobody asked for. */
+/** The query parameters of a request. {@link #done} rejects unknown ones. */
 public final class Query {
 
     static final int DEFAULT_LIMIT = 50;
@@ -51,7 +51,7 @@ public final class Query {
 
     private static boolean decodable(String encoded) {
         try {
-            // As bytes of ISO 8859-1, so that each sequence that it stands for is seen by the decoder.
+            // As bytes of ISO 8859-1, so that the decoder checks each encoded sequence.
             byte[] bytes = URLDecoder.decode(encoded, StandardCharsets.ISO_8859_1)
                     .getBytes(StandardCharsets.ISO_8859_1);
             StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
@@ -125,7 +125,7 @@ public final class Query {
         throw invalid(name, "must be a whole number from " + min + " to " + max);
     }
 
-    /** A time (RFC 3339), or a day, which stands for its beginning in UTC; null where the parameter is absent. */
+    /** A time (RFC 3339), or a day, which means its start in UTC; null if absent. */
     @Nullable public Instant time(String name) {
         String value = text(name);
         if (value == null) {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Who looks at the API from outside. Called on the thread of the request: count, or hand over. */
 public interface RequestListener {
 
-    /** Nobody looks. */
+    /** Does nothing. */
     RequestListener NONE = new RequestListener() {};
 
     /**

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often a key may be used: a bucket of as many requests as a minute allows, refilled at an even pace, on each server
- * for itself. What is left is told in the headers of the IETF's draft-ietf-httpapi-ratelimit-headers.
+ * Request rate limit per API key: a token bucket of one minute's requests, refilled evenly, on each server
+ * for itself. Reports the remaining requests in the headers of draft-ietf-httpapi-ratelimit-headers.
  */
 public final class RequestRate {
 

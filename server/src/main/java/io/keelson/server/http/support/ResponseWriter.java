@@ -55,8 +55,8 @@ public final class ResponseWriter {
     }
 
     /**
-     * Reads what is left of the request's body, within reason: the next request on the connection stands behind it. False
-     * when there is more, so that the connection can serve no further request and its client must be told.
+     * Reads the rest of the request's body up to a limit, because the next request on the connection follows it. False
+     * if there is more; then the connection must be closed and the client notified.
      */
     private static boolean drained(InputStream rest, int most) {
         byte[] buffer = new byte[BUFFER];

@@ -20,8 +20,8 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
     private static final Pattern COMMANDS = Pattern.compile("^" + API + "/(commands|deployments|orders)(/|$)");
 
     /**
-     * Whether an idempotency key counts there. What workers report is told apart by its lease's epoch; an answer that bears
-     * an API key or the secret of a webhook is kept nowhere; commands look after their keys themselves.
+     * Whether the route supports idempotency keys. Reports of workers are identified by the lease epoch; a response with
+     * an API key or the secret of a webhook is never stored; commands handle their keys themselves.
      */
     public boolean keyed() {
         return method == HandlerType.POST && keyed(path);
@@ -88,7 +88,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
             return delete(scope, path, action).add(HandlerType.DELETE, path, scope, action);
         }
 
-        /** Under {@code /api/v1}, for whoever has a key. */
+        /** Under {@code /api/v1}, for any API key. */
         public Table getByAnyKey(String path, Action action) {
             return add(HandlerType.GET, API + path, null, action);
         }

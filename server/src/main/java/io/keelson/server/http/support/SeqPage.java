@@ -3,7 +3,7 @@ package io.keelson.server.http.support;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A page of rows that bear a rising {@code seq}: it goes on after a number or after a cursor. */
+/** A page of rows with an increasing {@code seq}: it starts after a number or a cursor. */
 public final class SeqPage {
 
     private final Cursor cursor;

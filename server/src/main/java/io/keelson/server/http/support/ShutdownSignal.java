@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Tells whoever waits that the server stops. */
+/** Signals all waiting threads that the server stops. */
 public final class ShutdownSignal {
 
     private final CountDownLatch begun = new CountDownLatch(1);

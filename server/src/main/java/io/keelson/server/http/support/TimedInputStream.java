@@ -25,8 +25,8 @@ public final class TimedInputStream extends FilterInputStream {
     private boolean hurried;
 
     /**
-     * @param stretch the time in which the least number of bytes must arrive
-     * @param silence is told for how long the connection may be silent before a read on it fails
+     * @param stretch the interval in which the minimum number of bytes must arrive
+     * @param silence receives the idle time after which a read on the connection fails
      */
     public TimedInputStream(InputStream body, Duration stretch, Consumer<Duration> silence, LongSupplier nanoTime) {
         super(body);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** {@code fail}: fails as told, for the first {@code times} attempts or always. */
+/** {@code fail}: fails with the given error, for the first {@code times} attempts or always. */
 final class Fail implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("fail",

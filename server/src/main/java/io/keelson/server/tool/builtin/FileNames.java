@@ -6,7 +6,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /**
- * File names as UTF-8 whatever the server's locale is. Under the C locale the JDK decodes names as ASCII and refuses
+ * File names as UTF-8 in any locale. Under the C locale the JDK decodes names as ASCII and refuses
  * to make a path from other text; only its URIs keep the bytes as they are on disk.
  */
 final class FileNames {

@@ -31,14 +31,14 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
                 return new GitRepository(each, null);
             }
         }
-        throw ToolFailure.permanent("NOT_A_REPOSITORY", "there is no git repository here in the allowed folders");
+        throw ToolFailure.permanent("NOT_A_REPOSITORY", "no git repository at this path in the allowed folders");
     }
 
     private static GitRepository of(Path workTree, AllowedFolders folders) throws ToolFailure, IOException {
         Path entry = workTree.resolve(".git").toRealPath();
         Path gitFolder = Files.isDirectory(entry) ? entry : pointer(entry, "gitdir: ");
         if (gitFolder == null || !Files.isDirectory(gitFolder)) {
-            throw ToolFailure.permanent("NOT_A_REPOSITORY", "the .git here names no repository");
+            throw ToolFailure.permanent("NOT_A_REPOSITORY", "the .git at this path refers to no repository");
         }
         gitFolder = gitFolder.toRealPath();
         Path back = pointer(gitFolder.resolve("gitdir"), "");
@@ -75,7 +75,7 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
 
     private static ToolFailure outside() {
         return ToolFailure.permanent("PATH_NOT_ALLOWED",
-                "the repository keeps a part of itself outside of the allowed folders");
+                "a part of the repository is outside of the allowed folders");
     }
 
     /** The path a one-line file names, relative to the file's folder; null when there is no such file. */

@@ -157,11 +157,11 @@ final class HttpRequest implements Tool {
     /** What it means for who wrote the plan; the JDK's own words stand behind it. */
     private static String reason(String code, IOException e) {
         String words = switch (code) {
-            case "HTTP_UNKNOWN_HOST" -> "there is no host of this name";
-            case "HTTP_CONNECT_FAILED" -> "nothing accepts connections there";
-            case "HTTP_TIMEOUT" -> "there was no answer in time";
-            case "HTTP_TLS_FAILED" -> "no secure connection could be made";
-            default -> "the server closed the connection before its answer was complete";
+            case "HTTP_UNKNOWN_HOST" -> "unknown host";
+            case "HTTP_CONNECT_FAILED" -> "connection refused";
+            case "HTTP_TIMEOUT" -> "no response in time";
+            case "HTTP_TLS_FAILED" -> "TLS handshake failed";
+            default -> "the connection was closed before the response was complete";
         };
         return e.getMessage() == null ? words : words + " (" + e.getMessage() + ")";
     }

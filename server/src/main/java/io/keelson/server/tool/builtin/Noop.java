@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** {@code noop}: does nothing, and reports the tokens and the cost it is told to. */
+/** {@code noop}: does nothing, and reports the tokens and the cost of its input. */
 final class Noop implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("noop",

@@ -16,14 +16,14 @@ import tools.jackson.databind.node.ObjectNode;
 final class PlanFallback implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("plan.fallback",
-            "Plans again by rules: gives the tasks of every rule whose task has failed.", """
+            "Replans by rules: returns the tasks of every rule whose task has failed.", """
             {"type": "object", "additionalProperties": false, "required": ["failure", "rules"], "properties": {
               "failure": {"type": "object", "description": "what failed: .failure, with tasks: [{key, …}]"},
               "rules": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {
                 "type": "object", "additionalProperties": false, "required": ["when_failed", "tasks"], "properties": {
                   "when_failed": {"type": "string", "minLength": 1, "description": "a task's id, or * for any"},
                   "tasks": {"type": "array", "items": {"type": "object"},
-                            "description": "as in a plan; in their expressions, $${ stands for ${"}}}}}}""", """
+                            "description": "as in a plan; write $${ for ${ in their expressions"}}}}}}""", """
             {"type": "object", "required": ["tasks"], "properties": {"tasks": {"type": "array"}}}""");
 
     @Override
@@ -44,7 +44,7 @@ final class PlanFallback implements Tool {
             }
         }
         if (tasks.isEmpty()) {
-            throw ToolFailure.permanent("NO_FALLBACK", "no rule is about what failed: " + String.join(", ", failed));
+            throw ToolFailure.permanent("NO_FALLBACK", "no rule matches the failed tasks: " + String.join(", ", failed));
         }
         return ToolResult.of(plan);
     }

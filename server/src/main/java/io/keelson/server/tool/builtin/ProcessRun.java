@@ -101,7 +101,7 @@ final class ProcessRun implements Tool {
         }
     }
 
-    /** The command as it is executed, and all of its environment. */
+    /** The executed command line, with its whole environment. */
     record Launch(List<String> command, Map<String, String> environment) {}
 
     private static Launch launch(Path program, List<String> argv, AllowedFolders folders, Path folder,
@@ -129,7 +129,7 @@ final class ProcessRun implements Tool {
     private static List<String> argv(JsonNode input) throws ToolFailure {
         List<String> argv = input.get("argv").valueStream().map(JsonNode::stringValue).toList();
         if (argv.stream().anyMatch(each -> each.indexOf('\0') >= 0)) {
-            throw ToolFailure.permanent("ARGUMENT_NOT_ALLOWED", "an argument has no NUL");
+            throw ToolFailure.permanent("ARGUMENT_NOT_ALLOWED", "an argument must not contain a NUL character");
         }
         return argv;
     }
@@ -178,7 +178,7 @@ final class ProcessRun implements Tool {
         }
     }
 
-    /** JSON is read as it was written, and struck after that: what was cut of it may end in a secret's head. */
+    /** Parses the JSON output first and redacts it then: cut output may end in the beginning of a secret. */
     private static String said(SupervisedProcess.Captured stdout, ToolCall call) {
         boolean head = stdout.truncated() && call.input().path("parse").asString("text").equals("json")
                 && !call.struck().none();

@@ -17,7 +17,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class ProposalCreate implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("proposal.create",
-            "Puts a proposal before people; the run does not wait for their answer.", """
+            "Creates a proposal for people; the run does not wait for their answer.", """
             {"type": "object", "additionalProperties": false, "required": ["title"], "properties": {
               "title": {"type": "string", "minLength": 1, "maxLength": 200},
               "body": {"type": "string", "maxLength": 20000},

@@ -18,7 +18,7 @@ final class Redirects {
 
     private Redirects() {}
 
-    /** Whether the answer names a place to go on at. */
+    /** Whether the response is a redirect. */
     static boolean isRedirect(OutboundResponse response) {
         return STATUSES.contains(response.status()) && response.header("location") != null;
     }

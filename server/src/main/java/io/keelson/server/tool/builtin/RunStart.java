@@ -24,9 +24,9 @@ final class RunStart implements Tool {
               "config": {"type": "object", "description": "As in a mission"},
               "inputs": {"type": "object", "description": "Values, which the child's expressions see as .inputs; a recipe's parameters"},
               "budget_usd": {"type": "number", "minimum": 0, "maximum": 1000000000,
-                "description": "What it may cost at most; else whatever its parent has left"},
+                "description": "Hard limit of its cost; the parent's remaining budget when absent"},
               "on_parent_close": {"enum": ["cancel", "abandon"], "default": "cancel",
-                "description": "What becomes of it when its parent waits for it no longer"},
+                "description": "What happens to it when its parent no longer waits for it"},
               "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 31622400}}}"""),
             Specs.json("{\"description\": \"The child's output; null when it has none\"}"),
             Duration.ofDays(367), true);

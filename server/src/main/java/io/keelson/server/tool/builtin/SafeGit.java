@@ -89,7 +89,7 @@ final class SafeGit {
                 checkOption(subcommand, argument);
             } else if (subcommand.equals("diff")
                     && (argument.startsWith("/") || List.of(argument.split("/")).contains(".."))) {
-                throw refused("git diff compares nothing outside of its repository: " + argument);
+                throw refused("git diff of paths outside of the repository is not allowed: " + argument);
             }
         }
     }
@@ -101,7 +101,7 @@ final class SafeGit {
         boolean refusedShort = !name.startsWith("--")
                 && REFUSED_SHORT.getOrDefault(subcommand, List.of()).stream().anyMatch(name::startsWith);
         if (refusedLong || refusedShort) {
-            throw refused("git " + subcommand + " is not run with " + name);
+            throw refused("git " + subcommand + " with " + name + " is not allowed");
         }
     }
 

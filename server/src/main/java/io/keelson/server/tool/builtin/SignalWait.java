@@ -6,7 +6,7 @@ import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
 
-/** {@code signal.wait}: until somebody sends the run a signal of that name. The engine keeps it; it holds no worker. */
+/** {@code signal.wait}: waits for a signal of that name. The engine handles it; it occupies no worker. */
 final class SignalWait implements Tool {
 
     private static final ToolSpec SPEC = new ToolSpec("signal.wait",

@@ -44,7 +44,7 @@ final class SupervisedProcess {
      *
      * @param command the first element is an absolute path
      * @param environment all of it; nothing is inherited from the server
-     * @param output what stands in for its output before it is cut
+     * @param output redacts its output before it is cut
      * @param errors the same for what it writes to stderr
      * @throws IOException when it cannot be started
      */
@@ -97,7 +97,7 @@ final class SupervisedProcess {
         return List.of(perl.toString(), "-MPOSIX=setsid", "-e", "setsid(); exec {$ARGV[0]} @ARGV or exit 127");
     }
 
-    /** Closes the pipe the supervisor watches, and waits for it to have cleaned up, whatever else happens. */
+    /** Closes the pipe that the supervisor watches, and always waits for its cleanup. */
     private static void stop(Process process) {
         boolean interrupted = false;
         try {
@@ -154,7 +154,7 @@ final class SupervisedProcess {
                     }
                 }
             } catch (IOException e) {
-                // the process was killed: what was read so far stands
+                // the process was killed: the output read so far is kept
             }
         }
 

@@ -31,7 +31,7 @@ final class Verdicts {
     }
 
     /**
-     * Secrets are struck out of the flaws before they are cut.
+     * Redacts secrets in the flaws before they are cut.
      *
      * @param score the share of what was asked for that is there
      */
@@ -45,7 +45,7 @@ final class Verdicts {
         return rejected(struck, 0, List.of(flaw));
     }
 
-    /** An output as text: a string as it is, anything else as JSON. */
+    /** An output as text: a string unchanged, anything else as JSON. */
     static String text(JsonNode output) {
         return output.isString() ? output.stringValue() : output.toString();
     }

@@ -36,8 +36,8 @@ final class VerifyRegex implements Tool {
             return Verdicts.passed();
         }
         return Verdicts.rejected(call.struck(), input.path("feedback").asString(
-                absent ? "the output has something that matches " + pattern
-                        : "nothing in the output matches " + pattern));
+                absent ? "the output matches " + pattern
+                        : "the output does not match " + pattern));
     }
 
     private static boolean found(Pattern pattern, String text) throws ToolFailure, InterruptedException {

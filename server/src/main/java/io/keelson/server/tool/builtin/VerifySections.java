@@ -28,7 +28,7 @@ final class VerifySections implements Tool {
     public ToolResult execute(ToolCall call) {
         JsonNode output = call.input().get("output");
         if (!output.isString()) {
-            return Verdicts.rejected(call.struck(), "the output is no text but " + output.getNodeType());
+            return Verdicts.rejected(call.struck(), "the output must be text, not " + output.getNodeType());
         }
         MarkdownSections sections = new MarkdownSections(output.stringValue());
         List<String> wanted = call.input().get("sections").valueStream().map(JsonNode::stringValue).toList();
