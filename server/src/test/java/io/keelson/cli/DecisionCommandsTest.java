@@ -331,7 +331,7 @@ class DecisionCommandsTest {
                 "dropped: drive"};
         assertThat(run.out()).contains(shown).contains("  sail  ");
         assertThat(inProcessCli.run("inbox", "--kind", "escalation", "--details").out()).contains(shown)
-                .contains("accept: the new plan is carried out");
+                .contains("accept: the new plan is executed");
         String item = inProcessCli.run("inbox", "--kind", "escalation", "--json").json().at("/items/0/id").asString();
         assertThat(inProcessCli.run("approve", item, "--watch").code()).isZero();
     }
