@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-/** What a choice among agents needs to know: who there is, how much each has to do, what its model costs. */
+/** Reads the facts for a choice among agents: agents, open tasks, model prices. */
 final class AgentCandidates {
     private final Roster roster;
     private final Database database;

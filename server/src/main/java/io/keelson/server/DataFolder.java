@@ -49,7 +49,7 @@ public final class DataFolder {
         return !PRIVATE.containsAll(Files.getPosixFilePermissions(folder));
     }
 
-    /** What an operator should know of the folder and of those that tools may read, one sentence each. */
+    /** Warnings for operators about the folder and those that tools may read, one sentence each. */
     static List<String> warnings(Path folder, Settings.Folders folders) throws IOException {
         List<String> warnings = new ArrayList<>();
         if (open(folder)) {

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** The built-in tools without a server: to be looked at and checked against, not to be executed. */
+/** The built-in tools without a server: for listing and validation, not for execution. */
 public final class OfflineToolCatalog {
 
     private final Expressions expressions = new Expressions();

@@ -114,9 +114,9 @@ public final class Server implements AutoCloseable {
     private volatile @Nullable StartupException failure;
 
     /**
-     * Starts a server and returns when it takes requests.
+     * Starts a server and returns when it accepts requests.
      *
-     * @throws StartupException naming what stands in the way
+     * @throws StartupException with the reason
      */
     public static Server start(Settings settings) throws StartupException {
         try {
@@ -211,8 +211,8 @@ public final class Server implements AutoCloseable {
                     new RetryAdmission(authServices.workspaces(), submissions.admission())).start());
             WebhookServices webhooks = webhooks(database, secrets);
             engine.onWebhooks(closing(new WebhookDispatcher(database, webhooks, outbound, clock, seen.places()::ofRun,
-                    seen.deliveries()))::nudge);
-            engine.onCommands(closing(new CommandUpkeep(commands))::nudge);
+                    seen.deliveries()))::signal);
+            engine.onCommands(closing(new CommandUpkeep(commands))::signal);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort())
                             .withBounds(settings.http().connections(), settings.http().patience()),
@@ -242,10 +242,10 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** Who looks at the parts of the server. */
+    /** The observers of the server's parts. */
     private record Seen(Observer engine, Tracing places, RequestListener http, DeliveryObserver deliveries) {}
 
-    /** OpenTelemetry is not even loaded where nobody wants traces. */
+    /** OpenTelemetry is not loaded unless traces are configured. */
     private Seen seen(Settings settings, Metrics metrics) {
         if (!Traces.wanted(settings.telemetry())) {
             return new Seen(metrics.engine(), Tracing.NONE, metrics.http(), metrics.deliveries());
@@ -261,9 +261,9 @@ public final class Server implements AutoCloseable {
                 ? List.of(SealingKey.ofFile(settings.dataDir().resolve("secret-key")))
                 : settings.secretKeys();
         Secrets secrets = new Secrets(database, keys.getFirst(), keys.subList(1, keys.size()));
-        int anew = secrets.reseal();
-        if (anew > 0) {
-            LOG.info("{} secrets were sealed anew under the key {}", anew, keys.getFirst().id());
+        int count = secrets.reseal();
+        if (count > 0) {
+            LOG.info("{} secrets were re-encrypted under the key {}", count, keys.getFirst().id());
         }
         return secrets;
     }
@@ -302,7 +302,7 @@ public final class Server implements AutoCloseable {
         return part;
     }
 
-    /** Where the API is, without a trailing slash. */
+    /** The API's address, without a trailing slash. */
     public URI baseUrl() {
         return baseUrl;
     }

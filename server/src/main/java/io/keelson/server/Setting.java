@@ -38,7 +38,7 @@ public enum Setting {
             "most seconds that the expressions, templates, schemas and patterns of a run compute on this "
                     + "server, from 1 to 86400"),
     KEELSON_LEASE_SECONDS("30",
-            "seconds without a heartbeat after which a step is given to somebody else; the same on all "
+            "seconds without a heartbeat after which a step is given to another worker; the same on all "
                     + "servers of a database"),
     KEELSON_ARTIFACT_MAX_MIB("10240", "most MiB of one artifact, from 1 to 10240"),
     KEELSON_RUN_ARTIFACTS_MAX_MIB("10240", "most MiB of all artifacts of a run together, from 1 to 1048576"),
@@ -54,7 +54,7 @@ public enum Setting {
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
                     + "servers of one database; empty: the one in the data folder, made at the first start"),
     KEELSON_SECRET_KEYS_PREVIOUS("",
-            "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
+            "former keys, separated by commas; at start, their secrets are re-encrypted"),
     KEELSON_PROVIDER_URL("",
             "where deployments and orders are made, as docs/commands.md says; empty: on paper, in the database"),
     KEELSON_PROVIDER_TOKEN("", "bearer token that the provider is shown"),
@@ -66,8 +66,8 @@ public enum Setting {
             "further types of commands and where they are sent, separated by commas: `crm.note=https://crm.example/notes`, "
                     + "followed by ` idempotent` where repeating does no harm"),
     KEELSON_METRICS_ACCESS("loopback",
-            "who reads `/metrics` without a key: `loopback` (programs on this machine), `open` (everybody) or "
-                    + "`key` (nobody; a key with the scope `operator` does in any case)"),
+            "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
+                    + "`key` (none; a key with the scope `operator` is always accepted)"),
     KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
     KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
 

@@ -114,7 +114,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     /**
      * Reads the environment, and the file that it names under what it does not set.
      *
-     * @param home what {@code ~} stands for
+     * @param home what {@code ~} means
      * @param workingFolder what relative paths are relative to
      * @throws InvalidSettingsException listing every unknown name and every bad value
      */

@@ -144,7 +144,7 @@ final class SettingsReader {
             text = content(Setting.KEELSON_BOOTSTRAP_KEY_FILE, path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, named));
         }
         if (text != null && !ApiKeyFormat.wellFormed(text)) {
-            refuse(Setting.KEELSON_BOOTSTRAP_KEY, "what stands there", "a key as `keelson keys generate` makes it");
+            refuse(Setting.KEELSON_BOOTSTRAP_KEY, "(hidden)", "a key as `keelson keys generate` makes it");
         }
         return text == null ? null : new Bootstrap.GivenKey(text, days == 0 ? null : Duration.ofDays(days));
     }
@@ -185,7 +185,7 @@ final class SettingsReader {
         return list(setting, ",").map(each -> {
             SealingKey key = SealingKey.parse(each);
             if (key == null) {
-                refuse(setting, "what stands there", "32 bytes in Base64");
+                refuse(setting, "(hidden)", "32 bytes in Base64");
             }
             return key;
         }).filter(Objects::nonNull);

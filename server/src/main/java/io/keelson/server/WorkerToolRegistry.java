@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The tools that workers serve, as of a moment ago: one look serves all steps of a plan that is being checked. */
+/** The tools that workers serve, cached briefly: one query serves all steps of a plan that is being checked. */
 final class WorkerToolRegistry {
 
     private static final long CACHE_NANOS = 100_000_000;

@@ -3,8 +3,8 @@ package io.keelson.server.artifact;
 import java.io.IOException;
 
 /**
- * An artifact that is not taken, whatever the attempt: {@code ARTIFACT_NAME_INVALID}, {@code ARTIFACT_TOO_LARGE}; or not now:
- * {@code RUN_STORAGE_LIMIT_REACHED}, {@code STORAGE_LIMIT_REACHED}, {@code UPLOAD_LIMIT_REACHED}.
+ * A refused artifact; always: {@code ARTIFACT_NAME_INVALID}, {@code ARTIFACT_TOO_LARGE}; or for now: {@code
+ * RUN_STORAGE_LIMIT_REACHED}, {@code STORAGE_LIMIT_REACHED}, {@code UPLOAD_LIMIT_REACHED}.
  */
 public final class ArtifactRefusedException extends IOException {
 

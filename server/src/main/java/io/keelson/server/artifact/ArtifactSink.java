@@ -3,7 +3,7 @@ package io.keelson.server.artifact;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Where one step execution puts its artifacts. */
+/** Stores the artifacts of one step execution. */
 @FunctionalInterface
 public interface ArtifactSink {
 

@@ -6,12 +6,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Bytes of artifacts, by storage key. What a key stands for is written once and never changed, and is there whole or not
- * at all. What every store must do stands in {@code ArtifactStoreContract}, a test.
+ * Bytes of artifacts, by storage key. A key's content is written once, never changed, and complete or absent. The test
+ * {@code ArtifactStoreContract} defines the duties of every store.
  */
 public interface ArtifactStore {
 
-    /** What is done with some of a store's keys. */
+    /** Handles some of a store's keys. */
     @FunctionalInterface
     interface Keys {
         void take(List<String> keys) throws IOException;
@@ -26,8 +26,8 @@ public interface ArtifactStore {
     StoredArtifact put(ArtifactOwner owner, String name, String contentType, InputStream content) throws IOException;
 
     /**
-     * The bytes; {@link java.nio.file.NoSuchFileException} when the store has none under this key. Who has begun to read
-     * can read on, at least for as long as {@link #delete} waits after the artifact was marked.
+     * The bytes; {@link java.nio.file.NoSuchFileException} for an unknown key. An open stream stays readable at least
+     * for as long as {@link #delete} waits after the artifact was marked.
      */
     InputStream open(String storageKey) throws IOException;
 

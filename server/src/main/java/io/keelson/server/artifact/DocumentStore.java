@@ -6,8 +6,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where documents about runs are kept for readers who ask no server: {@code runs/<run>/status.json} and what stands beside
- * it. One writer at a time writes those of a run, whatever the number of servers that share the store.
+ * Stores documents about runs for readers without server access: {@code runs/<run>/status.json} and the files beside
+ * it. One writer at a time per run, across all servers that share the store.
  */
 public interface DocumentStore {
 
@@ -25,7 +25,7 @@ public interface DocumentStore {
         static final Mark NONE = new Mark(1, 0, 0, false);
     }
 
-    /** The documents of one run, while nobody else writes them. */
+    /** The documents of one run, with exclusive write access. */
     interface Writing extends AutoCloseable {
 
         Mark mark();
@@ -46,10 +46,10 @@ public interface DocumentStore {
         void close() throws IOException;
     }
 
-    /** Null while somebody else writes them. */
+    /** Null while another writer has them. */
     @Nullable Writing open(UUID run) throws IOException;
 
-    /** What is done with some runs. */
+    /** Handles some runs. */
     @FunctionalInterface
     interface Runs {
         void take(List<UUID> runs) throws IOException;

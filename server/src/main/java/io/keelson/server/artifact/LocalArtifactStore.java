@@ -41,7 +41,7 @@ public final class LocalArtifactStore implements ArtifactStore {
     /** The folder beside the artifacts that is no artifact's: {@link #documents}. */
     private static final String DOCUMENTS = "runs";
     private static final int KEY_BATCH_SIZE = 1_000;
-    /** How often a folder is made anew that was removed as empty just before something came into it. */
+    /** Maximum tries to create a folder that a concurrent cleaner removes as empty. */
     private static final int MAX_TRIES = 10;
     private static final String UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     private static final Pattern KEY = Pattern.compile(

@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run's documents in one folder. Its file {@code .mark} is locked by whoever writes, so that a process that stands still
- * in the middle keeps others out and one that dies lets them in; it says how far the documents have been written.
+ * A run's documents in one folder. The writer locks its file {@code .mark}: a suspended process keeps others out, and a
+ * crash releases the lock. The file records the progress of the documents.
  */
 final class RunDirectory implements DocumentStore.Writing {
 
@@ -43,11 +43,11 @@ final class RunDirectory implements DocumentStore.Writing {
         this.mark = read(channel);
     }
 
-    /** Null while somebody else has it. */
+    /** Null while another process has it. */
     static @Nullable RunDirectory open(Path folder) throws IOException {
-        boolean anew = !Files.isDirectory(folder);
+        boolean created = !Files.isDirectory(folder);
         Files.createDirectories(folder);
-        if (anew) {
+        if (created) {
             sync(Objects.requireNonNull(folder.getParent()));
         }
         FileChannel channel = FileChannel.open(folder.resolve(MARK), StandardOpenOption.CREATE,

@@ -13,8 +13,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where files are written until they are whole: a folder for each process, which holds a lock for as long as it lives. What
- * processes left behind that have ended is removed at the start of another.
+ * Holds files until they are complete: a folder for each process, which holds a lock while it lives. A starting process
+ * removes the folders of ended ones.
  */
 final class StagingDirectory {
 

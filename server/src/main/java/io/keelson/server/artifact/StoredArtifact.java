@@ -4,13 +4,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
+ *
  * An artifact whose bytes are durable.
  *
  * @param name as people see it; unique only within the execution that stored it, and no path
  * @param contentType media type, never blank
  * @param sha256 64 lower-case hex digits over the bytes
  * @param storageKey where the store keeps it; opaque to everyone else
- * @param retention for how long it is kept after the end of its run; null for as long as others
+ * @param retention after the end of its run; null for the default
  */
 public record StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey,
         @Nullable Duration retention) {
@@ -19,7 +20,7 @@ public record StoredArtifact(String name, String contentType, long sizeBytes, St
         this(name, contentType, sizeBytes, sha256, storageKey, null);
     }
 
-    /** The same, kept for so long; null for as long as others. */
+    /** The same with that retention; null for the default. */
     public StoredArtifact keptFor(@Nullable Duration other) {
         return new StoredArtifact(name, contentType, sizeBytes, sha256, storageKey, other);
     }

@@ -13,7 +13,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What operators and administrators did: written in the transaction of the act, never changed. */
+/** Actions of operators and administrators: written in the action's transaction, never changed. */
 public final class AuditLog {
 
     private static final String INSERT = """

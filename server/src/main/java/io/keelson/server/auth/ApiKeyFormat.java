@@ -47,7 +47,7 @@ public final class ApiKeyFormat {
         return key.substring(0, SHOWN);
     }
 
-    /** SHA-256: all that is ever stored. A fast hash is enough for a key that nobody can guess. */
+    /** SHA-256, the only stored form. A fast hash is enough for a random key. */
     static byte[] hash(String key) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));

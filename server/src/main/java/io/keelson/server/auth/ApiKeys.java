@@ -19,9 +19,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a key. Only hashes are stored. Answers are remembered for {@link #CACHE_TIME}, so whatever happens to a key, its
- * workspace or its limits is so within 5 seconds on every node, also for a call that waits and asks once a second. That a key was used is noted apart, by
- * {@link ApiKeyUsage}.
+ * Finds the holder of a key. Only hashes are stored. Caches answers for {@link #CACHE_TIME}, so a change of a key, its
+ * workspace or its limits is effective within 5 seconds on every node, also for a waiting call, which checks once a
+ * second. {@link ApiKeyUsage} records the use of keys.
  */
 public final class ApiKeys {
 
@@ -72,7 +72,7 @@ public final class ApiKeys {
         return ask(hash, now);
     }
 
-    /** However many wait for the same key's answer, one of them asks: those who follow events ask all at once. */
+    /** Concurrent look-ups of the same key cause one query: followers of events all ask at once. */
     private @Nullable Caller ask(ByteBuffer hash, long now) {
         FutureTask<@Nullable Caller> own = new FutureTask<>(() -> {
             Caller caller = Tenancy.allWorkspaces(() -> read(hash.array()));

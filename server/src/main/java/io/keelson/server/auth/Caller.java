@@ -6,11 +6,11 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Whoever holds an API key.
+ * The holder of an API key.
  *
  * @param workspaceId the one workspace that the key opens
- * @param principal who acts, as events record it
- * @param closed whether the workspace is closed: its keys open nothing then
+ * @param principal the actor in events
+ * @param closed whether the workspace is closed, which disables its keys
  * @param limits the workspace's
  */
 public record Caller(UUID keyId, UUID workspaceId, Principal principal, Set<Scope> scopes, boolean closed,

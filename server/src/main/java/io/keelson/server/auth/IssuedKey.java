@@ -1,9 +1,9 @@
 package io.keelson.server.auth;
 
 /**
- * A key that has just been made.
+ * A new key.
  *
- * @param text the key, which nobody can read again afterwards
+ * @param text the key, which cannot be read again
  */
 public record IssuedKey(KeyRow row, String text) {
 

@@ -1,6 +1,6 @@
 package io.keelson.server.auth;
 
-/** What became of the wish to make, rotate or revoke a key. */
+/** The result of creating, rotating or revoking a key. */
 public sealed interface KeyResult {
 
     /** It was made. */

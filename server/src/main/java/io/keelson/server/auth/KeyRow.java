@@ -6,11 +6,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
+ *
  * What is known of a key. Never the key.
  *
  * @param prefix how the key begins, for people to tell their keys apart
  * @param state {@code active}, {@code expired} or {@code revoked}
- * @param createdBy the principal's name; null where nobody noted it
+ * @param createdBy the principal's name; null where it was not recorded
  * @param expiresAt null for never
  * @param lastUsedAt to the minute; null for never
  * @param replacedBy the key that it was rotated into; null when it was not

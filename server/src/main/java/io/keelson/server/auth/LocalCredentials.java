@@ -16,8 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server leaves in its data directory for programs on the same machine: {@code api-key} and {@code url}, both
- * mode 0600, each replaced as a whole so that nobody reads half of one.
+ * Writes files in the data directory for programs on the same machine: {@code api-key} and {@code url}, both mode 0600,
+ * each replaced atomically.
  */
 public final class LocalCredentials {
 
@@ -31,7 +31,7 @@ public final class LocalCredentials {
         this.directory = directory;
     }
 
-    /** The kept key, as it stands in the file; null when there is none. */
+    /** The stored key; null when there is none. */
     public @Nullable String readKey() {
         try {
             return Files.readString(directory.resolve(KEY)).strip();
@@ -46,7 +46,7 @@ public final class LocalCredentials {
         write(KEY, key);
     }
 
-    /** Says where the server answers. */
+    /** Writes the server's address. */
     public void writeUrl(URI url) {
         write(URL, url.toString());
     }

@@ -23,7 +23,7 @@ public final class Board {
     /** The board's columns in their order. */
     public static final List<String> STATUSES = Arrays.stream(BoardStatus.values()).map(BoardStatus::wire).toList();
     public static final List<String> PRIORITIES = List.of("low", "medium", "high", "urgent");
-    /** Where tasks come from; those of runs' tasks stand below their run. */
+    /** Sources of tasks; tasks of runs are below their run. */
     public static final List<String> SOURCES = List.of("user", "recipe", "orchestration", "orchestration_task");
 
     /**
@@ -45,11 +45,11 @@ public final class Board {
      */
     public record Column(String status, int count, List<BoardTask> newest) {}
 
-    /** A task that somebody makes. */
+    /** A task created by a person. */
     public record New(String title, @Nullable String description, String status, String priority,
             @Nullable String assignee, @Nullable Long parent, String tags, @Nullable String by) {}
 
-    /** What changes; null for what stays. Texts that are empty go. */
+    /** The changes; null keeps a value, an empty text removes it. */
     public record Change(@Nullable String title, @Nullable String description, @Nullable String status,
             @Nullable String priority, @Nullable String assignee, @Nullable String tags, @Nullable String result) {
 
@@ -117,9 +117,7 @@ public final class Board {
         }
     }
 
-    /**
-     * What became of the task; of a run's, only the priority changes, whatever is asked. Empty when there is none.
-     */
+    /** The changed task; of a run's task only the priority changes. Empty for an unknown task. */
     public Optional<BoardTask> change(UUID workspace, long id, Change change) {
         return database.inTransaction(c -> {
             try (PreparedStatement update = c.prepareStatement(BoardSql.UPDATE)) {

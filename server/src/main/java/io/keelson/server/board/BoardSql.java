@@ -13,7 +13,7 @@ final class BoardSql {
     private static final String LISTED =
             COLUMNS.replace("b.description", "left(b.description, 4000) as description");
 
-    /** A stretch of the index for each column and source, so that no task of another is looked at. */
+    /** One range of the index for each column and source, so that no other task is read. */
     private static final String STRETCHES = """
             select %s
               from unnest(?::text[]) as s (status) cross join %s

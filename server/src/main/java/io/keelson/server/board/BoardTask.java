@@ -8,10 +8,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
+ *
  * A task on the board.
  *
  * @param reviewMode {@code auto} or {@code manual}
- * @param assignee the name of the run's agent, or whatever people wrote; null for nobody
+ * @param assignee the name of the run's agent, or any text of a person; null for none
  * @param assignedAgentId of the roster; null for none
  * @param parentTaskId null at the top
  * @param sourceType {@code user}, {@code recipe}, {@code orchestration} (a run) or {@code orchestration_task}

@@ -48,8 +48,8 @@ public final class Reports {
             coalesce(subject_id, id) as subject, created_at""";
 
     /**
-     * What one commit has written bears one time: of it each run's own report stands first, before those of its tasks, the
-     * latest task first. The index gives the times, of which each is sorted by itself.
+     * All rows of one commit have the same time: each run's own report comes first, before those of its tasks, the
+     * latest task first. The index orders by time; rows of one time are sorted.
      */
     private static final String LIST = """
             select %s, '' as content from agent_reports

@@ -138,7 +138,7 @@ public final class Database implements AutoCloseable {
         }));
     }
 
-    /** Opened when first asked for: the fence stands only when the schema is there. */
+    /** Opened on first use: row-level security exists only with the schema. */
     private RequestPool requests() throws SQLException {
         RequestPool open = requests;
         if (open != null) {
@@ -162,7 +162,7 @@ public final class Database implements AutoCloseable {
         return dedicated("");
     }
 
-    /** A connection outside the pool for a committer, who closes it: plans pinned to indexes, auto-commit off. */
+    /** A connection outside the pool for a committer, which closes it: plans pinned to indexes, auto-commit off. */
     public Connection committerConnection() {
         Connection connection = dedicated("; " + COMMITTER_SQL);
         try {

@@ -2,9 +2,7 @@ package io.keelson.server.db;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * The database cannot be used as it stands. The message says what is wrong and what to do, and never holds a password.
- */
+/** The database is unusable. The message names the problem and the remedy, and never contains a password. */
 public final class DatabaseException extends RuntimeException {
 
     /** Stable names: scripts and documentation may rely on them. */
@@ -21,11 +19,11 @@ public final class DatabaseException extends RuntimeException {
         EMBEDDED_POSTGRES_FAILED,
         /** The embedded PostgreSQL has ended without being asked to. */
         EMBEDDED_POSTGRES_ENDED,
-        /** Every port tried was taken by somebody else. */
+        /** Every port tried was in use. */
         PORT_UNAVAILABLE,
         /** The database URL cannot be read. */
         DATABASE_URL_INVALID,
-        /** Nobody answers at the URL's host and port. */
+        /** No server answers at the URL's host and port. */
         DATABASE_UNREACHABLE,
         /** The server answers but refuses us: wrong user, password or database name. */
         DATABASE_REFUSED,

@@ -8,11 +8,11 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 
 /**
- * What a look at a database tells, with nothing changed.
+ * The result of a read-only check of a database.
  *
  * @param version of PostgreSQL, such as {@code 18.6}
  * @param pendingMigrations files that a server would apply when it starts
- * @param skew how far its clock is from ours at least; never negative
+ * @param skew minimum difference between its clock and ours; never negative
  * @param fenceable whether row-level security can hold the connections that serve requests
  */
 public record DatabaseProbe(String version, int pendingMigrations, Duration skew, boolean fenceable) {
@@ -22,7 +22,7 @@ public record DatabaseProbe(String version, int pendingMigrations, Duration skew
                 or coalesce(pg_has_role(to_regrole('keelson_request')::oid, 'member'), false)
               from pg_roles where rolname = current_user""";
 
-    /** @throws DatabaseException where it cannot be used as it stands */
+    /** @throws DatabaseException where it is unusable */
     public static DatabaseProbe of(DatabaseUrl url, Clock clock) {
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(1))) {
             String version = database.withConnection(connection -> connection.getMetaData()

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a PostgreSQL database is and who we are there. Its text form never shows the password.
+ * The address and credentials of a PostgreSQL database. Its text form never shows the password.
  *
  * @param hosts      {@code host}, {@code host:port}, or several with commas between
  * @param database   the database's name

@@ -8,7 +8,7 @@ import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time that SQL goes by (data-model.md: one parameter, the database's clock in production, the test's in tests).
+ * The time in SQL (data-model.md: one parameter, the database's clock in production, the test's in tests).
  * A statement writes {@link #SQL} where it needs the time and binds its one parameter with {@link #bind}.
  */
 @FunctionalInterface
@@ -20,7 +20,7 @@ public interface DbClock {
     /** The database's own clock, the same for all nodes. */
     DbClock DATABASE = () -> null;
 
-    /** The time that stands in for the database's clock, or null to let the database tell. */
+    /** The time that replaces the database's clock; null to use the database's. */
     @Nullable Instant override();
 
     /** Binds the parameter of {@link #SQL} at this position, counted from 1. */

@@ -84,8 +84,8 @@ public final class Migrations {
     }
 
     /**
-     * One server looks and works at a time, until its connection ends. Flyway locks less: it may find the history half made
-     * by another one. Tried again and again, for a statement that waits for a lock would hold up CREATE INDEX CONCURRENTLY.
+     * One server migrates at a time, until its connection ends. Flyway locks less: it may find a half-written history.
+     * Polls for the lock, because a waiting statement would block CREATE INDEX CONCURRENTLY.
      */
     private static void takeTurn(Connection turn) throws SQLException {
         try (Statement statement = turn.createStatement()) {

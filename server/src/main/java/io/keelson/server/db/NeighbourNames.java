@@ -88,7 +88,7 @@ final class NeighbourNames {
 
     private NeighbourNames() {}
 
-    /** What must be set aside or renamed before the first start, with the statements that do it. */
+    /** Objects that must be renamed before the first start, with the statements for it. */
     static List<String> problems(Connection connection) throws SQLException {
         return Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_INDEXES);
     }

@@ -16,16 +16,16 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
- * Connections behind the fence between workspaces. Each knows its workspace until it is told another one; while it has not
- * been told any it sees no rows.
+ * Connections under row-level security. Each keeps its workspace until another one is set; without a workspace it sees
+ * no rows.
  */
 final class RequestPool implements AutoCloseable {
 
-    private static final String NOBODY = "; set keelson.workspace = '00000000-0000-0000-0000-000000000000'";
+    private static final String NO_WORKSPACE = "; set keelson.workspace = '00000000-0000-0000-0000-000000000000'";
     private static final String NOT_ALLOWED = "42501";
 
     private final HikariDataSource pool;
-    private final Map<PGConnection, UUID> told = Collections.synchronizedMap(new WeakHashMap<>());
+    private final Map<PGConnection, UUID> assigned = Collections.synchronizedMap(new WeakHashMap<>());
 
     /**
      * @param config taken over
@@ -34,13 +34,13 @@ final class RequestPool implements AutoCloseable {
     RequestPool(HikariConfig config, Connection owner) throws SQLException {
         String role = role(owner);
         config.setConnectionInitSql(
-                config.getConnectionInitSql() + NOBODY + (role == null ? "" : "; set role " + role));
+                config.getConnectionInitSql() + NO_WORKSPACE + (role == null ? "" : "; set role " + role));
         config.setPoolName("keelson-requests");
         config.setMinimumIdle(0);
         this.pool = new HikariDataSource(config);
     }
 
-    /** Who is above all fences needs a role that is not, and may not be allowed to make it. */
+    /** A role that bypasses row-level security needs another role for requests, and may not be allowed to create it. */
     private static @Nullable String role(Connection owner) throws SQLException {
         try (Statement statement = owner.createStatement();
                 ResultSet row = statement.executeQuery("select keelson_request_role()")) {
@@ -71,15 +71,15 @@ final class RequestPool implements AutoCloseable {
 
     private void tell(Connection connection, UUID workspace) throws SQLException {
         PGConnection physical = connection.unwrap(PGConnection.class);
-        if (workspace.equals(told.get(physical))) {
+        if (workspace.equals(assigned.get(physical))) {
             return;
         }
-        told.remove(physical);
+        assigned.remove(physical);
         try (PreparedStatement set = connection.prepareStatement("select set_config('keelson.workspace', ?, false)")) {
             set.setString(1, workspace.toString());
             set.execute();
         }
-        told.put(physical, workspace);
+        assigned.put(physical, workspace);
     }
 
     @Override

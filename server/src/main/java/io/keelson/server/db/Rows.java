@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Rows read into values. */
 public final class Rows {
 
-    /** Makes a value of the row that the result stands on. */
+    /** Creates a value from the result's current row. */
     @FunctionalInterface
     public interface Reader<T> {
 
@@ -24,7 +24,7 @@ public final class Rows {
 
     private Rows() {}
 
-    /** What the query finds, in its order. */
+    /** All rows of the query, in order. */
     public static <T> List<T> all(PreparedStatement query, Reader<T> reader) throws SQLException {
         List<T> found = new ArrayList<>();
         try (ResultSet row = query.executeQuery()) {

@@ -5,8 +5,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For which workspace a thread asks the database. Within one, every connection of {@link Database} sees the rows of that
- * workspace only, whatever the statements ask for: the second fence, for the day on which somebody forgets the first.
+ * The workspace of a thread's queries. Within one, every connection of {@link Database} sees only that workspace's
+ * rows: a second line of defence for a missing filter.
  */
 public final class Tenancy {
 

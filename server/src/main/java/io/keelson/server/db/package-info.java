@@ -1,4 +1,4 @@
-/** The database: where it is, how to reach it, how its schema comes about. Knows no other room. */
+/** The database: its address, connections and schema. Depends on no other package. */
 @NullMarked
 package io.keelson.server.db;
 

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Which adapter serves what. */
+/** Selects the adapter of a command. */
 public final class Adapters {
 
     private final EffectAdapter main;
@@ -18,7 +18,7 @@ public final class Adapters {
 
     /**
      * @param main makes deployments and orders
-     * @param others serve what they have made before
+     * @param others serve resources that they have made before
      * @param endpoints serves the types that users register; null for none
      */
     public Adapters(EffectAdapter main, Collection<? extends EffectAdapter> others,
@@ -35,7 +35,7 @@ public final class Adapters {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** For a command that acts upon nothing made before. */
+    /** The adapter of a command that acts on nothing made before. */
     EffectAdapter making(String type) {
         return endpoints != null && endpoints.serves(type) ? endpoints : main;
     }

@@ -32,16 +32,16 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The only way to the adapters. A command is written down and held under a lease before its adapter is called, and what came
- * of it is noted under the lease's epoch: whatever dies between, somebody finds it. What may have arrived is sent again, under
- * the same provider key, only where the adapter says that this does no harm.
+ * The only caller of adapters. It stores a command under a lease, calls the adapter, and records the outcome under the
+ * lease's epoch. After a crash at any point the command is found and resumed. A command that may have arrived is
+ * repeated, under the same provider key, only if the adapter allows it.
  */
 public final class CommandHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(CommandHandler.class);
     static final int MAX_ATTEMPTS = 3;
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
-    /** So often who waits for a command looks at it, for another node may be at it. */
+    /** How often a waiting caller polls for a command's end, because another node may execute it. */
     private static final Duration POLL_INTERVAL = Duration.ofMillis(250);
 
     private final Database database;
@@ -49,7 +49,7 @@ public final class CommandHandler {
     private final Adapters adapters;
     private final Supplier<UUID> ids;
     private final Duration lease;
-    /** Opens when this node has next noted what came of a command. */
+    /** Opens when this node has recorded the next outcome. */
     private final AtomicReference<CountDownLatch> noted = new AtomicReference<>(new CountDownLatch(1));
 
     /**
@@ -65,8 +65,8 @@ public final class CommandHandler {
     }
 
     /**
-     * Has it done, once for each key, and waits for what came of the attempt. What has been ended stays so: nothing is done
-     * to it again, whatever the key.
+     * Executes a command once per key and waits for the attempt. A resource that was ended stays ended: later commands
+     * on it have no effect, under any key.
      */
     public CommandResult run(CommandRequest request) throws InterruptedException {
         CommandResult accepted = database.inTransaction(c -> accept(c, request));
@@ -76,8 +76,8 @@ public final class CommandHandler {
     }
 
     /**
-     * On a thread of its own: whoever stops the step, because its lease has gone or its time is up, does not stop what has been
-     * sent, or nobody would know what came of it.
+     * Runs on a thread of its own. Stopping the step, after a lost lease or a timeout, does not abort a sent command,
+     * whose outcome would be unknown.
      */
     private EffectCommand driveApart(EffectCommand command) throws InterruptedException {
         FutureTask<EffectCommand> driving = new FutureTask<>(() -> drive(command));
@@ -90,8 +90,8 @@ public final class CommandHandler {
     }
 
     /**
-     * The same, and waits while somebody else is at it, perhaps a node that has died, and until it is tried again. Answers
-     * what is under way when that would take longer than a command is held.
+     * Like {@link #run}, but waits for the end of a command that another caller holds, perhaps on a crashed node, and
+     * for its next attempt. Returns a command in progress if the wait would exceed a lease.
      */
     public CommandResult runToItsEnd(CommandRequest request) throws InterruptedException {
         long end = System.nanoTime() + lease.toNanos();
@@ -102,12 +102,12 @@ public final class CommandHandler {
             if (rest == null || System.nanoTime() + rest.toNanos() - end > 0) {
                 return result;
             }
-            boolean told = news.await(rest.toNanos(), TimeUnit.NANOSECONDS);
-            LOG.trace("looking again at a command, told to: {}", told);
+            boolean notified = news.await(rest.toNanos(), TimeUnit.NANOSECONDS);
+            LOG.trace("checking a command again, notified: {}", notified);
         }
     }
 
-    /** When to look again; null when it has ended. */
+    /** Delay before the next check; null when it has ended. */
     private static @Nullable Duration rest(CommandResult result) {
         return switch (result) {
             case CommandResult.Sent(EffectCommand command) -> switch (command.state()) {
@@ -177,7 +177,7 @@ public final class CommandHandler {
                 asker.kind(), asker.runId(), asker.stepId(), Instant.EPOCH, Instant.EPOCH, null);
     }
 
-    /** Calls the adapter for a command that the caller holds; answers the command as it stands afterwards. */
+    /** Calls the adapter for a command that the caller holds; returns the command's new state. */
     EffectCommand drive(EffectCommand command) throws InterruptedException {
         Outcome outcome = attempt(command);
         Settled settled = settled(command, outcome);
@@ -190,7 +190,7 @@ public final class CommandHandler {
         return database.inTransaction(c -> {
             Optional<EffectCommand> after = table.settle(c, command, settled);
             if (after.isEmpty()) {
-                LOG.warn("command {} was taken over before its outcome could be noted: {}", command.id(),
+                LOG.warn("command {} was taken over before its outcome was recorded: {}", command.id(),
                         settled.state().wire());
                 return table.find(c, command.workspaceId(), command.id()).orElse(command);
             }
@@ -243,7 +243,7 @@ public final class CommandHandler {
         };
     }
 
-    /** Tried again as long as that is harmless; at last nobody knows, or it was never done. */
+    /** Retries as long as that is harmless; finally the outcome is unknown, or the command was never done. */
     private static Settled open(EffectCommand command, String code, String message, boolean uncertain,
             boolean harmless, @Nullable Duration retryAfter) {
         if (harmless && command.attempts() < MAX_ATTEMPTS) {
@@ -254,7 +254,7 @@ public final class CommandHandler {
         return new Settled(uncertain ? State.UNKNOWN : State.FAILED, null, null, code, message, uncertain, null);
     }
 
-    /** Takes over what is due; those that may not be sent again are ended as unknown. */
+    /** Claims due commands; those that may not be repeated are ended as unknown. */
     List<EffectCommand> takeDue(int limit) {
         return database.inTransaction(c -> {
             for (EffectCommand lost : table.giveUp(c, MAX_ATTEMPTS)) {
@@ -283,8 +283,8 @@ public final class CommandHandler {
     /**
      * Newest first.
      *
-     * @param type only of that one; null for all, as for {@code state} and {@code run}
-     * @param before the id after which to go on; null for the newest
+     * @param type null for all, as for {@code state} and {@code run}
+     * @param before the id after which to continue; null for the newest
      */
     public List<EffectCommand> list(UUID workspace, @Nullable String type, @Nullable String state,
             @Nullable UUID run, @Nullable UUID before, int limit) {
@@ -297,10 +297,10 @@ public final class CommandHandler {
     }
 
     /**
-     * What the adapters say of what these commands have made, by its id; what they do not know is missing. No command: reads
-     * go to the adapter as they are.
+     * The adapters' state of resources, by id; unknown ones are missing. Not a command: reads go straight to the
+     * adapter.
      *
-     * @throws ProviderUnavailableException when one cannot be asked
+     * @throws ProviderUnavailableException when an adapter cannot be reached
      */
     public Map<UUID, ObjectNode> read(UUID workspace, ResourceKind kind, List<EffectCommand> makers)
             throws ProviderUnavailableException, InterruptedException {

@@ -7,21 +7,21 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What somebody wants to have done, checked.
+ * A validated request for a command.
  *
  * @param key null for none
- * @param target the deployment or order that it acts upon; null for a command that makes something
- * @param asker who wants it
+ * @param target the deployment or order that it acts on; null for a command that makes one
+ * @param asker the requester
  */
 public record CommandRequest(UUID workspaceId, String type, Source source, @Nullable String key, ObjectNode payload,
         @Nullable UUID target, Asker asker) {
 
     /**
-     * Who wants it.
+     * The requester.
      *
      * @param name a principal's, or the run's
      * @param runId null unless a step asks, as is {@code stepId}
-     * @param origin as the audit log has it
+     * @param origin for the audit log
      */
     public record Asker(String name, String kind, @Nullable UUID runId, @Nullable UUID stepId, AuditOrigin origin) {}
 }

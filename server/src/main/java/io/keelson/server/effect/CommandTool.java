@@ -19,14 +19,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A command as a step. Its key is the step's effect key, so that a step that is executed again finds what the first
- * execution did. A command that failed was not done: a step that is executed once more after that asks under a further key.
+ * A command as a step. Its key is the step's effect key, so that a repeated step finds the first execution's command. A
+ * failed command had no effect: a step that is repeated after it uses a further key.
  */
 final class CommandTool implements Tool {
 
     private static final int MAX_KEYS = 100;
 
-    /** Has commands done. */
+    /** Executes commands. */
     interface Runner {
         CommandResult run(CommandRequest request) throws InterruptedException;
     }
@@ -68,7 +68,7 @@ final class CommandTool implements Tool {
         throw ToolFailure.permanent("COMMAND_REFUSED", "it was refused " + MAX_KEYS + " times");
     }
 
-    /** The command's row says what was done, so a step that is handed back does nothing twice. */
+    /** The command's row records the outcome, so a released step repeats no effect. */
     private CommandResult run(CommandRequest request) throws InterruptedException {
         try {
             return runner.run(request);

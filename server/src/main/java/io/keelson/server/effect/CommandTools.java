@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The commands as tools that steps call. */
+/** The commands as tools for steps. */
 public final class CommandTools {
 
     private static final String ID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
@@ -43,14 +43,14 @@ public final class CommandTools {
     private CommandTools() {}
 
     /**
-     * @param handler does what the steps ask for
-     * @param timeout enough to wait for whoever is at a command and then to call the provider
+     * @param handler executes the commands
+     * @param timeout long enough to wait for a command's holder and then to call the provider
      */
     public static List<Tool> of(CommandHandler handler, Duration timeout) {
         return all(handler::runToItsEnd, handler.registered(), timeout);
     }
 
-    /** To be looked at and checked against, not to be executed. */
+    /** For listing and validation only, without execution. */
     public static List<Tool> unconnected() {
         return all(request -> {
             throw new IllegalStateException("no server");
@@ -60,15 +60,15 @@ public final class CommandTools {
     private static List<Tool> all(CommandTool.Runner runner, List<String> registered, Duration timeout) {
         List<Tool> tools = new ArrayList<>();
         tools.add(new CommandTool(spec(CommandTypes.DEPLOYMENT_CREATE,
-                "Deploys something with the provider, once whatever happens.", DEPLOYMENT, timeout), runner));
+                "Creates a deployment at the provider, exactly once.", DEPLOYMENT, timeout), runner));
         tools.add(new CommandTool(spec(CommandTypes.DEPLOYMENT_STOP, "Stops a deployment.",
                 TARGET.replace("{subject}", "deployment"), timeout), runner));
         tools.add(new CommandTool(spec(CommandTypes.ORDER_PLACE,
-                "Places an order with the provider, once whatever happens.", ORDER, timeout), runner));
+                "Places an order at the provider, exactly once.", ORDER, timeout), runner));
         tools.add(new CommandTool(spec(CommandTypes.ORDER_CANCEL, "Cancels an open order.",
                 TARGET.replace("{subject}", "order"), timeout), runner));
         registered.forEach(type -> tools.add(new CommandTool(spec(type,
-                "Sends its input to the address that the server's settings name, once whatever happens.",
+                "Sends its input to the address in the server's settings, exactly once.",
                 "{\"type\": \"object\"}", timeout), runner)));
         return tools;
     }

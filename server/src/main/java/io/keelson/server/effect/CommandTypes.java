@@ -3,7 +3,7 @@ package io.keelson.server.effect;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The types of commands that are built in. */
+/** The built-in command types. */
 public final class CommandTypes {
 
     public static final String DEPLOYMENT_CREATE = "deployment.create";
@@ -16,7 +16,7 @@ public final class CommandTypes {
 
     private CommandTypes() {}
 
-    /** What a command of this type acts upon; null for one that is about nothing made before. */
+    /** The kind that a command of this type acts on; null for one that acts on nothing made before. */
     static @Nullable ResourceKind target(String type) {
         return switch (type) {
             case DEPLOYMENT_STOP -> ResourceKind.DEPLOYMENT;

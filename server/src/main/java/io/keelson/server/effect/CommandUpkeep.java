@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Goes on with commands that were left: by nodes that died, or to be tried again. */
+/** Resumes commands of crashed nodes, and commands whose next attempt is due. */
 public final class CommandUpkeep implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(CommandUpkeep.class);
@@ -22,8 +22,8 @@ public final class CommandUpkeep implements AutoCloseable {
         this.handler = handler;
     }
 
-    /** Something is due. Returns at once. */
-    public void nudge() {
+    /** Signals that a command is due. Returns at once. */
+    public void signal() {
         int free = room.drainPermits();
         if (free == 0) {
             return;
@@ -41,7 +41,7 @@ public final class CommandUpkeep implements AutoCloseable {
         try {
             taken = handler.takeDue(free);
         } catch (RuntimeException e) {
-            LOG.warn("commands wait a moment longer, as looking for them failed", e);
+            LOG.warn("could not claim due commands, retrying", e);
         } finally {
             room.release(free - taken.size());
         }
@@ -54,13 +54,13 @@ public final class CommandUpkeep implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.warn("what came of command {} could not be noted; it is looked at again", command.id(), e);
+            LOG.warn("could not record the outcome of command {}, retrying", command.id(), e);
         } finally {
             room.release();
         }
     }
 
-    /** What is under way has a moment to end; what does not is found by its lease. */
+    /** Waits briefly for commands in progress; the rest is found by its lease. */
     @Override
     public void close() throws InterruptedException {
         threads.shutdown();

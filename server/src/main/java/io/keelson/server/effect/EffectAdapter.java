@@ -6,36 +6,36 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The way to the world outside. Only {@link CommandHandler} calls {@link #execute}. Safe for use by many threads. */
+/** Connects to an external system. Only {@link CommandHandler} calls {@link #execute}. Thread-safe. */
 public interface EffectAdapter {
 
     /**
-     * What is to be done.
+     * The effect to execute.
      *
-     * @param commandId also the id of what it makes
+     * @param commandId also the id of the resource that it makes
      * @param providerKey the same at each attempt, and no other command's
-     * @param reference what the adapter called the deployment or order that is acted upon; null where there is none
+     * @param reference the adapter's name for the target; null for none
      * @param repeated true when an earlier attempt may have arrived
      */
     record Effect(UUID workspaceId, UUID commandId, String type, String providerKey, ObjectNode payload,
             @Nullable String reference, boolean repeated) {}
 
-    /** Something made before: our id, and what the adapter called it. */
+    /** A resource made before: our id, and the adapter's name for it. */
     record Made(UUID id, String reference) {}
 
-    /** Unique among adapters; stands in each command's row. */
+    /** Unique among adapters; part of each command's row. */
     String name();
 
-    /** Whether the same provider key twice has one effect. Only then is anything repeated that may have arrived. */
+    /** Whether the same provider key twice has one effect. Only then is a command repeated that may have arrived. */
     boolean idempotent(String type);
 
-    /** Does it once. An interrupt ends the call; nobody knows then whether it arrived. */
+    /** Executes it once. An interrupt aborts the call; it is then unknown whether it arrived. */
     Outcome execute(Effect effect) throws InterruptedException;
 
     /**
-     * What has become of things, by our id, each with at least a {@code status}; those that it does not know are missing.
+     * The current state of resources, by our id, each with at least a {@code status}; unknown ones are missing.
      *
-     * @throws ProviderUnavailableException when it cannot be asked
+     * @throws ProviderUnavailableException when it cannot be reached
      */
     Map<UUID, ObjectNode> read(UUID workspaceId, ResourceKind kind, Collection<Made> made)
             throws ProviderUnavailableException, InterruptedException;

@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A command as it stands.
+ * A command and its state.
  *
  * @param idempotencyKey null where none was given
  * @param requestHash of the payload and the target
- * @param targetId the deployment or order that it acts upon; null for one that makes something
- * @param idempotent whether the adapter said, when the command was accepted, that repeating it does no harm
- * @param uncertain an attempt was made of which nobody knows whether it arrived
- * @param leaseEpoch the fence of whoever is at it; grows with each attempt
- * @param wakeAt when somebody looks after it; null once it has ended
+ * @param targetId the deployment or order that it acts on; null for one that makes it
+ * @param idempotent whether the adapter allowed repeats when the command was accepted
+ * @param uncertain an attempt was made that may have arrived
+ * @param leaseEpoch the fence of the lease; rises with each attempt
+ * @param wakeAt when it is checked next; null once it has ended
  * @param response the adapter's; null unless it completed
- * @param actor who asked: a principal's name, or the run
+ * @param actor the requester: a principal's name, or the run
  */
 public record EffectCommand(UUID id, UUID workspaceId, String type, Source source, @Nullable String idempotencyKey,
         String requestHash, ObjectNode payload, @Nullable UUID targetId, String adapter, boolean idempotent,
@@ -26,7 +26,7 @@ public record EffectCommand(UUID id, UUID workspaceId, String type, Source sourc
         @Nullable String errorMessage, String actor, String actorKind, @Nullable UUID runId, @Nullable UUID stepId,
         Instant createdAt, Instant updatedAt, @Nullable Instant completedAt) {
 
-    /** Gate4's names, and one for what it has no name for: nobody knows whether it was done. */
+    /** Gate4's names, and one for a state that it lacks: unknown whether it was done. */
     public enum State {
         EXECUTING, AWAITING_TOOL, COMPLETED, FAILED, UNKNOWN;
 
@@ -39,7 +39,7 @@ public record EffectCommand(UUID id, UUID workspaceId, String type, Source sourc
         }
     }
 
-    /** Whose keys are meant: clients' or steps'. Neither can name the other's. */
+    /** The namespace of keys: clients' or steps'. Neither can name the other's. */
     public enum Source {
         API, STEP;
 
@@ -52,10 +52,10 @@ public record EffectCommand(UUID id, UUID workspaceId, String type, Source sourc
         }
     }
 
-    /** What is to be done about it by people; null where nothing is. */
+    /** The action that people should take; null for none. */
     public @Nullable String advice() {
         return state != State.UNKNOWN ? null
-                : "Nobody knows whether it was done, so it is not repeated. Look at the provider for the idempotency key "
+                : "It is unknown whether it was done, so it is not repeated. Look at the provider for the idempotency key "
                         + providerKey + "; where it does not know it, ask again under a new key.";
     }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code execution_commands}. A method uses the connection it is given and does not commit. */
+/** {@code execution_commands}. Each method uses the given connection and does not commit. */
 final class EffectCommands {
 
     static final JsonMapper JSON = ExactJson.MAPPER;
@@ -39,7 +39,7 @@ final class EffectCommands {
 
     private static final String ONE = "select * from execution_commands where workspace_id = ? and id = ?";
 
-    /** Whatever acts upon a thing came after it. */
+    /** Commands that act on a resource come after the one that made it. */
     private static final String DONE_TO = """
             select * from execution_commands
              where workspace_id = ? and type = ? and id > ? and target_id = ? and state = 'completed'
@@ -51,7 +51,7 @@ final class EffectCommands {
                and (?::uuid is null or run_id = ?) and (?::uuid is null or id < ?)
              order by id desc limit ?""";
 
-    /** Under a new epoch; whoever was at it before reports in vain. */
+    /** Claims under a new epoch; a report of the previous holder then changes nothing. */
     private static final String TAKE = """
             update execution_commands
                set state = 'executing', attempts = attempts + 1, lease_epoch = lease_epoch + 1,
@@ -67,11 +67,13 @@ final class EffectCommands {
     private static final String TAKE_ONE = TAKE.replace("{which}", """
             id = ? and wake_at <= (select {now})""").replace("{now}", DbClock.SQL);
 
-    /** What may have arrived and may not be repeated. The epoch stays: whoever is late with the outcome is heard. */
+    /**
+     * Commands that may have arrived and must not be repeated. The epoch stays, so a late outcome is still accepted.
+     */
     private static final String GIVE_UP = """
             update execution_commands
                set state = 'unknown', wake_at = null, uncertain = true, error_code = '{lost}',
-                   error_message = 'whoever sent it was not heard of again', updated_at = (select {now}),
+                   error_message = 'its sender did not report an outcome', updated_at = (select {now}),
                    completed_at = (select {now})
              where wake_at <= (select {now}) and state = 'executing' and not (idempotent and attempts < ?)
             returning *""".replace("{now}", DbClock.SQL).replace("{lost}", "OUTCOME_UNKNOWN");
@@ -86,14 +88,14 @@ final class EffectCommands {
             returning *""".replace("{now}", DbClock.SQL);
 
     /**
-     * What an attempt made of a command.
+     * The result of an attempt.
      *
-     * @param again how long until the next attempt; null when there is none
+     * @param again delay before the next attempt; null for none
      */
     record Settled(State state, @Nullable String reference, @Nullable ObjectNode response, @Nullable String errorCode,
             @Nullable String errorMessage, boolean uncertain, @Nullable Duration again) {}
 
-    /** Which ones are listed; null for any. */
+    /** Filter of the list; null for any. */
     record Filter(@Nullable String type, @Nullable String state, @Nullable UUID run, @Nullable UUID before) {}
 
     private final DbClock clock;
@@ -102,7 +104,7 @@ final class EffectCommands {
         this.clock = clock;
     }
 
-    /** Writes it down, held by the caller; empty when its key is used, and then nothing has changed. */
+    /** Inserts the command, held by the caller; empty without a change when its key is used. */
     Optional<EffectCommand> insert(Connection c, EffectCommand command, Duration lease) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(INSERT)) {
             int p = 1;
@@ -138,7 +140,7 @@ final class EffectCommands {
         }
     }
 
-    /** The first command of that type that was done to a thing made before. */
+    /** The first command of that type that acted on a resource. */
     Optional<EffectCommand> doneTo(Connection c, UUID workspace, String type, UUID target) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(DONE_TO)) {
             s.setObject(1, workspace);
@@ -170,7 +172,7 @@ final class EffectCommands {
         }
     }
 
-    /** Takes over what is due and may be tried again; each is then held by the caller. */
+    /** Claims due commands that may be tried again. */
     List<EffectCommand> takeDue(Connection c, Duration lease, int maxAttempts, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(TAKE_DUE)) {
             clock.bind(s, 1);
@@ -183,7 +185,7 @@ final class EffectCommands {
         }
     }
 
-    /** Takes over a certain one, if it waits for its next attempt or was left by whoever was at it. */
+    /** Claims one command, if it waits for its next attempt or its lease has expired. */
     Optional<EffectCommand> take(Connection c, UUID id, Duration lease, int maxAttempts) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(TAKE_ONE)) {
             clock.bind(s, 1);
@@ -196,7 +198,7 @@ final class EffectCommands {
         }
     }
 
-    /** Ends what was left by whoever was at it and may not be tried again. */
+    /** Ends commands whose lease has expired and that may not be tried again. */
     List<EffectCommand> giveUp(Connection c, int maxAttempts) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(GIVE_UP)) {
             clock.bind(s, 1);
@@ -207,7 +209,7 @@ final class EffectCommands {
         }
     }
 
-    /** Notes what came of an attempt; empty when somebody else has taken over, and then nothing has changed. */
+    /** Records an attempt's outcome; empty without a change when another node has taken over. */
     Optional<EffectCommand> settle(Connection c, EffectCommand command, Settled to) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(SETTLE)) {
             Long again = to.again() == null ? null : Long.valueOf(to.again().toMillis());

@@ -7,13 +7,13 @@ import java.util.TreeMap;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Types that users register: each is sent to an address of its own. */
+/** Command types that users register: each is sent to its own address. */
 public final class EndpointAdapter implements EffectAdapter {
 
     /**
-     * Where commands of a type go.
+     * The destination of a command type.
      *
-     * @param idempotent whether it does once what comes twice under one {@code Idempotency-Key}
+     * @param idempotent whether it applies a repeated {@code Idempotency-Key} only once
      */
     public record Endpoint(String type, String url, boolean idempotent) {}
 

@@ -11,10 +11,10 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A provider of deployments and orders over HTTP; docs/commands.md says what it has to answer. */
+/** A provider of deployments and orders over HTTP; docs/commands.md defines its answers. */
 public final class HttpAdapter implements EffectAdapter {
 
-    /** Their names stand in one address. */
+    /** Their names are part of one address. */
     private static final int MAX_CONCURRENT = 100;
 
     private final Provider provider;
@@ -23,7 +23,7 @@ public final class HttpAdapter implements EffectAdapter {
 
     /**
      * @param base without a trailing slash
-     * @param idempotent whether it does once what comes twice under one {@code Idempotency-Key}
+     * @param idempotent whether it applies a repeated {@code Idempotency-Key} only once
      */
     public HttpAdapter(Provider provider, String base, boolean idempotent) {
         this.provider = provider;
@@ -48,7 +48,7 @@ public final class HttpAdapter implements EffectAdapter {
             case CommandTypes.ORDER_PLACE -> make("/orders", effect);
             case CommandTypes.DEPLOYMENT_STOP -> end("/deployments/", "/stop", effect);
             case CommandTypes.ORDER_CANCEL -> end("/orders/", "/cancel", effect);
-            default -> new Outcome.Refused("COMMAND_TYPE_UNKNOWN", "nobody serves " + effect.type());
+            default -> new Outcome.Refused("COMMAND_TYPE_UNKNOWN", "no adapter serves " + effect.type());
         };
     }
 

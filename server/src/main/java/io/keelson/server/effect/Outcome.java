@@ -4,26 +4,26 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What came of an attempt. Codes are stable, {@code UPPER_SNAKE}. */
+/** The outcome of an attempt. Codes are stable, {@code UPPER_SNAKE}. */
 public sealed interface Outcome {
 
     /**
-     * It is done.
+     * Done.
      *
-     * @param reference what the other side calls it; null where it gave no name
+     * @param reference the provider's name for it; null for none
      */
     record Done(@Nullable String reference, ObjectNode response) implements Outcome {}
 
-    /** It is not done, and asking again would not change that. */
+    /** Not done, and a repeat would not change that. */
     record Refused(String code, String message) implements Outcome {}
 
     /**
      * It did not arrive, and may be tried again.
      *
-     * @param retryAfter how long the other side wants to be left alone; null when it did not say
+     * @param retryAfter minimum delay that the provider requested; null for none
      */
     record NotDone(String code, String message, @Nullable Duration retryAfter) implements Outcome {}
 
-    /** Nobody knows whether it is done. */
+    /** Unknown whether it is done. */
     record Unknown(String code, String message) implements Outcome {}
 }

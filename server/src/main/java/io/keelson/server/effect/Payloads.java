@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.regex.Pattern;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What commands say, in one form for clients and steps. */
+/** Payloads of commands, in one form for clients and steps. */
 public final class Payloads {
 
     /** A quantity or price: more than 0, at most 18 digits before and after the point, no sign, no exponent. */
     public static final String DECIMAL = "^(?!0+(\\.0+)?$)[0-9]{1,18}(\\.[0-9]{1,18})?$";
-    /** Of what is traded. */
+    /** A traded symbol. */
     public static final String SYMBOL = "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,49}$";
     public static final List<String> SIDES = List.of("buy", "sell");
     public static final List<String> ORDER_TYPES = List.of("market", "limit");

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.node.ObjectNode;
 
-/** HTTP to the other side: what is sent, and what each answer says about whether it was done. */
+/** HTTP client of a provider: sends commands and judges by the answer whether each was done. */
 public final class Provider {
 
     private static final int MAX_BYTES = 1 << 20;
@@ -89,8 +89,8 @@ public final class Provider {
     }
 
     /**
-     * A refusal is believed. Where an earlier attempt may have arrived only one that speaks of the command is: what a door or
-     * a way elsewhere refuses has not looked at the key, and says nothing of that attempt.
+     * Judges a refusal. After an attempt that may have arrived, only a refusal about the command itself counts: an
+     * authentication or routing error says nothing about that attempt.
      */
     private Outcome judge(OutboundResponse answer, EffectAdapter.Effect effect, boolean named) {
         int status = answer.status();

@@ -1,6 +1,6 @@
 package io.keelson.server.effect;
 
-/** The other side cannot be asked at the moment. */
+/** The provider cannot be reached at the moment. */
 public final class ProviderUnavailableException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -13,7 +13,7 @@ import tools.jackson.databind.node.DecimalNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The hash by which two requests are the same: whatever the order of members and the writing of numbers. */
+/** Hashes requests so that equal ones match, regardless of the order of members and the notation of numbers. */
 final class Requests {
 
     private Requests() {}

@@ -1,6 +1,6 @@
 package io.keelson.server.effect;
 
-/** What commands make and end. */
+/** Kinds of resources that commands make and end. */
 public enum ResourceKind {
     DEPLOYMENT("deployment", CommandTypes.DEPLOYMENT_CREATE),
     ORDER("order", CommandTypes.ORDER_PLACE);
@@ -13,12 +13,12 @@ public enum ResourceKind {
         this.madeBy = madeBy;
     }
 
-    /** In one word, as documents say it. */
+    /** Its name in documents. */
     public String word() {
         return word;
     }
 
-    /** The type of the command that makes one; what it makes has the command's id. */
+    /** The type of the command that makes one; the resource has the command's id. */
     public String madeBy() {
         return madeBy;
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A world outside that is none: {@code simulated_effects}. Always does the same: deployments run until they are stopped,
+ * A simulated provider, stored in {@code simulated_effects}. Deterministic: deployments run until they are stopped,
  * market orders are filled at once, limit orders stay open until they are cancelled.
  */
 public final class SimulatedProvider implements EffectAdapter {
@@ -59,7 +59,7 @@ public final class SimulatedProvider implements EffectAdapter {
                         effect.payload().path("type").asString("").equals("limit") ? "open" : "filled");
                 case CommandTypes.DEPLOYMENT_STOP -> end(c, effect, ResourceKind.DEPLOYMENT, "running", "stopped");
                 case CommandTypes.ORDER_CANCEL -> end(c, effect, ResourceKind.ORDER, "open", "cancelled");
-                default -> new Outcome.Refused("COMMAND_TYPE_UNKNOWN", "nobody serves " + effect.type());
+                default -> new Outcome.Refused("COMMAND_TYPE_UNKNOWN", "no adapter serves " + effect.type());
             });
         } catch (SqlFailure e) {
             return new Outcome.Unknown("PAPER_FAILED", String.valueOf(e.getMessage()));

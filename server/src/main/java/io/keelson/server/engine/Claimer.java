@@ -14,7 +14,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes work for this node's executors from the queue whenever woken; the lookout wakes it while anything is queued. */
+/** Claims queued work for this node's executors after each wake-up; the poller wakes it while work is queued. */
 final class Claimer implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
     private static final int MAX_CLAIMED = 200;
@@ -55,13 +55,13 @@ final class Claimer implements Runnable {
             } catch (InterruptedException e) {
                 return;
             } catch (RuntimeException e) {
-                LOG.warn("looking for work failed; trying again", e);
+                LOG.warn("claiming work failed, retrying", e);
                 pause();
             }
         }
     }
 
-    /** True when there may be more at once. */
+    /** True when more may be available at once. */
     private boolean claim() {
         int free = Math.min(node.free(), MAX_CLAIMED);
         if (free == 0) {

@@ -46,11 +46,11 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node at work: takes commands, commits them in groups, runs what its executors can, and looks after what nobody
- * acted upon. Holds nothing that may not be lost at any instruction; any number of nodes work on one database.
+ * One engine node: commits commands in groups, runs steps of its own executors, and finds unreported conditions. A
+ * crash at any point loses nothing; any number of nodes share one database.
  */
 public final class Engine implements Commands, AutoCloseable {
-    /** What the name of a node begins with, as a holder of leases. */
+    /** Prefix of a node's name as a lease holder. */
     static final String NODE = "node:";
 
     private static final int COMMIT_LOOPS = 2;
@@ -58,13 +58,13 @@ public final class Engine implements Commands, AutoCloseable {
 
     /**
      * @param maxLanes executions at a time on this node
-     * @param lease how long work stays with a node or worker that is not heard of
-     * @param runArtifactBytes that the artifacts of a run may have together
+     * @param lease how long work stays with a silent node or worker
+     * @param runArtifactBytes maximum bytes of a run's artifacts together
      */
     public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention,
             long runArtifactBytes, Observer observer, Tracing tracing) {
 
-        /** Artifacts are kept for 30 days, and a run has 10 GiB of them. */
+        /** Retention of 30 days, and 10 GiB of artifacts per run. */
         public Options(int maxLanes, Duration lease, String version) {
             this(maxLanes, lease, version, Duration.ofDays(30), 10L << 30, Observer.NONE, Tracing.NONE);
         }
@@ -86,13 +86,13 @@ public final class Engine implements Commands, AutoCloseable {
     private final WorkAvailability available;
     private final ClusterNotifier notifier;
 
-    /** @param replanner makes new plans of what planners answer */
+    /** @param replanner creates new plans from planners' answers */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
             Replanner replanner, ArtifactStore artifacts, Clock clock, Options options) {
         this(database, store, catalog, expressions, secrets, replanner, ChildMissions.NONE, artifacts, clock, options);
     }
 
-    /** The same where steps can start runs. */
+    /** The same, for steps that can start runs. */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
             Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
@@ -162,47 +162,47 @@ public final class Engine implements Commands, AutoCloseable {
         }
     }
 
-    /** Has this called when a schedule is due, from the engine's own look at the database; it returns at once. */
+    /** Sets the action for due schedules; it must return at once. */
     public void onSchedules(Runnable act) {
         dueWorkPoller.onSchedules(act);
     }
 
-    /** Has this called when deliveries to receivers of events wait, likewise. */
+    /** Sets the action for due webhook deliveries; it must return at once. */
     public void onWebhooks(Runnable act) {
         dueWorkPoller.onWebhooks(act);
     }
 
-    /** Has this called when a command to the world outside is due; it returns at once. */
+    /** Sets the action for due external commands; it must return at once. */
     public void onCommands(Runnable act) {
         dueWorkPoller.onCommands(act);
     }
 
-    /** The way in for workers in other processes. */
+    /** The API of remote workers. */
     public RemoteWork remoteWork() {
         return remote;
     }
 
-    /** Steps that run on this node at the moment, those whose outcome is being reported included. */
+    /** Steps that run on this node, including those whose outcome is being reported. */
     public int busy() {
         return executor.size();
     }
 
-    /** Whether this node has lately committed something: what it takes can be kept. */
+    /** Whether this node has recently committed something, so that it can accept work. */
     public boolean commits() {
         return maintenance.commits() && committer.hasRoom();
     }
 
-    /** What it does again and again, whether there is anything to do or not. */
+    /** Its periodic maintenance. */
     public MaintenanceScheduler upkeep() {
         return maintenance;
     }
 
-    /** This node's name as leases record it. */
+    /** This node's name in leases. */
     public String node() {
         return node;
     }
 
-    /** Takes no more work, stops what runs and hands its leases back, commits what was submitted. */
+    /** Stops claims, stops running steps and releases their leases, and commits submitted commands. */
     @Override
     public void close() throws InterruptedException {
         work.close();

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** Turns committed changes into this node's work: executions, evaluations, timers and wake-ups. */
+/** Starts this node's work after commits: executions, evaluations, timers and wake-ups. */
 final class LocalDispatcher implements CommitListener {
     private static final Duration TIMER_HORIZON = Duration.ofMinutes(1);
     private static final int MAX_TIMERS = 20_000;
@@ -62,12 +62,12 @@ final class LocalDispatcher implements CommitListener {
         this.notifier = notifier;
     }
 
-    /** Lanes that may be started now, those promised to commits and claims under way taken off. */
+    /** Free lanes, less those promised to commits and claims in progress. */
     synchronized int free() {
         return closing ? 0 : Math.max(0, maxLanes - executor.size() - promised);
     }
 
-    /** No further work is taken; what runs is not touched. */
+    /** Takes no further work; running work continues. */
     synchronized void close() {
         closing = true;
     }
@@ -80,7 +80,7 @@ final class LocalDispatcher implements CommitListener {
         return new LocalCapacity(node, localTools, lease, this::take, limits);
     }
 
-    /** A slot for work that has not been queued; what has been queued comes first. */
+    /** Takes a slot for work that was not queued; queued work goes first. */
     private synchronized boolean take() {
         boolean spare = free() > available.waiting();
         if (spare) {
@@ -89,12 +89,12 @@ final class LocalDispatcher implements CommitListener {
         return spare;
     }
 
-    /** Keeps slots for lanes that are about to be claimed, until they are {@link #kept}. */
+    /** Reserves slots for lanes that are about to be claimed, until {@link #kept}. */
     synchronized void keep(int slots) {
         promised += slots;
     }
 
-    /** What these slots were kept for has begun, or will not. */
+    /** The work of these reserved slots has begun, or will not. */
     synchronized void kept(int slots) {
         promised -= slots;
     }
@@ -123,7 +123,7 @@ final class LocalDispatcher implements CommitListener {
         }
     }
 
-    /** What a worker holds it learns from its next heartbeat. */
+    /** A remote worker learns of it from its next heartbeat. */
     private void stop(ChangeSet.Lost lost) {
         if (lost.holder().equals(node)) {
             executor.stop(lost.stepId(), lost.epoch());
@@ -132,7 +132,7 @@ final class LocalDispatcher implements CommitListener {
         }
     }
 
-    /** A near timer rings in this process; the lookout finds the others, and those beyond the bound, in the database. */
+    /** Runs a near timer in this process; the poller finds later ones, and those beyond the bound, in the database. */
     private void arm(ChangeSet.Timer timer, Instant now) {
         Duration delay = Duration.between(now, timer.dueAt());
         if (!timer.key().kind().evaluation() && delay.compareTo(TIMER_HORIZON) < 0 && timeouts.size() < MAX_TIMERS) {
@@ -152,11 +152,11 @@ final class LocalDispatcher implements CommitListener {
         }
         available.laneFreed();
         if (changes.runs().stream().anyMatch(LocalDispatcher::takesTurns)) {
-            concurrencyKeyScheduler.nudge();
+            concurrencyKeyScheduler.signal();
         }
     }
 
-    /** Whether it waits for its turn, or has had it and makes room. */
+    /** Whether it waits for its concurrency key, or has ended and freed it. */
     private static boolean takesTurns(RunRow run) {
         return run.policy().concurrency() != null && run.state().type() != StateType.RUNNING;
     }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * What the log entries of this thread are about, until it is closed. JSON entries bear it under {@code mdc}. To be opened
- * around an entry, not around work: most work is never logged.
+ * The context of this thread's log entries, until it is closed; JSON entries have it under {@code mdc}. Open it around
+ * a log entry, not around work: most work is never logged.
  */
 public final class LogContext implements AutoCloseable {
 
@@ -27,7 +27,7 @@ public final class LogContext implements AutoCloseable {
         return new LogContext().and(RUN, run);
     }
 
-    /** Whatever a workspace's client asked for. */
+    /** The context of a client's request. */
     public static LogContext workspace(@Nullable UUID workspace) {
         return new LogContext().and(WORKSPACE, workspace);
     }

@@ -1,4 +1,4 @@
-/** What log entries say beside their text. */
+/** Context of log entries. */
 @NullMarked
 package io.keelson.server.log;
 

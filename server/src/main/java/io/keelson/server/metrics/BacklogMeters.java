@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What only the database knows: asked when somebody looks, and not again for a few seconds. */
+/** Gauges that only the database knows: queried when a page is rendered, at most once in a few seconds. */
 final class BacklogMeters {
 
     private static final Logger LOG = LoggerFactory.getLogger(BacklogMeters.class);
@@ -18,20 +18,20 @@ final class BacklogMeters {
 
     private final Supplier<DatabaseGauges> database;
     private final LongSupplier nanos;
-    private final Duration patience;
+    private final Duration timeout;
     private volatile @Nullable DatabaseGauges last;
     private long askedAt;
     private boolean asked;
     private @Nullable Thread reading;
 
     /**
-     * @param nanos a clock that only goes forward
-     * @param patience how long a page waits for the database
+     * @param nanos a monotonic clock
+     * @param timeout how long a page waits for the database
      */
-    BacklogMeters(Meters meters, Supplier<DatabaseGauges> database, LongSupplier nanos, Duration patience) {
+    BacklogMeters(Meters meters, Supplier<DatabaseGauges> database, LongSupplier nanos, Duration timeout) {
         this.database = database;
         this.nanos = nanos;
-        this.patience = patience;
+        this.timeout = timeout;
         for (RunState state : RunState.values()) {
             if (!state.terminal()) {
                 gauge(meters, Metric.RUNS_OPEN, figures -> figures.open().runs().getOrDefault(state.wire(), 0L),
@@ -61,7 +61,7 @@ final class BacklogMeters {
         meters.gauge(Metric.BACKLOG_UP, () -> last == null ? 0 : 1);
     }
 
-    /** Without an answer there is no figure: an old one would look like news. */
+    /** Without an answer there is no gauge: an old value would look current. */
     private void gauge(Meters meters, Metric metric, ToDoubleFunction<DatabaseGauges> value, String... labels) {
         meters.gauge(metric, () -> {
             DatabaseGauges known = last;
@@ -69,7 +69,7 @@ final class BacklogMeters {
         }, labels);
     }
 
-    /** Asks where it was not asked a moment ago, and does not wait long: whoever scrapes wants the other figures, too. */
+    /** Queries the database unless the last answer is recent. Bounded wait, because the page has other metrics, too. */
     synchronized void look() {
         long now = nanos.getAsLong();
         if (asked && now - askedAt < CACHE_NANOS) {
@@ -81,7 +81,7 @@ final class BacklogMeters {
             reading = Thread.ofVirtual().name("backlog").start(this::read);
         }
         try {
-            if (!reading.join(patience)) {
+            if (!reading.join(timeout)) {
                 last = null;
             }
         } catch (InterruptedException e) {
@@ -94,7 +94,7 @@ final class BacklogMeters {
             last = database.get();
         } catch (RuntimeException e) {
             last = null;
-            LOG.warn("the database does not tell what is open: {}", e.getMessage());
+            LOG.warn("could not read the backlog: {}", e.getMessage());
         }
     }
 }

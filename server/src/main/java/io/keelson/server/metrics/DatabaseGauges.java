@@ -4,9 +4,9 @@ import io.keelson.server.run.queue.Backlog;
 import io.keelson.server.webhook.Deliveries;
 
 /**
- * What the database knows of the whole installation.
+ * Gauges of the whole installation, from the database.
  *
- * @param open runs, and what waits for them
+ * @param open runs, and work that waits for them
  * @param deliveries to receivers of events
  */
 public record DatabaseGauges(Backlog open, Deliveries.Waiting deliveries) {}

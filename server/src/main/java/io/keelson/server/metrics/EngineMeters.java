@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what an engine has committed, by the events that it wrote: what was undone is not among them. */
+/** Counts an engine's commits by their events; rolled-back changes are not counted. */
 final class EngineMeters implements Observer {
 
     private static final int MAX_CODES = 100;
@@ -37,8 +37,8 @@ final class EngineMeters implements Observer {
     private final Map<String, Counter> agents;
     private final Map<String, Counter> tasks;
     private final Map<String, Counter> steps;
-    /** By the event that tells of it. */
-    private final Map<EventType, Counter> told = new EnumMap<>(EventType.class);
+    /** Counters by event type. */
+    private final Map<EventType, Counter> byEvent = new EnumMap<>(EventType.class);
     private final Map<String, Counter> stepErrors = new HashMap<>();
     private final Map<String, Counter> triggers = new ConcurrentHashMap<>();
     private final Map<String, Counter> failures = new ConcurrentHashMap<>();
@@ -61,17 +61,17 @@ final class EngineMeters implements Observer {
         agents = byState(Metric.AGENT_TRANSITIONS, AgentState.values());
         tasks = byState(Metric.TASK_TRANSITIONS, TaskState.values());
         steps = byState(Metric.STEP_TRANSITIONS, StepState.values());
-        told.put(EventType.RUN_RETRYING, meters.counter(Metric.RETRIES, "run"));
-        told.put(EventType.AGENT_RETRYING, meters.counter(Metric.RETRIES, "agent"));
-        told.put(EventType.TASK_RETRYING, meters.counter(Metric.RETRIES, "task"));
-        told.put(EventType.STEP_RETRYING, meters.counter(Metric.RETRIES, "step"));
-        told.put(EventType.STEP_LEASE_EXPIRED, meters.counter(Metric.LEASES_LOST));
-        told.put(EventType.STEP_RELEASED, meters.counter(Metric.LEASES_RELEASED));
-        told.put(EventType.RUN_PLAN_READY, meters.counter(Metric.HUMANS_ASKED, "plan"));
-        told.put(EventType.RUN_ACCEPTANCE_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "acceptance"));
-        told.put(EventType.RUN_ESCALATED, meters.counter(Metric.HUMANS_ASKED, "escalation"));
-        told.put(EventType.TASK_HUMAN_REVIEW_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "review"));
-        told.put(EventType.STEP_APPROVAL_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "approval"));
+        byEvent.put(EventType.RUN_RETRYING, meters.counter(Metric.RETRIES, "run"));
+        byEvent.put(EventType.AGENT_RETRYING, meters.counter(Metric.RETRIES, "agent"));
+        byEvent.put(EventType.TASK_RETRYING, meters.counter(Metric.RETRIES, "task"));
+        byEvent.put(EventType.STEP_RETRYING, meters.counter(Metric.RETRIES, "step"));
+        byEvent.put(EventType.STEP_LEASE_EXPIRED, meters.counter(Metric.LEASES_LOST));
+        byEvent.put(EventType.STEP_RELEASED, meters.counter(Metric.LEASES_RELEASED));
+        byEvent.put(EventType.RUN_PLAN_READY, meters.counter(Metric.HUMANS_ASKED, "plan"));
+        byEvent.put(EventType.RUN_ACCEPTANCE_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "acceptance"));
+        byEvent.put(EventType.RUN_ESCALATED, meters.counter(Metric.HUMANS_ASKED, "escalation"));
+        byEvent.put(EventType.TASK_HUMAN_REVIEW_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "review"));
+        byEvent.put(EventType.STEP_APPROVAL_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "approval"));
         for (ErrorClass each : ErrorClass.values()) {
             stepErrors.put(each.wire(), meters.counter(Metric.STEP_ERRORS, each.wire()));
         }
@@ -128,7 +128,7 @@ final class EngineMeters implements Observer {
         if (event.to() != null) {
             add(states(event).get(event.to()), 1);
         }
-        add(told.get(event.type()), approvedAtOnce(changes, event) ? 0 : 1);
+        add(byEvent.get(event.type()), approvedAtOnce(changes, event) ? 0 : 1);
         switch (event.payload()) {
             case RunPayload.Created created -> few(triggers, Metric.RUNS_SUBMITTED, created.trigger()).increment();
             case RunPayload.Completed completed -> add(withFailures, completed.totals().failures() > 0 ? 1 : 0);
@@ -138,7 +138,7 @@ final class EngineMeters implements Observer {
             case StepPayload.Unpriced tokens -> unpriced.increment(tokens.tokens());
             case StepPayload.Retrying retrying -> add(stepErrors.get(retrying.cause().errorClass()), 1);
             default -> {
-                // told of by its states, or by nothing here
+                // counted by its transition, or not at all here
             }
         }
     }
@@ -150,7 +150,7 @@ final class EngineMeters implements Observer {
         return event.taskId() != null ? tasks : event.agentId() != null ? agents : runs;
     }
 
-    /** The counter of a word that comes from outside: so many words, then no more. */
+    /** The counter of an external word; the number of words is bounded. */
     private Counter few(Map<String, Counter> known, Metric metric, String word) {
         Counter counter = known.get(word);
         if (counter != null) {

@@ -7,7 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryMXBean;
 import java.util.concurrent.TimeUnit;
 
-/** The process itself, under the names that dashboards for Java programs know. */
+/** Meters of the process, under the names that dashboards for Java programs use. */
 final class JvmMeters {
 
     private JvmMeters() {}

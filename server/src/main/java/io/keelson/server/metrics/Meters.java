@@ -15,19 +15,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.stream.LongStream;
 
-/** The registry, with meters made of {@link Metric}s only. A page of it is text. */
+/** The registry, with meters made from {@link Metric}s only. Renders text. */
 final class Meters {
 
     private static final Duration[] DURATIONS =
             LongStream.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000).mapToObj(Duration::ofMillis)
                     .toArray(Duration[]::new);
-    /** Fewer, for there is one histogram for each route. */
+    /** Fewer buckets, because each route has a histogram. */
     private static final Duration[] REQUESTS =
             LongStream.of(5, 20, 100, 500, 2_000, 10_000).mapToObj(Duration::ofMillis).toArray(Duration[]::new);
     private static final double[] SIZES = {1, 2, 5, 10, 20, 50, 100, 200, 300};
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    /** The registry itself would let go of them. */
+    /** Strong references, as the registry has only weak ones. */
     private final List<DoubleSupplier> counted = new CopyOnWriteArrayList<>();
 
     /** @param values of the metric's labels, in their order */
@@ -36,7 +36,7 @@ final class Meters {
                 .register(registry);
     }
 
-    /** A counter that somebody else counts. */
+    /** A counter with an external value. */
     void counter(Metric metric, DoubleSupplier value, String... values) {
         counted.add(value);
         FunctionCounter.builder(metric.served(), value, DoubleSupplier::getAsDouble).description(metric.meaning())

@@ -11,7 +11,7 @@ import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** All figures of one server. Nobody waits for them: whoever works counts in memory, and a page is made when asked for. */
+/** All metrics of one server. Counts in memory; renders a page on request. */
 public final class Metrics {
 
     private static final String PLAIN = "text/plain; version=0.0.4; charset=utf-8";
@@ -27,8 +27,8 @@ public final class Metrics {
     private final BacklogMeters backlog;
 
     /**
-     * @param backlog asks the database
-     * @param nanos a clock that only goes forward
+     * @param backlog queries the database
+     * @param nanos a monotonic clock
      */
     public Metrics(Supplier<DatabaseGauges> backlog, LongSupplier nanos, String version) {
         this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_TIMEOUT);
@@ -36,28 +36,28 @@ public final class Metrics {
         meters.gauge(Metric.BUILD, () -> 1, version);
     }
 
-    /** Who counts what the engine does. */
+    /** Counts the engine's work. */
     public Observer engine() {
         return engine;
     }
 
-    /** Who counts requests. */
+    /** Counts requests. */
     public RequestListener http() {
         return http;
     }
 
-    /** Who counts deliveries. */
+    /** Counts deliveries. */
     public DeliveryObserver deliveries() {
         return webhooks;
     }
 
-    /** Shows how much of this server's executors is used. */
+    /** Adds gauges of this server's executors. */
     public void executors(IntSupplier busy, int slots) {
         meters.gauge(Metric.EXECUTOR_BUSY, busy::getAsInt);
         meters.gauge(Metric.EXECUTOR_SLOTS, () -> slots);
     }
 
-    /** Shows how much of its pools is used. */
+    /** Adds gauges of the connection pools. */
     public void pools(Database database) {
         pool("engine", database::engineUse);
         pool("requests", database::requestUse);
@@ -70,7 +70,7 @@ public final class Metrics {
         meters.gauge(Metric.POOL_MOST, () -> use.get().most(), name);
     }
 
-    /** All of them now, as Prometheus reads them. */
+    /** The current page for Prometheus. */
     public Observed.Page page(Observed.Page asked) {
         backlog.look();
         String type = asked.type().contains("application/openmetrics-text") ? OPEN_METRICS : PLAIN;

@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Counts attempts at deliveries by what they came to, never by receiver. */
+/** Counts delivery attempts by outcome, never by receiver. */
 final class WebhookMeters implements DeliveryObserver {
 
     private final Map<Outcome, Counter> attempts = new EnumMap<>(Outcome.class);

@@ -1,4 +1,4 @@
-/** What operators see of a server in figures: counted in memory, served in the format of Prometheus. */
+/** Metrics of a server for operators: counted in memory, served in the format of Prometheus. */
 @NullMarked
 package io.keelson.server.metrics;
 

@@ -6,12 +6,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.UUID;
 
-/** What workspaces have. */
+/** Reads and locks balances of workspaces. */
 final class Balances {
 
     private static final String READ = "select available, reserved, spent from credit_balances where workspace_id = ?";
 
-    /** Who commits for runs locks heads of runs before balances and takes nothing after them. */
+    /** Commits for runs lock heads of runs before balances, and nothing after them. */
     private static final String LOCK = READ + " for no key update";
 
     private static final String WRITE =
@@ -24,7 +24,7 @@ final class Balances {
         return read(c, READ, workspace);
     }
 
-    /** As {@link #read}, and nobody else changes it before the transaction ends. */
+    /** Like {@link #read}, and locks it until the transaction ends. */
     static Balance lock(Connection c, UUID workspace) throws SQLException {
         return read(c, LOCK, workspace);
     }

@@ -6,15 +6,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the books are wrong.
+ * A difference between the ledger and other rows.
  *
  * @param runId null when it is about a workspace's balance
  * @param attempt of the run; null with it
  * @param stepId null when it is not about a step
  * @param figure what differs: {@code reserved}, {@code charged}, {@code refunded} of an attempt, {@code charged} or the
- *            number of {@code charges} of a step, an account of a balance
+ *               number of {@code charges} of a step, an account of a balance
  * @param expected what the ledger comes to; of a step what its results do
- * @param actual what stands there; null when nothing does
+ * @param actual the stored value; null for none
  */
 public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nullable Integer attempt,
         @Nullable UUID stepId, String figure, BigDecimal expected, @Nullable BigDecimal actual) {
@@ -29,7 +29,7 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
         ATTEMPT_NOT_EVEN,
         /** The charges of a step are not what its tries cost. */
         STEP_DIFFERS,
-        /** An account of a balance is not what the ledger comes to. */
+        /** An account of a balance differs from the ledger's sum. */
         BALANCE_DIFFERS,
         /** The ledger has transfers of a workspace without a balance. */
         BALANCE_MISSING;

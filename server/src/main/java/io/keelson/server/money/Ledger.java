@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * What people book: grants and corrections. The row of the ledger and the balance that it changes are written in one
- * transaction; the balance's row is locked first, so that what is decided on is what is.
+ * Books people's entries: grants and corrections. One transaction writes the ledger's row and the balance; it locks the
+ * balance first, so that decisions use the current one.
  */
 public final class Ledger {
 
@@ -31,10 +31,10 @@ public final class Ledger {
             .replace("{columns}", LedgerRows.COLUMNS).replace("{now}", DbClock.SQL);
 
     /** For what needs none. */
-    public static final Witness NOBODY = (c, entry) -> {
+    public static final Witness NONE = (c, entry) -> {
     };
 
-    /** Is told of a new entry in the transaction that books it. */
+    /** Receives a new entry in the transaction that books it. */
     public interface Witness {
         void booked(Connection c, LedgerEntry entry) throws SQLException;
     }
@@ -54,7 +54,7 @@ public final class Ledger {
      * @param key the same key and content again change nothing
      */
     public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor) {
-        return grant(workspace, amount, reason, key, actor, NOBODY);
+        return grant(workspace, amount, reason, key, actor, NONE);
     }
 
     /** The same before a witness. */
@@ -65,7 +65,7 @@ public final class Ledger {
     }
 
     /**
-     * What a workspace is given to begin with, once, whatever it was the first time.
+     * Grants a workspace's initial credits, once; later amounts are ignored.
      *
      * @param amount 0 for nothing
      */

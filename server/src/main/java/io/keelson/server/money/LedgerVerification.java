@@ -18,8 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works out anew, from the ledger alone, what every attempt reserved, was charged and got back, what every step was charged
- * and what every account holds, and compares: all in one snapshot, so that it can be done while runs go on.
+ * Recomputes from the ledger the reservations, charges and refunds of every attempt, the charges of every step and the
+ * balance of every account, and compares them. Reads one snapshot, so it can run while runs continue.
  */
 public final class LedgerVerification {
 
@@ -36,7 +36,7 @@ public final class LedgerVerification {
 
     private static final String SNAPSHOT = "set transaction isolation level repeatable read, read only";
 
-    /** What an open attempt has stands on its run's head, what a settled one had with the attempt. */
+    /** The account of an open attempt is in its run's head, of a settled one in the attempt. */
     private static final String ATTEMPTS = """
             with booked as (
                 select workspace_id, run_id, attempt_number, count(*) as entries,
@@ -78,9 +78,9 @@ public final class LedgerVerification {
              order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS);
 
     /**
-     * What steps cost stands with their results, one for each try, and is charged once. What could not be collected is
-     * known for a whole run only: where it is nothing, each step has charges of its very cost, else of no more than that.
-     * The results of a run that is gone are gone with it.
+     * Costs of steps are in their results, one for each try, and are charged once. The uncollected part is known for a
+     * whole run only: if it is zero, each step's charges equal its cost, else they are at most that. A deleted run has
+     * no results.
      */
     private static final String WRONG_STEP = """
             with paid as (

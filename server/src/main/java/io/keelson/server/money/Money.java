@@ -4,7 +4,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import java.util.UUID;
 
-/** The door of this room. */
+/** The public API of this package. */
 public final class Money {
 
     private final Database database;
@@ -23,7 +23,7 @@ public final class Money {
         this.ledgerVerification = new LedgerVerification(database);
     }
 
-    /** What the workspace has. */
+    /** The workspace's balance. */
     public Balance balance(UUID workspace) {
         return database.withConnection(c -> Balances.read(c, workspace));
     }
@@ -33,7 +33,7 @@ public final class Money {
         return ledger;
     }
 
-    /** What is in the ledger. */
+    /** Reads the ledger. */
     public LedgerReader entries() {
         return entries;
     }
@@ -42,7 +42,7 @@ public final class Money {
         return prices;
     }
 
-    /** What was paid for. */
+    /** Sums up charges. */
     public Usage usage() {
         return usage;
     }

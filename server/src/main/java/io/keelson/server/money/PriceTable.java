@@ -41,7 +41,7 @@ public final class PriceTable {
         this.clock = clock;
     }
 
-    /** Is told of what was changed, in the transaction that does it. */
+    /** Receives the changes, in their transaction. */
     public interface Witness {
         void changed(Connection c, int version, List<PriceChange> changes) throws SQLException;
     }
@@ -58,17 +58,17 @@ public final class PriceTable {
         return without;
     }
 
-    /** The list as it stood at that version; the present one, which says so, where that is yet to come. */
+    /** The list at that version; the current one, with its own number, for a later version. */
     public PriceList at(int version) {
         return database.withConnection(c -> read(c, version));
     }
 
     /**
-     * Sets and withdraws prices, all or none, as one new version. What is as it should be changes nothing.
+     * Sets and withdraws prices, all or none, as one new version. A change to the current value does nothing.
      *
      * @param changes each with another kind or name
-     * @param witness is told of the changes in their transaction
-     * @return the list that holds now
+     * @param witness receives the changes in their transaction
+     * @return the list in force
      */
     public PriceList change(List<PriceChange> changes, String createdBy, Witness witness) {
         return database.inTransaction(c -> {

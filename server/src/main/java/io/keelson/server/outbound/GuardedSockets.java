@@ -8,8 +8,8 @@ import java.net.SocketAddress;
 import javax.net.SocketFactory;
 
 /**
- * Sockets that look at the very address they connect to. A name that resolves to something else the second time, an
- * address written out in the URL, a redirect: all of them end up here.
+ * Sockets that check the address they actually connect to. This covers names that resolve differently the second time,
+ * literal addresses, and redirects.
  */
 final class GuardedSockets extends SocketFactory {
 

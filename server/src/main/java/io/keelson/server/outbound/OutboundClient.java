@@ -29,12 +29,10 @@ import okio.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends HTTP requests to the public Internet. Other addresses are refused on the address actually connected to, unless
- * the server's configuration allows them. Follows no redirects, keeps no cookies, uses no proxy. Safe for use by many
- * threads.
- *
- * <p>A connection that is kept may have been closed by the other side meanwhile, and whoever sends over it does not learn
- * whether it arrived. So what only reads is sent again then, and what may change something has a connection of its own.
+ * Sends HTTP requests to the public Internet. Refuses other addresses by the address actually connected to, unless the
+ * server's configuration allows them. Follows no redirects, keeps no cookies, uses no proxy. Thread-safe.
+ * <p>The peer may have closed a pooled connection, and then it is unknown whether a request arrived. So reads are sent
+ * again, and requests that may change something use a new connection.
  */
 public final class OutboundClient implements AutoCloseable {
 
@@ -49,9 +47,9 @@ public final class OutboundClient implements AutoCloseable {
     /** Keeps no connections. */
     private final OkHttpClient single;
 
-    /** Whether a call has made a connection, not used one that was kept. */
+    /** Whether a call has made a new connection. */
     private static final class Connected {
-        private volatile boolean anew;
+        private volatile boolean created;
     }
 
     private static final EventListener NOTING = new EventListener() {
@@ -59,7 +57,7 @@ public final class OutboundClient implements AutoCloseable {
         public void connectStart(Call call, InetSocketAddress address, Proxy proxy) {
             Connected connected = call.request().tag(Connected.class);
             if (connected != null) {
-                connected.anew = true;
+                connected.created = true;
             }
         }
     };
@@ -91,7 +89,7 @@ public final class OutboundClient implements AutoCloseable {
         this.single = client.newBuilder().connectionPool(new ConnectionPool(0, 1, TimeUnit.SECONDS)).build();
     }
 
-    /** Whether a request to it can be sent at all, whoever may be there. */
+    /** Whether a request to it can be sent at all. */
     public static boolean understands(String url) {
         HttpUrl parsed = HttpUrl.parse(url);
         return parsed != null && parsed.username().isEmpty() && parsed.password().isEmpty();
@@ -113,7 +111,7 @@ public final class OutboundClient implements AutoCloseable {
         } catch (OutboundRefusedException | InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
-            if (connected.anew) {
+            if (connected.created) {
                 throw e;
             }
             return send(single, request, connected);
@@ -121,7 +119,7 @@ public final class OutboundClient implements AutoCloseable {
     }
 
     /**
-     * The same over a connection that may have been kept, for whoever sends again what broke off, whatever it is.
+     * The same over a pooled connection, for callers that may repeat any broken request.
      *
      * @throws OutboundRefusedException when the request is not allowed, or the answer is too large
      * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off

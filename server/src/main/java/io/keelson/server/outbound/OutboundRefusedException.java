@@ -3,8 +3,8 @@ package io.keelson.server.outbound;
 import java.io.IOException;
 
 /**
- * A request that policy or the protocol does not allow, whatever the attempt: {@code URL_INVALID},
- * {@code HEADER_NOT_ALLOWED}, {@code OUTBOUND_ADDRESS_REFUSED}, {@code RESPONSE_TOO_LARGE}.
+ * A request that policy or the protocol forbids, at any attempt: {@code URL_INVALID}, {@code HEADER_NOT_ALLOWED},
+ * {@code OUTBOUND_ADDRESS_REFUSED}, {@code RESPONSE_TOO_LARGE}.
  */
 public final class OutboundRefusedException extends IOException {
 

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer, whatever its status.
+ * A response of any status.
  *
  * @param headers names in lower case; several values of one name joined by {@code ", "}
  */

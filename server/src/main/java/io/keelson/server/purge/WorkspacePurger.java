@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Empties workspaces that operators delete: what is open in them is cancelled, then they are emptied a portion at a time,
- * each in a transaction of its own. Any process may die at any instruction; the next one goes on with what is left.
+ * Purges deleted workspaces: cancels their open runs, then deletes their rows in portions, each in its own transaction.
+ * After a crash at any point the next run continues.
  */
 public final class WorkspacePurger implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkspacePurger.class);
@@ -44,7 +44,7 @@ public final class WorkspacePurger implements AutoCloseable {
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** Looks now and then for what is left. */
+    /** Starts periodic runs. */
     public WorkspacePurger start() {
         thread.scheduleWithFixedDelay(this::work, 0, PURGE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         return this;
@@ -68,7 +68,7 @@ public final class WorkspacePurger implements AutoCloseable {
                 again();
             }
         } catch (RuntimeException e) {
-            LOG.warn("looking for workspaces to be emptied failed and is tried again", e);
+            LOG.warn("purging workspaces failed, retrying", e);
             again();
         }
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param slug unique in the workspace, and never changed
  * @param description for people; null for none
- * @param model that its turns are to use; null leaves that to whoever takes them
+ * @param model that its turns are to use; null leaves that to the worker
  * @param instructions for all its turns; null for none
  * @param tools all that its turns may call
  * @param capabilities the types of tasks that it is good at
@@ -25,7 +25,7 @@ public record Agent(int id, String slug, String name, @Nullable String descripti
         capabilities = List.copyOf(capabilities);
     }
 
-    /** What can be said of an agent beside its slug. */
+    /** An agent's properties besides its slug. */
     public record Profile(String name, @Nullable String description, @Nullable String model,
             @Nullable String instructions, List<String> tools, List<String> capabilities, @Nullable Integer maxTurns) {
         public Profile {

@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** The agents of workspaces. Each change has its entry in the audit log, for it changes what agents may do. */
 public final class Roster {
-    /** So many are weighed for a task. */
+    /** Maximum agents of a workspace, all of which are considered for a task. */
     public static final int MAX_AGENTS = 1_000;
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
@@ -118,7 +118,7 @@ public final class Roster {
             insert.setString(10, createdBy);
             Optional<Agent> made = one(insert);
             if (made.isPresent()) {
-                AuditLog.write(c, origin, "agent_created", workspace, slug, told(profile));
+                AuditLog.write(c, origin, "agent_created", workspace, slug, audited(profile));
             }
             return made;
         }
@@ -137,14 +137,14 @@ public final class Roster {
                 update.setInt(9, before.get().id());
                 Optional<Agent> after = one(update);
                 if (after.isPresent()) {
-                    AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), told(profile));
+                    AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), audited(profile));
                 }
                 return after;
             }
         });
     }
 
-    /** What it was given it keeps, on the terms of that time. False when there is no such agent. */
+    /** Its tasks keep it, on the terms of their time. False for an unknown agent. */
     public boolean delete(UUID workspace, String name, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<Agent> found = find(c, workspace, name);
@@ -162,11 +162,11 @@ public final class Roster {
         });
     }
 
-    private static ObjectNode told(Agent.Profile profile) {
-        ObjectNode told = JsonNodeFactory.instance.objectNode().put("model", profile.model());
-        told.set("tools", MAPPER.valueToTree(profile.tools()));
-        told.put("max_turns", profile.maxTurns());
-        return told;
+    private static ObjectNode audited(Agent.Profile profile) {
+        ObjectNode audited = JsonNodeFactory.instance.objectNode().put("model", profile.model());
+        audited.set("tools", MAPPER.valueToTree(profile.tools()));
+        audited.put("max_turns", profile.maxTurns());
+        return audited;
     }
 
     private static void bind(PreparedStatement into, int first, Agent.Profile profile) throws SQLException {

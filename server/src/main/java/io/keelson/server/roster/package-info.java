@@ -1,4 +1,4 @@
-/** The agents of a workspace: who there is, what each may and can do. */
+/** The agents of a workspace, their permissions and capabilities. */
 @NullMarked
 package io.keelson.server.roster;
 

@@ -25,7 +25,7 @@ final class AgentsTable {
 
     record New(Owner owner, AgentRow row) {}
 
-    /** What the failure policy keeps. */
+    /** The columns of the failure policy. */
     private static final List<Column<AgentRow>> KEPT = List.of(integer("attempt_number", AgentRow::attempt),
             flag("failing", AgentRow::failing), flag("failure_ignored", AgentRow::failureIgnored),
             time("next_run_at", AgentRow::nextRunAt), time("begun_at", AgentRow::begunAt));

@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.UUID;
 
-/** {@code artifacts}: what is known of files whose bytes the artifact store keeps. */
+/** {@code artifacts}: records of files whose bytes are in the artifact store. */
 final class ArtifactsTable {
     static final RowSetStatement<Artifact> INSERT = new RowSetStatement<>("keelson_artifact_new", """
             insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
@@ -31,7 +31,7 @@ final class ArtifactsTable {
             text("storage_key", a -> a.stored().storageKey()),
             bigint("retention_seconds", a -> a.stored().retentionSeconds()));
 
-    /** @param retention how long artifacts without a time of their own are kept */
+    /** @param retention of artifacts without one of their own */
     record Ended(RunRow run, Duration retention) {}
 
     /** In the transaction that ends the run. */

@@ -1,8 +1,8 @@
 package io.keelson.server.run;
 
 /**
- * A workspace has not got what was decided to take from it, or nobody has looked. Nothing of the batch is committed; with
- * the balances known the same commands can be decided again.
+ * A workspace's balance is too low, or was not read. Nothing of the batch is committed; the commands can be decided
+ * again with known balances.
  */
 public final class BalanceTooLowException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -15,9 +15,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** {@code credit_balances}, as far as runs change them. Whoever locks several does so in the order of their ids. */
+/** {@code credit_balances}, as far as runs change them. Several are locked in the order of their ids. */
 final class BalancesTable {
-    /** The SQLSTATE of a commit that would take more out of a balance than is in it. */
+    /** The SQLSTATE of a commit that would overdraw a balance. */
     static final String TOO_LOW = "KE002";
 
     static final RowSetStatement<Balance> CHANGE = new RowSetStatement<>("keelson_balance", """

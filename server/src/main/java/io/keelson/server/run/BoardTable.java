@@ -22,10 +22,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code board_tasks} as far as runs write them (PRD-101 §7.2): one for a run, one below it for each of its tasks. They are
- * made in the transaction that makes the run and the tasks, and follow when a run changes its state or a task its column;
- * nothing else costs anything. All that is not in other tables comes from here: an expression or a join costs a statement
- * more than a value. Reading them, and people's own, is {@code server.board}'s.
+ * {@code board_tasks}, as far as runs write them (PRD-101 §7.2): one for a run, and one below it for each of its tasks.
+ * They are created with the run and its tasks, and updated when a run's state or a task's column changes. Values that
+ * are not in other tables are computed here, because an expression or a join costs a statement more than a value.
+ * {@code server.board} reads them, and manages people's own.
  */
 final class BoardTable {
     private static final int MAX_ROWS = 2_000;
@@ -52,9 +52,8 @@ final class BoardTable {
             time("started_at", a -> a.row().startedAt()), time("completed_at", a -> a.row().completedAt()));
 
     /**
-     * Before the tasks themselves, which refer to them. What the engine itself does is nobody's task. The run's row is
-     * looked up by a text that comes as one: a cast within the condition would keep the index from being used behind
-     * row-level security.
+     * Runs before the tasks, which refer to these rows; without the engine's own tasks. The run's row is looked up by a
+     * text parameter: a cast within the condition would prevent the use of the index behind row-level security.
      */
     static final RowSetStatement<TasksTable.New> INSERT_TASK = new RowSetStatement<>("keelson_board_task", """
             insert into board_tasks (workspace_id, title, description, status, review_mode, assignee, assigned_agent_id,
@@ -80,9 +79,8 @@ final class BoardTable {
             time("completed_at", n -> n.row().completedAt()));
 
     /**
-     * Those of an older server have no rows here, and lack nothing but these. The ids are looked up first: a join planned
-     * while the board was empty reads all of it for each batch, and so does a look-up in the condition behind row-level
-     * security.
+     * Runs of an older server have no rows here. The ids are looked up first: a join planned on an empty board, or a
+     * look-up in the condition behind row-level security, reads the whole board for each batch.
      */
     static final RowSetStatement<RunRow> UPDATE_RUN = new RowSetStatement<>("keelson_board_run_change", """
             with u as materialized (
@@ -100,7 +98,7 @@ final class BoardTable {
             time("started_at", RunRow::startedAt),
             time("completed_at", RunRow::completedAt), text("error_message", MAX_ROWS, BoardTable::error));
 
-    /** Likewise. */
+    /** Ids are looked up first, as above. */
     static final RowSetStatement<Moved> UPDATE_TASK = new RowSetStatement<>("keelson_board_task_change", """
             with u as materialized (
                 select u.*, t.board_task_id, t.output_summary

@@ -15,8 +15,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a batch means to the board and to the reports. Its events tell of every change of a state; what a row's first one
- * left is what the board shows.
+ * A batch's changes to the board and to the reports, derived from its events. The first event of a row has the state
+ * that the board shows.
  */
 final class BoardUpdates {
     private final List<RunRow> movedRuns = new ArrayList<>();
@@ -49,7 +49,7 @@ final class BoardUpdates {
         changes.newTasks().forEach(task -> end(task, left.get(task.id())));
     }
 
-    /** The state that each run and each task was in before. */
+    /** The previous state of each run and each task. */
     private static Map<UUID, String> left(List<Event> events) {
         Map<UUID, String> left = new HashMap<>();
         for (Event event : events) {
@@ -85,12 +85,12 @@ final class BoardUpdates {
         return movedTasks;
     }
 
-    /** What a report is due for. A run that ends and begins again within the batch has none of that attempt. */
+    /** Runs that need a report. A run that ends and restarts within the batch has none for that attempt. */
     List<RunRow> endedRuns() {
         return endedRuns;
     }
 
-    /** Likewise. */
+    /** Tasks that need a report, by the same rule. */
     List<TaskRow> endedTasks() {
         return endedTasks;
     }

@@ -35,13 +35,13 @@ import org.postgresql.util.ServerErrorMessage;
 
 /** Writes the changes of one batch and commits them. */
 final class ChangesWriter {
-    /** The work of a task in such a state is done, though it may still be judged. */
+    /** States in which the work of a task is done, though it may still be judged. */
     private static final Set<TaskState> DONE = EnumSet.of(TaskState.COMPLETED, TaskState.VERIFYING,
             TaskState.AWAITING_HUMAN);
 
     private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
             "run_heads_pkey", "uq_board_tasks_orchestration_run");
-    /** As PostgreSQL orders them: everybody touches runs in one order, and balances. */
+    /** PostgreSQL's order, in which all transactions touch runs and balances. */
     private static final Comparator<UUID> BY_ID =
             (one, other) -> one.getMostSignificantBits() == other.getMostSignificantBits()
                     ? Long.compareUnsigned(one.getLeastSignificantBits(), other.getLeastSignificantBits())
@@ -55,7 +55,7 @@ final class ChangesWriter {
     /** In the order of their ids. */
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
 
-    /** @param retention how long artifacts are kept after the end of their run, where they have no time of their own */
+    /** @param retention retention of artifacts without one of their own, after the end of their run */
     ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, Moment moment,
             Duration retention) {
         this.c = c;
@@ -87,7 +87,10 @@ final class ChangesWriter {
         }
     }
 
-    /** True when a row has another version, somebody has written an event of that number or made the run, or it is later. */
+    /**
+     * True when a row has another version, another writer has used the event's number or created the run, or the time
+     * is later.
+     */
     private static boolean overtaken(SQLException e) {
         ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
         return message != null && (RowSetStatement.OVERTAKEN.equals(message.getSQLState())
@@ -98,7 +101,7 @@ final class ChangesWriter {
         return List.of(RunsTable.RELEASE.of(those(changes.newRuns(), NewRun::takesExternalIdOver)));
     }
 
-    /** What is new. */
+    /** New rows. */
     private List<Part<?>> born() {
         List<Accepted> accepted = each(changes.newRuns(),
                 run -> new Accepted(run, Objects.requireNonNull(runs.get(run.id()))));
@@ -115,7 +118,7 @@ final class ChangesWriter {
                         step -> new StepsTable.New(changes.ownerOf(step), changed(step)))));
     }
 
-    /** What changes with every step. */
+    /** Rows that change with every step. */
     private List<Part<?>> moves() {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
         return List.of(RunsTable.UPDATE_HEAD.of(old),
@@ -123,7 +126,7 @@ final class ChangesWriter {
                 EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
     }
 
-    /** What changes when tasks and runs begin or end. */
+    /** Rows that change when tasks and runs begin or end. */
     private List<Part<?>> turns() {
         BoardUpdates board = new BoardUpdates(changes);
         return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
@@ -138,7 +141,7 @@ final class ChangesWriter {
                 ReportsTable.INSERT_RUN.of(board.endedRuns()));
     }
 
-    /** What hardly any batch has. */
+    /** Rows that few batches have. */
     private List<Part<?>> rare() {
         return List.of(ArtifactsTable.END.of(each(
                 those(changes.endedWithArtifacts(), run -> run.state().terminal()),
@@ -156,8 +159,8 @@ final class ChangesWriter {
     }
 
     /**
-     * What was booked, and the balances last of all: a workspace's is what all its runs meet in, and held no longer than it
-     * takes to commit.
+     * Ledger entries, and balances last of all: all runs of a workspace share its balance, which is locked no longer
+     * than the commit takes.
      */
     private List<Part<?>> money() {
         List<ChangeSet.Balance> balances = new ArrayList<>(changes.balances());
@@ -175,7 +178,7 @@ final class ChangesWriter {
         return new TasksTable.Changed(task, made, TextColumns.summary(known));
     }
 
-    /** The last output of a task whose work is done, if this batch brought it; what verifies it does not count. */
+    /** The last output of a task whose work is done, if this batch has it; verifiers' outputs do not count. */
     private @Nullable String lastOutput(TaskRow task) {
         if (!DONE.contains(task.state())) {
             return null;
@@ -203,7 +206,10 @@ final class ChangesWriter {
         return present;
     }
 
-    /** In loops, here and below: most of a commit's thirty kinds of changes are empty, and a stream costs more than nothing. */
+    /**
+     * Loops instead of streams, here and below: most of a commit's thirty kinds of changes are empty, and a stream has
+     * a cost.
+     */
     private static <A, B> List<B> each(Collection<A> all, Function<A, B> made) {
         List<B> those = new ArrayList<>(all.size());
         for (A one : all) {

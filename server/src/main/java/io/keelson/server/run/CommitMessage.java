@@ -13,18 +13,17 @@ import org.postgresql.core.TransactionState;
 import org.postgresql.jdbc.PgConnection;
 
 /**
- * All that a batch writes, and its COMMIT, in one message: a way there and back costs as much as a statement. The
- * statements are executed in their order. Once one is refused, PostgreSQL passes over all that follow in the message,
- * the COMMIT included.
+ * All writes of a batch, and its COMMIT, in one message: a round trip costs as much as a statement. Statements run in
+ * order. After a refused one, PostgreSQL skips the rest of the message, the COMMIT included.
  */
 final class CommitMessage {
     /**
-     * Up to so many rows, a message has only the statements that have rows. In bigger ones a group of statements is there
-     * as a whole or not at all: every selection has plans of its own, and many rows come in many selections.
+     * Up to this number of rows, a message has only the statements with rows. In a larger one a group of statements is
+     * complete or absent: every selection has plans of its own, and many rows come in many selections.
      */
     private static final int FEW_ROWS = 60;
 
-    /** Texts of messages by their statements: the driver knows what it has prepared by its text, and finds the same one at once. */
+    /** Message texts by their statements: the driver identifies a prepared statement by its text. */
     private static final Map<List<String>, String> TEXTS = new ConcurrentHashMap<>();
     private static final int MAX_TEXTS = 1_000;
 
@@ -32,8 +31,8 @@ final class CommitMessage {
     private final boolean alone;
 
     /**
-     * @param alone true when it is of one run only. Single rows of others come in the same form as many: with a form of
-     *            their own there would be more texts than the driver keeps prepared
+     * @param alone true when it is of one run only. Single rows of others are sent in the form of many: own forms would
+     *              make more texts than the driver keeps prepared
      */
     CommitMessage(List<List<Part<?>>> groups, boolean alone) {
         this.alone = alone;
@@ -61,7 +60,8 @@ final class CommitMessage {
     }
 
     /**
-     * Returns when all is committed; where it throws, nothing is, or the connection is lost and the outcome unknown.
+     * Returns when all is committed. If it throws, nothing is committed, or the connection is lost and the outcome
+     * unknown.
      *
      * @param c with auto-commit off, in a transaction or not
      */
@@ -70,7 +70,7 @@ final class CommitMessage {
             send(c, moment, false);
             return;
         }
-        // The driver's own BEGIN would be answered apart from the rest; with auto-commit on it sends none.
+        // The driver would send its own BEGIN in a separate message; with auto-commit on it sends none.
         c.setAutoCommit(true);
         try {
             send(c, moment, true);

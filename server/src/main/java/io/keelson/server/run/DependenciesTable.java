@@ -32,8 +32,8 @@ final class DependenciesTable {
             word("dependency_type", link -> link.data ? DATA : "ordering"));
 
     /**
-     * In plan order, as the plan's own links were made, so that tasks of one moment are judged in the same order. The
-     * upstream is looked up: a join planned while there were no tasks reads all of them.
+     * In plan order, like the plan's own links, so that tasks of one moment are judged in the same order. Looks the
+     * upstream up: a join planned on empty tables reads all of them.
      */
     private static final String LOAD = """
             select t.run_id, t.id, d.depends_on_id
@@ -46,7 +46,7 @@ final class DependenciesTable {
 
     private DependenciesTable() {}
 
-    /** The links of new tasks to their upstreams, and further ones of tasks that were there. */
+    /** The links of new tasks to their upstreams, and further ones of existing tasks. */
     static Part<?> insert(Set<TaskRow> newTasks, Collection<ChangeSet.Link> further) {
         List<Link> links = new ArrayList<>();
         newTasks.forEach(task -> link(task, task.upstreams(), links));

@@ -31,17 +31,17 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What wants to be done, found by index whatever the size of queue and history. Nothing here is locked: whoever acts on a
- * finding asks for a decision, which looks again. The time stands in scalar subqueries, for a volatile function in a
- * condition would forbid the index.
+ * Finds due work by index, at any size of queue and history. Takes no locks: each finding becomes a command whose
+ * decision checks it again. The time is in scalar subqueries, because a volatile function in a condition prevents an
+ * index scan.
  */
 final class DueWork {
 
     private record Held(Lane lane, String holder) {}
 
     /**
-     * The head of each workspace's, tool's and model's stretch of the index, found by skipping from one stretch to the next: what it
-     * costs follows from how many of them have anything queued, and not from how much.
+     * The head of each workspace's, tool's and model's range of the index, found by skipping from range to range: the
+     * cost depends on the number of ranges, not on the rows in them.
      */
     private static final String HEADS = """
             with recursive heads (workspace_id, tool, model, priority) as (
@@ -54,7 +54,7 @@ final class DueWork {
                        and (q.workspace_id, q.tool, q.model) > (h.workspace_id, h.tool, h.model)
                      order by q.workspace_id, q.tool, q.model, q.priority limit 1) next),""";
 
-    /** The same for one workspace and the tools that are asked for. */
+    /** The same for one workspace and the given tools. */
     private static final String HEADS_IN_ONE = """
             with recursive heads (workspace_id, tool, model, priority) as (
                 select first.* from unnest(?::text[]) as t (tool) cross join lateral (
@@ -69,8 +69,8 @@ final class DueWork {
                      order by q.model, q.priority limit 1) next),""";
 
     /**
-     * What waits with the lowest priority number: workspaces in turn, beginning after the one that was served last, and from
-     * each as much as there is to be had if all have it.
+     * Work with the lowest priority number: workspaces in turn, after the one that was served last, and from each up to
+     * a fair share.
      */
     private static final String FIRST_LEVEL = """
 
@@ -118,13 +118,13 @@ final class DueWork {
                      where holder is not null and lease_expires_at >= now) as next_lease_ms
               from clock""".replace("{now}", DbClock.SQL);
 
-    /** One node looks at a time; another one has no need to. */
+    /** One node checks at a time; others need not. */
     private static final String TURN = """
             select pg_try_advisory_xact_lock(hashtextextended('keelson concurrency keys', 0))""";
 
     /**
-     * Runs that wait under their concurrency key and whose turn it is: those at work and those before it leave room. What
-     * is at work follows from the runs' states alone. Reads all open runs that have a key.
+     * Runs that may be admitted under their concurrency key: running and earlier runs leave capacity. Running runs are
+     * counted by state alone. Reads all open runs with a key.
      */
     private static final String ADMISSIBLE = """
             with open as materialized (
@@ -168,7 +168,7 @@ final class DueWork {
             delete from timers t
              where t.run_id = any (?) and (select r.deleted_at is null from orchestration_runs r where r.id = t.run_id) is not true""";
 
-    /** Laterals with a limit, for a plain {@code exists} may be answered by reading all open tasks there are. */
+    /** Laterals with a limit, because a plain {@code exists} may read all open tasks. */
     private static final String STUCK_JOINS = """
             with open as materialized (
                 select r.workspace_id, r.id, r.attempt_number,
@@ -188,7 +188,7 @@ final class DueWork {
                  where o.old and timers.run_id = o.id and timers.kind <> 'watch' limit 1) timer on true
              order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
 
-    /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
+    /** Skips a lane that a commit is writing, which knows more than its holder's heartbeat. */
     private static final RowSetStatement<Held> EXTEND = new RowSetStatement<>("keelson_lease_kept", """
             with held as materialized (select * from {rows}),
             mine as (
@@ -246,7 +246,7 @@ final class DueWork {
         return found;
     }
 
-    /** A subquery that finds nothing gives null, which reads as false. */
+    /** An empty subquery gives null, which reads as false. */
     Due due(Connection c, Duration grace) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DUE)) {
             clock.bind(statement, 1);

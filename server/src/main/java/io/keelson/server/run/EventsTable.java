@@ -13,8 +13,8 @@ import io.keelson.server.run.sql.FlatJson;
 import io.keelson.server.run.sql.RowSetStatement;
 
 /**
- * {@code orchestration_events}: written in the order of the decisions, never changed. The board numbers its rows itself, so
- * that member is added here.
+ * {@code orchestration_events}: written in the order of the decisions, never changed. The board's row number is added
+ * here, because the board assigns it.
  */
 final class EventsTable {
     static final RowSetStatement<Event> INSERT = new RowSetStatement<>("keelson_event_new", """

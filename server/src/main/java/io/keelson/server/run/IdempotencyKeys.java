@@ -18,12 +18,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code idempotency_cache}: which keys were used within the last 24 hours, and what was answered. A method uses the
- * connection it is given and does not commit.
+ * {@code idempotency_cache}: keys used within the last 24 hours, and their responses. Methods use the given connection
+ * and do not commit.
  */
 public final class IdempotencyKeys {
 
-    /** A key that is in use already is another number of rows than it must be; one that has expired is used anew. */
+    /** A key in use counts as an unexpected number of rows; an expired one is used again. */
     static final RowSetStatement<KeyUse> USE = RowSetStatement.ofAll("keelson_key_use", """
             insert into idempotency_cache as k (workspace_id, endpoint, idempotency_key, request_hash, run_id, created_at,
                 expires_at)
@@ -77,7 +77,7 @@ public final class IdempotencyKeys {
             .replace("{now}", DbClock.SQL);
 
     /**
-     * What an answer consisted of.
+     * A stored response.
      *
      * @param location null for none
      * @param body JSON text; null for none
@@ -85,9 +85,9 @@ public final class IdempotencyKeys {
     public record StoredAnswer(int status, @Nullable String location, @Nullable String body) {}
 
     /**
-     * A key that was used.
+     * A used key.
      *
-     * @param answer null when nobody noted it: what was asked is done all the same
+     * @param answer null when none was recorded: the request was executed all the same
      */
     public record Used(String requestHash, @Nullable UUID run, @Nullable StoredAnswer answer) {}
 
@@ -97,7 +97,7 @@ public final class IdempotencyKeys {
         this.clock = clock;
     }
 
-    /** What is known of a key that was used and has not expired. */
+    /** A used key that has not expired. */
     public Optional<Used> find(Connection c, KeyUse.Id id) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(FIND)) {
             bind(statement, id);
@@ -115,7 +115,7 @@ public final class IdempotencyKeys {
         }
     }
 
-    /** Those of the keys that were used and have not expired. */
+    /** The keys that were used and have not expired. */
     Set<KeyUse.Id> used(Connection c, Collection<KeyUse.Id> ids) throws SQLException {
         Set<KeyUse.Id> used = new HashSet<>();
         if (ids.isEmpty()) {
@@ -136,7 +136,10 @@ public final class IdempotencyKeys {
         return used;
     }
 
-    /** Uses a key for what the transaction does; false when it is in use already. Waits for who is about to use it. */
+    /**
+     * Uses a key for the transaction's changes; false when it is in use already. Waits for a concurrent user of the
+     * key.
+     */
     public boolean use(Connection c, KeyUse use) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(USE_ONE)) {
             bind(statement, use.id());
@@ -147,7 +150,7 @@ public final class IdempotencyKeys {
         }
     }
 
-    /** Notes the first answer to a request; also uses the key, where what was asked has not done so itself. */
+    /** Records the first response to a request; also uses the key, unless the request itself has done so. */
     public void answered(Connection c, KeyUse use, StoredAnswer answer) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ANSWERED)) {
             bind(statement, use.id());
@@ -161,7 +164,7 @@ public final class IdempotencyKeys {
         }
     }
 
-    /** Deletes keys that have expired, at most so many; returns how many. */
+    /** Deletes expired keys, up to a maximum; returns their number. */
     public int purge(Connection c, int most) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(PURGE)) {
             clock.bind(statement, 1);

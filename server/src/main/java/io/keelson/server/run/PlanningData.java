@@ -16,13 +16,13 @@ final class PlanningData {
 
     private PlanningData() {}
 
-    /** What {@code config.priority} says. */
+    /** The value of {@code config.priority}. */
     static String priority(String config) {
         return config.contains("\"priority\"") ? TextColumns.tree(config).path("priority").asString(PRIORITY)
                 : PRIORITY;
     }
 
-    /** What the plan says; null for nothing. */
+    /** The plan's strategy; null for none. */
     static @Nullable String strategy(String plan) {
         return plan.contains("\"strategy\"") ? TextColumns.tree(plan).path("strategy").asString(null) : null;
     }
@@ -48,7 +48,7 @@ final class PlanningData {
         return value.signum() == 0 ? Amounts.ZERO : value.stripTrailingZeros();
     }
 
-    /** Where a task stands in its run's plan. */
+    /** A task's position in its run's plan. */
     static String of(UUID run, TaskRow task) {
         ObjectNode data = TextColumns.JSON.createObjectNode().put("task_id", task.id().toString())
                 .put("run_id", run.toString()).put("sequence", task.sequence())
@@ -59,7 +59,7 @@ final class PlanningData {
         return data.put("trigger_rule", task.spec().triggerRule().wire()).toString();
     }
 
-    /** The tries of a task; null for the first one, which its row was made with. */
+    /** The tries of a task; null for the first one, which its row was created with. */
     static @Nullable String tries(TaskRow task) {
         return task.attempt() == 1 && task.continuations() == 0 ? null
                 : TextColumns.JSON.createObjectNode().put("attempt", task.attempt())

@@ -13,8 +13,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Policies as the tables keep them. What an older document does not say has the default; the blocks of a run's policy
- * that are the default are left out, so that a plain run's is short.
+ * Policies as stored in the tables. Absent members have the default; blocks of a run's policy with default values are
+ * not stored.
  */
 final class Policies {
     private static final TextColumns.Memo<RunPolicy> RUNS = new TextColumns.Memo<>(Policies::write);
@@ -61,7 +61,7 @@ final class Policies {
         return TextColumns.JSON.treeToValue(document, type);
     }
 
-    /** Members of objects take the place of those of the same name; anything else takes the whole place. */
+    /** Members of objects replace those of the same name; any other value replaces the whole. */
     private static void overlay(ObjectNode below, JsonNode above) {
         above.properties().forEach(member -> {
             if (below.get(member.getKey()) instanceof ObjectNode inner && member.getValue().isObject()) {

@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** {@code prices}, as they are in force. */
+/** {@code prices} in force. */
 final class PricesTable {
     /** A price of null was withdrawn. */
     private static final String IN_FORCE = """

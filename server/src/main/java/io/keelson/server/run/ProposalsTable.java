@@ -43,7 +43,7 @@ final class ProposalsTable {
 
     private ProposalsTable() {}
 
-    /** Pending ones; nothing is asked where no run has any. */
+    /** Pending proposals; no query where no run has any. */
     static void load(Connection c, ViewLoader loader) throws SQLException {
         if (!loader.proposing.isEmpty()) {
             ViewLoader.each(c, LOAD, loader.proposing,

@@ -10,15 +10,15 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The texts of reports about runs and tasks, in Markdown: made of what the database holds, so that nothing gets in that was
- * struck out there, and of bounded pieces of it. A report is written with its text; only the steps of a task are added when
- * it is read, while there are any. Texts of people and tools stand in quotations, each of whose lines begins with
- * {@code >}, and JSON in fences, so that they cannot pass for the report's own.
+ * The Markdown texts of reports about runs and tasks. They contain only bounded parts of database rows, so redacted
+ * values cannot appear. A report is stored with its text; only a task's steps are added when it is read, while they
+ * exist. Texts of people and tools are in block quotes, and JSON is in fences, so that they cannot pass for the
+ * report's own text.
  */
 public final class ReportTexts {
-    /** Tasks or steps that a report lists at most. */
+    /** Maximum tasks or steps in a report. */
     private static final int LISTED = 50;
-    /** Bytes in which an output is stored beyond which a report only says where it is; characters it shows at most. */
+    /** Stored size in bytes from which a report only links an output; and maximum characters that it shows. */
     private static final int LARGE = 65_536;
     private static final int SHOWN = 20_000;
 
@@ -41,8 +41,8 @@ public final class ReportTexts {
                     quoted("t.output_summary"));
 
     /**
-     * SQL: the text about an attempt {@code v} ({@code attempt, state, failures, error_code, error_message, tokens, cost,
-     * duration_ms}) of a run {@code r}; {@link #DONE} is joined. A later attempt has the run's output for itself.
+     * SQL: the text about an attempt {@code v} ({@code attempt, state, failures, error_code, error_message, tokens,
+     * cost, duration_ms}) of a run {@code r}; {@link #DONE} is joined. The run's output belongs to its last attempt.
      */
     static final String RUN =
             """
@@ -73,7 +73,7 @@ public final class ReportTexts {
                             quoted("left(r.output #>> '{}', " + SHOWN + ")"), LISTED, LARGE, SHOWN,
                             quoted("r.result_summary"));
 
-    /** SQL: what the tasks of the attempt {@code v} of the run {@code r} came to, joined as {@code done}. */
+    /** SQL: the results of the tasks of attempt {@code v} of run {@code r}, joined as {@code done}. */
     static final String DONE = """
              cross join lateral (
                 select coalesce(string_agg(concat('- ', %1$s, ' (`', replace(t.key, '`', ''''), '`): ', t.state,
@@ -89,7 +89,7 @@ public final class ReportTexts {
                          where t.run_id = r.id and t.attempt = v.attempt and not t.superseded) t) done"""
             .formatted(line("t.title"), LISTED, quoted("left(t.error_message, 500)"));
 
-    /** Reports that an older server wrote have no text of their own. */
+    /** Reports of an older server have no stored text. */
     private static final String OF_TASK = """
             select concat(case p.content when '' then %1$s else p.content end,
                 E'\\n## What was done\\n\\n', done.list, E'\\n')
@@ -127,7 +127,10 @@ public final class ReportTexts {
         this.database = database;
     }
 
-    /** A task's report with the task's steps, and one that has no text of its own; empty for any other: it is as it was written. */
+    /**
+     * A task's report with the task's steps, or one without a stored text; empty for any other, whose stored text is
+     * complete.
+     */
     public Optional<String> find(UUID workspace, UUID report) {
         return database.withConnection(c -> {
             try (PreparedStatement read = c.prepareStatement(TEXT)) {
@@ -142,7 +145,7 @@ public final class ReportTexts {
         });
     }
 
-    /** By the ids of those reports that are about runs, how many parts of the run's attempt had failed when it ended. */
+    /** The number of failed parts at the end of the run's attempt, by the ids of reports about runs. */
     public Map<UUID, Integer> failures(UUID workspace, List<UUID> reports) {
         return database.withConnection(c -> {
             try (PreparedStatement read = c.prepareStatement(FAILURES)) {

@@ -45,9 +45,9 @@ final class ResultsTable {
             money("cost", StepResult::cost), text("holder", StepResult::holder));
 
     /**
-     * Calls by the second. A result that is young enough belongs to a step that is open or has not ended for longer; the
-     * steps of earlier attempts count as well. What a human has let pass does not. Each step's results are looked up: a
-     * join planned while there were none reads all of them.
+     * Calls per second. A recent result belongs to a step that is open or ended recently; steps of earlier attempts
+     * count as well. Forgiven failures do not. Looks each step's results up: a join planned on an empty table reads all
+     * of them.
      */
     private static final String RECENT = """
             with since as materialized (
@@ -70,7 +70,7 @@ final class ResultsTable {
 
     private ResultsTable() {}
 
-    /** The calls of recent time, of the runs that look at them. */
+    /** The recent calls, of runs that use them. */
     static void loadRecent(Connection c, ViewLoader loader, DbClock clock) throws SQLException {
         List<RunView> watching = loader.views.values().stream().filter(view -> escalation(view).enabled()).toList();
         Optional<Duration> window = watching.stream().map(view -> escalation(view).window())

@@ -24,8 +24,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine's face of the store. Every method is a fixed number of statements, however many rows it concerns. A method
- * uses the connection it is given, does not close it, and does not commit but where it says so. Safe for any number of threads.
+ * The engine's API of the store. Every method executes a fixed number of statements for any number of rows. Methods use
+ * the given connection, do not close it, and commit only where documented. Thread-safe.
  */
 public final class RunStore {
     private static final Duration GRACE = Duration.ofSeconds(5);
@@ -40,7 +40,7 @@ public final class RunStore {
     public record Locked(Map<UUID, Integer> versions, Instant now, @Nullable Instant outage) {}
 
     /**
-     * Something in the queue that may be claimed.
+     * A claimable row of the queue.
      *
      * @param model that its step's input names; empty for none
      */
@@ -48,49 +48,49 @@ public final class RunStore {
             int priority) {}
 
     /**
-     * What is looked for in the queue.
+     * A search of the queue.
      *
-     * @param workspaceId null for all of them
-     * @param workspaceRoundRobin whose turn it is among workspaces
+     * @param workspaceId null for all
+     * @param workspaceRoundRobin the order of workspaces
      */
     public record Search(@Nullable UUID workspaceId, Collection<String> tools, int limit,
             WorkspaceRoundRobin workspaceRoundRobin) {}
 
     /**
-     * A lease whose time is over.
+     * An expired lease.
      *
-     * @param epoch the lease that was found to be over; a later one is none of the finder's business
+     * @param epoch the expired lease; later ones are not affected
      * @param lease its length
      * @param timedOut true when the holder is alive but the execution took longer than its deadline allows
      */
     public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, Duration lease,
             boolean timedOut) {}
 
-    /** A place among the runs that have not ended. */
+    /** A position among the runs that have not ended. */
     public record Place(UUID workspaceId, UUID runId) {
         public static final Place FIRST = new Place(new UUID(0, 0), new UUID(0, 0));
     }
 
     /**
-     * What a look at some open runs came to.
+     * The result of a check of some open runs.
      *
-     * @param next where to go on; the first place again when all have been looked at
+     * @param next where to continue; the first position again after the last
      */
     public record Sweep(List<UUID> stuck, Place next) {}
 
     public record DueTimer(UUID runId, TimerKind kind, UUID subject) {}
 
     /**
-     * What wants to be done at this moment.
+     * The kinds of work that are due now.
      *
-     * @param ready something is queued that nobody holds, for whatever tool
-     * @param lapsed a lease ran out, or an execution is past its deadline and the grace
+     * @param ready the queue has an unclaimed row, for any tool
+     * @param lapsed a lease expired, or an execution is past its deadline and the grace
      * @param timers a timer is due
      * @param turns a run waits under its concurrency key
-     * @param schedules a schedule wants to be looked at
-     * @param webhooks there are deliveries to be made or sent
-     * @param commands a command to the world outside was left, or is to be tried again
-     * @param nextLease how long until the next lease ends; null where there is none
+     * @param schedules a schedule is due
+     * @param webhooks deliveries are to be created or sent
+     * @param commands a command was abandoned, or its next attempt is due
+     * @param nextLease time until the next lease expires; null for none
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
             boolean commands,
@@ -102,8 +102,8 @@ public final class RunStore {
     private final Duration artifactRetention;
 
     /**
-     * @param plans reads a plan's document as it was stored
-     * @param artifactRetention how long artifacts are kept after the end of their run, where they have no time of their own
+     * @param plans reads a plan's stored document
+     * @param artifactRetention retention of artifacts without one of their own, after the end of their run
      */
     public RunStore(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
         this.artifactRetention = artifactRetention;
@@ -112,14 +112,14 @@ public final class RunStore {
         this.due = new DueWork(clock);
     }
 
-    /** Locks the rows of those runs that exist, in order of their ids, until the transaction ends. */
+    /** Locks the rows of existing runs, in order of their ids, until the transaction ends. */
     public Locked lock(Connection c, Collection<UUID> runIds) throws SQLException {
         return RunsTable.lock(c, runIds, clock);
     }
 
     /**
-     * Views of those runs that exist. The plan is in a view only where a command may need it: before the tasks exist, for
-     * a run that failed, and for one that begins again by itself when it fails.
+     * Views of existing runs. A view has its plan only where a command may need it: before the tasks exist, for a
+     * failed run, and for one that restarts by itself.
      */
     public Map<UUID, RunView> load(Connection c, Collection<UUID> runIds) throws SQLException {
         ViewLoader loader = new ViewLoader();
@@ -144,7 +144,7 @@ public final class RunStore {
     }
 
     /**
-     * Looks whether views are current at this moment, without a lock; nothing is asked for none.
+     * Checks without a lock that views are current at this moment; no query without views.
      *
      * @throws StaleViewException when one is not
      */
@@ -153,8 +153,7 @@ public final class RunStore {
     }
 
     /**
-     * What workspaces have, their balances locked in order of their ids until the transaction ends. Runs are locked before
-     * balances.
+     * Balances of workspaces, locked in order of their ids until the transaction ends. Runs are locked before balances.
      */
     public LockedBalances purse(Connection c, Collection<UUID> workspaces) throws SQLException {
         return BalancesTable.lock(c, workspaces);
@@ -165,29 +164,29 @@ public final class RunStore {
         return PricesTable.read(c);
     }
 
-    /** Those of the idempotency keys that were used within the last 24 hours. */
+    /** The idempotency keys that were used within the last 24 hours. */
     public Set<KeyUse.Id> used(Connection c, Collection<KeyUse.Id> keys) throws SQLException {
         return new IdempotencyKeys(clock).used(c, keys);
     }
 
     /**
-     * Writes everything that a batch of decisions changed, and commits it, in one message. The runs are locked since
-     * before the decisions.
+     * Writes all changes of a batch and commits them in one message. The runs have been locked since before the
+     * decisions.
      *
-     * @param keys idempotency keys that are used by this
-     * @param now the time that the decisions were given
+     * @param keys idempotency keys that the batch uses
+     * @param now the time of the decisions
      * @throws StaleViewException when a view was not current or a key is in use; nothing is committed
-     * @throws BalanceTooLowException when a workspace has not got what is taken from it; nothing is committed
+     * @throws BalanceTooLowException when a workspace's balance is too low; nothing is committed
      * @throws SQLException when the database refused, and nothing is committed; or when the connection was lost, and
-     *             nobody knows
+     *                      the outcome is unknown
      */
     public void commit(Connection c, ChangeSet changes, Collection<KeyUse> keys, Instant now) throws SQLException {
         new ChangesWriter(c, changes, keys, new Moment(now, now), artifactRetention).commit();
     }
 
     /**
-     * The same where nothing is locked: the write itself proves that views were current, and that it is no more than 5
-     * seconds earlier or later than was thought. A process that was suspended thinks that no time has passed.
+     * The same without locks: the write itself proves that the views were current, and that {@code now} is within 5
+     * seconds of the database's time. A suspended process does not notice that time has passed.
      */
     public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, Instant now)
             throws SQLException {
@@ -195,24 +194,24 @@ public final class RunStore {
     }
 
     /**
-     * What may be claimed of the lowest priority number that waits, in order of dispatch: workspaces in turn, within those by
-     * age. There may be more than is found, but not if nothing is.
+     * Claimable work of the lowest waiting priority number, in order of dispatch: workspaces in turn, within those by
+     * age. May omit work, but is empty only if there is none.
      */
     public List<Candidate> candidates(Connection c, Search search) throws SQLException {
         return due.candidates(c, search, List.of());
     }
 
-    /** The same without what has no room at work. */
+    /** The same without work whose limits are reached. */
     public List<Candidate> candidates(Connection c, Search search, WorkLimits.Capacity capacity) throws SQLException {
         return due.candidates(c, search, capacity.full());
     }
 
-    /** Whether there is anything to be done: one statement, to be asked often. */
+    /** Whether any work is due: one statement, cheap enough to repeat often. */
     public Due due(Connection c) throws SQLException {
         return due.due(c, GRACE);
     }
 
-    /** Leases that ran out, and executions past their deadline by more than the grace. */
+    /** Expired leases, and executions past their deadline by more than the grace. */
     public List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
         return due.expired(c, grace, limit);
     }
@@ -222,7 +221,7 @@ public final class RunStore {
         return expired(c, GRACE, limit);
     }
 
-    /** Runs whose turn under their concurrency key has come; none where another transaction is looking for them. */
+    /** Runs that may be admitted under their concurrency key; none while another transaction looks for them. */
     public List<UUID> admissible(Connection c, int limit) throws SQLException {
         return due.admissible(c, limit);
     }
@@ -231,32 +230,30 @@ public final class RunStore {
         return due.dueTimers(c, limit);
     }
 
-    /** Removes the timers of those of the runs that have been deleted. */
+    /** Removes the timers of deleted runs. */
     public void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
         due.disarm(c, runIds);
     }
 
     /**
-     * Looks at some of the runs that have not ended, for those that have been running for a minute and wait for nothing:
-     * no open task, no timer.
+     * Finds stuck runs among some open ones: running for a minute, without an open task or a timer.
      *
-     * @param after where the last look ended
-     * @param limit at how many runs to look
+     * @param after where the last check ended
+     * @param limit number of runs to check
      */
     public Sweep stuckJoins(Connection c, Place after, int limit) throws SQLException {
         return due.stuckJoins(c, after, limit);
     }
 
-    /** Those of the runs that have ended, each with the state that it ended in. */
+    /** The runs that have ended, each with its final state. */
     public Map<UUID, RunState> ended(Connection c, Collection<UUID> runIds) throws SQLException {
         return RunsTable.ended(c, runIds);
     }
 
     /**
-     * Extends what the holder still holds of these lanes by their leases' length, from the database's time. A lane that a
-     * commit is working on at this moment is passed over.
+     * Extends the holder's leases by their length, from the database's time. Skips a lane that a commit is working on.
      *
-     * @return those that are not the holder's: ended, free or somebody else's
+     * @return lanes that the holder does not hold: ended, free or held by another
      */
     public Set<Lane> extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
         return due.extendLeases(c, holder, lanes);

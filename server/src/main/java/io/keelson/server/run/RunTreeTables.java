@@ -18,7 +18,10 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
 
-/** {@code run_parents}, what a child knows of its parent, and {@code run_children}, what a parent knows of its children. */
+/**
+ * {@code run_parents}, a child's knowledge of its parent, and {@code run_children}, a parent's knowledge of its
+ * children.
+ */
 final class RunTreeTables {
     private static final List<Column<RunRow>> PARENT = List.of(uuid("run_id", RunRow::id),
             uuid("workspace_id", RunRow::workspaceId), uuid("parent_run_id", run -> parent(run).runId()),
@@ -63,7 +66,7 @@ final class RunTreeTables {
         return Objects.requireNonNull(run.parent());
     }
 
-    /** Only runs that have any are asked for. */
+    /** Queries only runs that have any. */
     static void load(Connection c, ViewLoader loader) throws SQLException {
         if (!loader.started.isEmpty()) {
             ViewLoader.each(c, LOAD_PARENTS, loader.started, row -> loader.view(row).run().restoreParent(

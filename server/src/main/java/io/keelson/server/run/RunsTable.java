@@ -47,10 +47,10 @@ import org.jspecify.annotations.Nullable;
 /** {@code orchestration_runs}. */
 final class RunsTable {
 
-    /** A run that was accepted, and its row as it stands at the end of the batch. */
+    /** An accepted run, and its row at the end of the batch. */
     record Accepted(NewRun run, RunRow row) {}
 
-    /** What the failure policy, the watch over time and the budget keep. */
+    /** The columns of the failure policy, the timeout monitor and the budget. */
     private static final List<Column<RunRow>> KEPT = List.of(integer("plan_version", RunRow::planVersion),
             integer("replans", RunRow::replans), word("gate", r -> r.gate().wire()),
             time("state_since", RunRow::stateSince), bigint("active_ms", r -> r.active().toMillis()),
@@ -108,7 +108,7 @@ final class RunsTable {
             integer("version_id", a -> a.row.version())),
             KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
 
-    /** Runs that have ended give their external ids up; one that has not keeps its own, and the insertion is refused. */
+    /** Releases external ids of ended runs; an open run keeps its own, and the insertion is refused. */
     static final RowSetStatement<NewRun> RELEASE = new RowSetStatement<>("keelson_external_id", """
             update orchestration_runs r set external_id = null
               from {rows}
@@ -117,8 +117,8 @@ final class RunsTable {
             uuid("workspace_id", NewRun::workspaceId), text("external_id", NewRun::externalId));
 
     /**
-     * What came of a run {@code r} that has no template for its output: the summary of the task on which no other depends;
-     * of several the titles with their summaries, in plan order, 20 at most.
+     * The outcome of a run {@code r} without an output template: the summary of its only final task; of several their
+     * titles and summaries, in plan order, 20 at most.
      */
     private static final String OUTCOME = """
             (select left(case count(*) when 1 then max(said)
@@ -133,7 +133,7 @@ final class RunsTable {
                                and not (select down.superseded from orchestration_tasks down where down.id = d.task_id))
                       order by t.sequence_number limit 20) last)""";
 
-    /** After the tasks of the batch: the outcome is made of them. */
+    /** Runs after the batch's tasks, from which it computes the outcome. */
     static final RowSetStatement<RunRow> UPDATE = RowSetStatement.ofEach("keelson_run_change", "id", """
             merge into orchestration_runs r using {rows} on r.id = u.id
              when matched then update
@@ -175,14 +175,14 @@ final class RunsTable {
     private static final List<Column<NewPlan>> PLAN = List.of(uuid("run_id", p -> p.run().id()),
             integer("version", NewPlan::version), json("plan", NewPlan::json));
 
-    /** A plan that another is about to take the place of. */
+    /** Keeps a plan that is about to be replaced. */
     static final RowSetStatement<NewPlan> KEEP_PLAN = new RowSetStatement<>("keelson_plan", """
             insert into run_plans (run_id, version, workspace_id, plan, replaced_at)
             select r.id, u.version - 1, r.workspace_id, r.plan, {now}
               from {rows} join orchestration_runs r on r.id = u.run_id
              where u.version > 1""", PLAN);
 
-    /** A plan that takes the place of the one that was stored. */
+    /** Replaces a stored plan. */
     static final RowSetStatement<NewPlan> UPDATE_PLAN = RowSetStatement.ofAll("keelson_plan", """
             update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""", PLAN);
 
@@ -193,8 +193,8 @@ final class RunsTable {
             money("credits_charged", RunRow::charged));
 
     /**
-     * What changes with every commit, on a row of its own that is quick to lock and to change. Whoever is wrong about the
-     * database's time by more than 5 seconds finds out here.
+     * Columns that change with every commit, in a row of its own that is quick to lock and to update. Raises an error
+     * if the node's time is off by more than 5 seconds.
      */
     static final RowSetStatement<RunRow> INSERT_HEAD = new RowSetStatement<>("keelson_run_head", """
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
@@ -231,7 +231,7 @@ final class RunsTable {
              where r.id = any (?) and r.deleted_at is null
              order by r.id""";
 
-    /** The time is read when a row's lock is held; the last row's is the latest. One row more when there is no run. */
+    /** Reads the time when a row's lock is held; the last row's is the latest. One row more when there is no run. */
     private static final String LOCK = """
             with locked as (
                 select run_id, version_id from run_heads

@@ -41,7 +41,7 @@ final class SignalsTable {
 
     private SignalsTable() {}
 
-    /** Only runs that were sent any are asked for. */
+    /** Queries only runs that have received signals. */
     static void load(Connection c, ViewLoader loader) throws SQLException {
         if (!loader.signalled.isEmpty()) {
             ViewLoader.each(c, LOAD, loader.signalled, row -> {

@@ -3,8 +3,8 @@ package io.keelson.server.run;
 import java.sql.SQLException;
 
 /**
- * What was decided on is no longer what the database holds: a row to update is gone or has another version. Nothing of
- * the batch may be committed; with views loaded anew the same commands can be decided again.
+ * The view of a decision does not match the database: a row to update is gone or has another version. Nothing of the
+ * batch may be committed; the commands can be decided again on reloaded views.
  */
 public final class StaleViewException extends RuntimeException {
     private static final long serialVersionUID = 1L;

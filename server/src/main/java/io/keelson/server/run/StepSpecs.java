@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Specifications of steps from what the tables keep of them. Most steps share a few retry policies. */
+/** Reads steps' specifications from their columns. Most steps share a few retry policies. */
 final class StepSpecs {
     private final Map<String, RetryPolicy> policies = new HashMap<>();
 

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class StepsTable {
 
     /**
-     * A step and the JSON texts that it got in this batch.
+     * A step and its JSON texts in this batch.
      *
      * @param resolvedInput its input with expressions resolved
      */
@@ -99,8 +99,8 @@ final class StepsTable {
             flag("failure_ignored", s -> s.row.failureIgnored()));
 
     /**
-     * Steps of a task's earlier attempts are none of the run's present. An input is of no use to a decision any more
-     * when the task is over and will have no other row in its place.
+     * Steps of a task's earlier attempts are not part of the view. An input is not needed after the end of its task,
+     * unless the task may restart.
      */
     private static final String LOAD = """
             select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,

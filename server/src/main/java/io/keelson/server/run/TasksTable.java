@@ -41,18 +41,18 @@ import org.jspecify.annotations.Nullable;
 final class TasksTable {
     private static final int SUMMARY = 2_000;
 
-    /** True of a run whose tasks may get other rows in their places. */
+    /** True for a run whose tasks may restart with other rows. */
     static final String RESPAWNS = "(r.policy -> 'failures' ->> 'agent' = 'RETRY') is true";
 
     /**
-     * A task and its output as far as this batch made it.
+     * A task and the output that this batch gave it.
      *
      * @param output JSON text that the task's template made; null when its last step's output serves
-     * @param summary null when nothing is known of it
+     * @param summary null when unknown
      */
     record Changed(TaskRow row, @Nullable String output, @Nullable String summary) {
 
-        /** Where the output is read that the summary has only the beginning of; null where the summary is all of it. */
+        /** The API path of the whole output if the summary is only its beginning; else null. */
         private @Nullable String outputRef() {
             return summary != null && summary.length() > SUMMARY ? row.outputRef() : null;
         }
@@ -64,7 +64,7 @@ final class TasksTable {
         }
     }
 
-    /** What the failure policy and verification keep. */
+    /** The columns of the failure policy and verification. */
     private static final List<Column<TaskRow>> KEPT = List.of(integer("failures", TaskRow::failures),
             integer("granted_retries", TaskRow::grantedRetries),
             integer("effect_generation", TaskRow::effectGeneration),
@@ -128,12 +128,12 @@ final class TasksTable {
             KEPT.stream().map(column -> column.of(New::row)).toList(),
             List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
 
-    /** True of what people see on their board and have reports of: what the engine itself does is nobody's task. */
+    /** True for tasks on the board, which have reports: not the engine's own tasks. */
     static boolean onBoard(TaskRow task) {
         return !task.key().startsWith(".");
     }
 
-    /** What the task's agent has to say; null for a task that is none's. */
+    /** A value of the task's agent; null for a task without an agent. */
     static <T> @Nullable T of(New task, Function<AgentTerms, @Nullable T> what) {
         AgentTerms terms = task.row().spec().policy().agent();
         return terms == null ? null : what.apply(terms);
@@ -168,8 +168,8 @@ final class TasksTable {
                     KEPT.stream().map(column -> column.of(Changed::row)).toList()));
 
     /**
-     * What has been superseded is none of the run's present. Texts that no decision reads are left out, but for groups,
-     * whose children will have them, and where a task may get another row in its place.
+     * Superseded rows are not part of the view. Texts that no decision reads are omitted, except of groups, whose
+     * children get them, and of tasks that may restart.
      */
     private static final String LOAD = """
             select t.id, t.run_id, t.run_agent_id, t.key, t.sequence_number, t.task_type, t.trigger_rule, t.when_expr,

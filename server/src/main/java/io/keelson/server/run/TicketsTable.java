@@ -53,7 +53,7 @@ final class TicketsTable {
 
     private TicketsTable() {}
 
-    /** Open tickets; only runs that are held up have any. */
+    /** Open tickets; only held-up runs have any. */
     static void load(Connection c, ViewLoader loader) throws SQLException {
         List<UUID> held = loader.views.values().stream().map(view -> view.run())
                 .filter(run -> run.state().type() == StateType.PAUSED).map(run -> run.id()).toList();

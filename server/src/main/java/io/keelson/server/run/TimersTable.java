@@ -17,7 +17,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 
-/** {@code timers} as commits write them. Those by which people are waited for name their workspace, which asks for them. */
+/** {@code timers} as commits write them. Timers of waits for people have their workspace, which searches by it. */
 final class TimersTable {
     private static final List<Column<Timer>> TIMER = List.of(word("kind", t -> t.key().kind().wire()),
             uuid("subject", t -> t.key().subject()), uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));

@@ -21,8 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many lanes may be at work at a time in a workspace, all together, by tool and by model. The limits are those that were read
- * last; what is at work is counted anew for each claim. Where nothing is limited, nothing is asked.
+ * Limits of concurrently claimed lanes in a workspace: in total, by tool and by model. Uses the limits that were read
+ * last, and counts claimed lanes at each claim. Without limits there is no query.
  */
 public final class WorkLimits implements LocalCapacity.Limits {
     private static final String READ = """
@@ -33,7 +33,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private static final String TOOL = "tool:";
     private static final String MODEL = "model:";
 
-    /** A plan made while the queue was empty would read all of it later; what is held is a small part of it. */
+    /** The planner settings: a plan made while the queue was empty would later read the whole queue. */
     private static final String BY_INDEX = "select set_config('enable_seqscan', 'off', true)";
 
     private static final String HELD = """
@@ -48,31 +48,31 @@ public final class WorkLimits implements LocalCapacity.Limits {
     private record Key(UUID workspaceId, String name) {}
 
     /**
-     * Where nothing more may be at work.
+     * A reached limit.
      *
-     * @param tool null for whatever tool
-     * @param model null for whatever model
+     * @param tool null for any tool
+     * @param model null for any model
      */
     record Full(UUID workspaceId, @Nullable String tool, @Nullable String model) {}
 
     private volatile Map<Key, Long> most = Map.of();
     private volatile Set<UUID> workspaces = Set.of();
-    /** Workspaces in which models are limited. */
+    /** Workspaces with limits on models. */
     private volatile Set<UUID> models = Set.of();
     private final Set<UUID> known = ConcurrentHashMap.newKeySet();
 
-    /** Whether all of them were seen before: whoever is new may have limits that were not read yet. */
+    /** Whether all of them are known: limits of a new workspace may not be read yet. */
     public boolean know(Collection<UUID> ids) {
         return known.containsAll(ids);
     }
 
-    /** Reads the limits, those of workspaces that are seen for the first time among them. */
+    /** Reads the limits, including those of workspaces that were unknown. */
     public void meet(Connection c, Collection<UUID> ids) throws SQLException {
         refresh(c);
         known.addAll(ids);
     }
 
-    /** Reads the limits; of two who do so at once the later one's count. */
+    /** Reads the limits; of two concurrent calls the later one's result counts. */
     public synchronized void refresh(Connection c) throws SQLException {
         Map<Key, Long> read = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
@@ -105,15 +105,12 @@ public final class WorkLimits implements LocalCapacity.Limits {
                         && most.containsKey(new Key(workspaceId, MODEL + ModelName.of(input))));
     }
 
-    /** All workspaces in which something is limited. */
+    /** All workspaces with limits. */
     public Set<UUID> workspaces() {
         return workspaces;
     }
 
-    /**
-     * Waits until nobody else claims in these workspaces, and keeps it so until the transaction ends. Locked in the order of
-     * their ids, as everybody does.
-     */
+    /** Blocks other claims in these workspaces until the transaction ends. Locks in the order of their ids. */
     public void lock(Connection c, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {
             BinaryParameter.bindIds(statement, 1, new TreeSet<>(ids));
@@ -121,7 +118,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
         }
     }
 
-    /** The room that is left at this moment, in a transaction. */
+    /** The capacity left at this moment, in a transaction. */
     public Capacity room(Connection c, Collection<UUID> ids) throws SQLException {
         Capacity capacity = new Capacity(most);
         try (PreparedStatement index = c.prepareStatement(BY_INDEX)) {
@@ -141,12 +138,12 @@ public final class WorkLimits implements LocalCapacity.Limits {
         return capacity;
     }
 
-    /** The limits that something with that tool and model counts for. */
+    /** The limits that apply to that tool and model. */
     private static List<Key> keys(UUID workspace, String tool, String model) {
         return List.of(new Key(workspace, STEPS), new Key(workspace, TOOL + tool), new Key(workspace, MODEL + model));
     }
 
-    /** What is left of the limits. For one thread at a time. */
+    /** Remaining capacity. Not thread-safe. */
     public static final class Capacity {
         private final Map<Key, Long> left;
 
@@ -158,7 +155,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
             left.computeIfPresent(key, (k, n) -> n - count);
         }
 
-        /** Takes the room that the candidate needs, if there is so much. */
+        /** Takes the capacity that the candidate needs, if available. */
         public boolean take(Candidate candidate) {
             List<Key> keys = keys(candidate.workspaceId(), candidate.tool(), candidate.model());
             if (keys.stream().anyMatch(key -> left.getOrDefault(key, 1L) <= 0)) {
@@ -168,7 +165,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
             return true;
         }
 
-        /** Whether anything is full. */
+        /** Whether any limit is reached. */
         public boolean anyFull() {
             return !full().isEmpty();
         }

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Whose turn it is among workspaces: within a priority the one after the one that was served last, in the order of their
- * ids. Each claimer has turns of its own and may forget them. For one thread at a time.
+ * The order of workspaces: within a priority the one after the one that was served last, by id. Each claimer has its
+ * own and may forget it. Not thread-safe.
  */
 public final class WorkspaceRoundRobin {
     private static final int MAX_PRIORITIES = 100;

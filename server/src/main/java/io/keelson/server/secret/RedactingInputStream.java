@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A stream with every occurrence of certain texts struck out. It holds no more than a piece of its source. */
+/** A stream that redacts every occurrence of certain texts. Buffers one chunk of its source. */
 final class RedactingInputStream extends InputStream {
 
     private static final int CHUNK_SIZE = 64 << 10;

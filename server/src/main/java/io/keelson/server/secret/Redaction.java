@@ -17,12 +17,12 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Strikes secrets out of what is written down: as they are, in lower case, in Base64 (also as a part of what was encoded),
- * and as URLs, JSON, HTML, CSV and shells have them. Who transforms a secret in another way can still write it down.
+ * Redacts secrets from texts: plain, in lower case, in Base64 (also as part of an encoded text), and as in URLs, JSON,
+ * HTML, CSV and shells. It cannot find a secret that was transformed in another way.
  */
 public final class Redaction {
 
-    /** What stands in a secret's place. */
+    /** The text that replaces a secret. */
     public static final String REDACTED = "[secret]";
 
     /** Shorter pieces of Base64, lines, and words in lower case would stand in texts by chance. */
@@ -72,8 +72,8 @@ public final class Redaction {
     }
 
     /**
-     * The whole, and what of it is the same whatever stands around it: three bytes become four characters, so there are
-     * three ways in which it can lie, and at both ends the characters that it shares with a neighbour are left out.
+     * The whole encoding, and the part that is the same in any context: three bytes become four characters, so there
+     * are three alignments. Characters that a secret shares with its neighbours at both ends are left out.
      */
     private static void base64(byte[] bytes, Set<String> forms) {
         forms.add(Base64.getEncoder().encodeToString(bytes));
@@ -90,7 +90,7 @@ public final class Redaction {
         }
     }
 
-    /** True when there is nothing to strike out. */
+    /** True when there is nothing to redact. */
     public boolean none() {
         return forms.isEmpty();
     }
@@ -103,7 +103,7 @@ public final class Redaction {
         return left;
     }
 
-    /** The same content with every secret struck out as it is read. */
+    /** The same content, redacted while it is read. */
     public InputStream stream(InputStream content) {
         return forms.isEmpty() ? content
                 : new RedactingInputStream(content,
@@ -111,7 +111,7 @@ public final class Redaction {
                                 .sorted(Comparator.comparing((byte[] form) -> form.length).reversed()).toList());
     }
 
-    /** The same document with every string, field names included, and every number struck that is a secret. */
+    /** The same document with all strings, field names and numbers redacted. */
     public JsonNode json(JsonNode node) {
         if (forms.isEmpty()) {
             return node;

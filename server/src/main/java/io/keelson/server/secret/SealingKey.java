@@ -21,8 +21,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What secrets are sealed under: AES-256 in Galois/Counter Mode with a fresh nonce each time, bound to a context, so that
- * a sealed value put in another's place does not open. Its text form does not show it.
+ * An encryption key: AES-256 in Galois/Counter Mode with a fresh nonce each time, bound to a context, so that a value
+ * moved to another place does not open. Its text form does not show it.
  */
 public final class SealingKey {
 
@@ -56,7 +56,7 @@ public final class SealingKey {
         }
     }
 
-    /** A key that nobody else has. */
+    /** A new random key. */
     public static SealingKey fresh() {
         return new SealingKey(random());
     }
@@ -85,7 +85,7 @@ public final class SealingKey {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             channel.write(StandardCharsets.US_ASCII.encode(text));
         } catch (FileAlreadyExistsException e) {
-            // somebody else made it at this moment: theirs counts
+            // another process created it at the same moment: that key counts
         }
     }
 

@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * {@code secrets} and {@code former_secrets}. Values come out for execution only; nothing here is remembered in memory.
- * What was replaced or removed stays for a day to be struck out, whoever began a step with it.
+ * {@code secrets} and {@code former_secrets}. Opens values for execution only and caches none. Replaced and removed
+ * values are redacted for another day, for steps that began with them.
  */
 public final class Secrets {
 
-    /** Shorter values would be struck out of texts in which they stand by chance. */
+    /** Shorter values would be redacted in texts that contain them by chance. */
     public static final int MIN_LENGTH = 4;
     /** In characters. */
     public static final int MAX_LENGTH = 65_536;
@@ -42,7 +42,7 @@ public final class Secrets {
             select name, version, created_at, updated_at, updated_by from secrets
              where workspace_id = ? order by name""";
 
-    /** In the transaction that has just set it: what it replaced, whoever else set it at that moment. */
+    /** Keeps the replaced value, in the transaction that has just set the new one; safe for concurrent writers. */
     private static final String KEEP = """
             insert into former_secrets (workspace_id, name, key_id, sealed)
             select workspace_id, name, previous_key_id, previous from secrets
@@ -77,10 +77,10 @@ public final class Secrets {
     public record Shown(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}
 
     /**
-     * What an execution may know.
+     * The secrets of an execution.
      *
      * @param values by name
-     * @param struck all that must not be written down: the values, and those that were before them
+     * @param struck the values to redact: the current ones and their predecessors
      */
     public record Opened(Map<String, String> values, Redaction struck) {
         public static final Opened NONE = new Opened(Map.of(), Redaction.NONE);
@@ -102,10 +102,10 @@ public final class Secrets {
     }
 
     /**
-     * Sets a value, for the first time or anew.
+     * Sets a value, new or existing.
      *
      * @param value {@link #MIN_LENGTH} to {@link #MAX_LENGTH} characters
-     * @param origin who does it
+     * @param origin the caller
      */
     public Shown set(UUID workspace, String name, String value, AuditOrigin origin) {
         String by = origin.name();
@@ -190,7 +190,7 @@ public final class Secrets {
         return opened;
     }
 
-    /** What must not be written down of those names: what they are, and what they were within the last day. */
+    /** The values to redact for those names: the current ones and those of the last day. */
     public Redaction redaction(UUID workspace, Set<String> names) {
         return names.isEmpty() ? Redaction.NONE : read(workspace, names).struck;
     }
@@ -222,7 +222,7 @@ public final class Secrets {
     }
 
     /**
-     * A value of another room's that is kept as secrets are.
+     * An encrypted value of another package.
      *
      * @param keyId names the key under which it opens
      */
@@ -260,9 +260,9 @@ public final class Secrets {
     }
 
     /**
-     * Seals under the present key what is sealed under an old one that is known.
+     * Re-encrypts values of known old keys under the current key.
      *
-     * @return how many were sealed anew
+     * @return the number of re-encrypted values
      */
     public int reseal() {
         int done = 0;

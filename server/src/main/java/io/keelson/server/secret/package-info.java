@@ -1,4 +1,4 @@
-/** Values that plans name and nobody reads again: sealed in the database, opened at execution, kept out of all records. */
+/** Write-only values that plans name: encrypted in the database, opened at execution, kept out of all records. */
 @NullMarked
 package io.keelson.server.secret;
 

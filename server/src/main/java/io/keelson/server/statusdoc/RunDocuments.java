@@ -16,9 +16,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Brings the documents of a run up to date: results of steps in the order in which they completed, the manifest when the
- * attempt has ended, and the status after both, so that whoever sees it finds what it speaks of. What they say is read
- * while nobody else may write them, hence never older than what stands there.
+ * Updates the documents of a run: steps' results in order of completion, the manifest at the attempt's end, and then
+ * the status, so that its readers find what it refers to. Reads the facts while it has exclusive write access, so they
+ * are never older than the documents.
  */
 final class RunDocuments {
 
@@ -34,7 +34,7 @@ final class RunDocuments {
         this.store = store;
     }
 
-    /** False when somebody else is at them: to be tried again. */
+    /** False when another writer has them: to be retried. */
     boolean write(UUID workspace, UUID run) throws IOException {
         try (Writing documents = store.open(run)) {
             if (documents == null) {

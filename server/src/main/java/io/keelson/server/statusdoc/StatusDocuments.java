@@ -32,9 +32,9 @@ public final class StatusDocuments implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StatusDocuments.class);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
     private static final Duration SWEEP_INTERVAL = Duration.ofHours(1);
-    /** In ids: so many events are followed before that is noted. */
+    /** Event ids to follow before the progress is recorded. */
     private static final int CHUNK_SIZE = 1_024;
-    /** Where more runs than that fail it is no folder but the store, and all wait. */
+    /** With more failing runs than that the store itself has failed, and all wait. */
     private static final int MAX_POSTPONED = 1_000;
     private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
 
@@ -169,7 +169,7 @@ public final class StatusDocuments implements AutoCloseable {
         try {
             database.runInTransaction(writerLease::leave);
         } catch (SqlFailure e) {
-            LOG.warn("whoever writes status documents next has to wait: {}", e.getMessage());
+            LOG.warn("could not release the lease of status documents: {}", e.getMessage());
         }
     }
 }

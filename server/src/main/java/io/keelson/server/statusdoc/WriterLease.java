@@ -35,7 +35,7 @@ final class WriterLease {
         this.holder = holder;
     }
 
-    /** Whether there is anything to do for us after that event, as far as a look without a lock tells. */
+    /** Whether this node may have work after that event, as far as a check without a lock can tell. */
     boolean wanted(Connection c, long settled) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(WANTED)) {
             statement.setLong(1, settled);
@@ -56,9 +56,9 @@ final class WriterLease {
     }
 
     /**
-     * Takes or keeps the turn for 10 s.
+     * Takes or extends the lease for 10 s.
      *
-     * @return up to which event all is written; empty when it is somebody else's turn
+     * @return the event up to which all is written; empty when another node has the lease
      */
     OptionalLong take(Connection c) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(TAKE)) {

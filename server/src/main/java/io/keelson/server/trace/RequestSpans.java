@@ -14,10 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes a span of each request that was answered and of each attempt at a delivery. What looks at the server itself, again and
- * again, is left out.
- */
+/** Creates a span for each answered request and each delivery attempt. Excludes health checks and metrics. */
 final class RequestSpans implements RequestListener, DeliveryObserver {
 
     private static final Set<String> PROBES = Set.of("/healthz", "/readyz", "/metrics");
@@ -48,7 +45,7 @@ final class RequestSpans implements RequestListener, DeliveryObserver {
         made.end();
     }
 
-    /** Its id is known before it is made: it stands in the request. */
+    /** Its id is chosen before the span is created, because the request contains it. */
     @Override
     public @Nullable TraceParent place(@Nullable TraceParent run) {
         String span = ids.fresh();

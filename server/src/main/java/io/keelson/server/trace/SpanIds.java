@@ -41,7 +41,7 @@ final class SpanIds implements IdGenerator {
         }
     }
 
-    /** A span's id that nobody has. */
+    /** A new span id. */
     String fresh() {
         return others.generateSpanId();
     }

@@ -46,22 +46,22 @@ public final class Traces implements AutoCloseable {
         requestSpans = new RequestSpans(sdk.getTracer("io.keelson"), ids);
     }
 
-    /** Who makes spans of what an engine commits. */
+    /** Creates spans of an engine's commits. */
     public Observer engine() {
         return spans;
     }
 
-    /** Where runs and steps are in the traces that this makes. */
+    /** Trace positions of runs and steps. */
     public Tracing places() {
         return spans;
     }
 
-    /** Who makes spans of the requests that are answered. */
+    /** Creates spans of answered requests. */
     public RequestListener http() {
         return requestSpans;
     }
 
-    /** Who makes spans of deliveries. */
+    /** Creates spans of deliveries. */
     public DeliveryObserver deliveries() {
         return requestSpans;
     }

@@ -1,4 +1,4 @@
-/** What became of runs as OpenTelemetry traces, for those who ask for them; nothing of it is loaded otherwise. */
+/** Traces of runs in OpenTelemetry; not loaded unless configured. */
 @NullMarked
 package io.keelson.server.trace;
 

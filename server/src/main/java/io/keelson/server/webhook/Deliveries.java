@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code webhook_deliveries} as people look after them. The endpoints that are named exist in their workspace. */
+/** Manages {@code webhook_deliveries} for users. The given endpoints must exist in their workspace. */
 public final class Deliveries {
 
     private static final int DELETION_BATCH_SIZE = 10_000;
@@ -32,8 +32,8 @@ public final class Deliveries {
             values (?, ?, ?, ?, ?, ?)""";
 
     /**
-     * Whoever serves it at this moment finds what is new; a wait after a failure is over. Comes first: it waits for whoever
-     * is about to let the endpoint rest, and like him it locks the endpoint before deliveries.
+     * Runs first, and locks the endpoint before deliveries, as the sender does. The wait after a failure ends, and a
+     * sender in progress finds the new deliveries.
      */
     private static final String WAKE = """
             update webhook_endpoints set due_at = case when held_until is null or held_until < clock_timestamp()
@@ -55,7 +55,7 @@ public final class Deliveries {
             update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
              where workspace_id = ? and endpoint_id = ? and state = 'dead'""";
 
-    /** The events themselves are gone through where deliveries are made. */
+    /** Reads no events; the fan-out does when it creates the deliveries. */
     private static final String REPLAY = """
             update webhook_endpoints set replay_after = ?, replay_to = ?, replay_since = ?,
                 updated_at = clock_timestamp()
@@ -65,7 +65,7 @@ public final class Deliveries {
             delete from webhook_deliveries where id in (select id from webhook_deliveries
                 where completed_at < clock_timestamp() - interval '30 days' order by completed_at limit ?)""";
 
-    /** Of endpoints that are enabled, by what waits there: as many rows as wait. */
+    /** Waiting deliveries of enabled endpoints; one row each. */
     private static final String WAITING = """
             select (select count(*) from (select from webhook_endpoints e
                       join webhook_deliveries d on d.endpoint_id = e.id and d.state = 'pending'
@@ -77,18 +77,18 @@ public final class Deliveries {
                   where e.enabled and e.due_at is not null) as oldest,
                 (select count(*) from webhook_endpoints where enabled and failing_since is not null) as failing""";
 
-    /** No count goes further. */
+    /** Upper bound of counts. */
     public static final int MAX_COUNTED = 100_000;
 
     /**
-     * What waits in the whole installation at webhooks that are enabled.
+     * Waiting deliveries of all enabled webhooks in the installation.
      *
-     * @param oldestSeconds how long what is next at one of them has waited; 0 where nothing waits
+     * @param oldestSeconds the longest wait of a next delivery; 0 without one
      * @param failing webhooks at which the last attempt failed
      */
     public record Waiting(long pending, double oldestSeconds, long failing) {}
 
-    /** Where a page of the list ended. */
+    /** The end of a page of the list. */
     public record Place(Instant createdAt, UUID id) {}
 
     private final Database database;
@@ -101,7 +101,7 @@ public final class Deliveries {
      * Newest first.
      *
      * @param state null for all
-     * @param after where to go on; null to begin with the newest
+     * @param after where to continue; null to begin with the newest
      */
     public List<Delivery> list(UUID workspace, UUID endpoint, @Nullable String state, @Nullable Place after,
             int limit) {
@@ -135,7 +135,7 @@ public final class Deliveries {
     }
 
     /**
-     * Queues a test delivery, behind what waits.
+     * Queues a test delivery behind waiting ones.
      *
      * @param id of the delivery
      */
@@ -157,7 +157,7 @@ public final class Deliveries {
         });
     }
 
-    /** Delivers it once more under the same id; false when the endpoint has none of that id. */
+    /** Repeats a delivery under the same id; false for an unknown id. */
     public boolean again(UUID workspace, UUID endpoint, UUID delivery) {
         return database.inTransaction(c -> {
             wake(c, workspace, endpoint);
@@ -170,7 +170,7 @@ public final class Deliveries {
         });
     }
 
-    /** Delivers all dead letters once more. */
+    /** Repeats all dead deliveries. */
     public void deadAgain(UUID workspace, UUID endpoint) {
         database.runInTransaction(c -> {
             wake(c, workspace, endpoint);
@@ -182,7 +182,7 @@ public final class Deliveries {
         });
     }
 
-    /** Delivers once more what has happened since, also what happened while it was disabled or not there. */
+    /** Repeats all events since then, including those from before the endpoint existed or while it was disabled. */
     public void replay(UUID workspace, UUID endpoint, Instant since, AuditOrigin origin) {
         long from = Tenancy.allWorkspaces(() -> database.withConnection(c -> FeedReader.before(c, since)));
         long to = lastId();
@@ -201,7 +201,7 @@ public final class Deliveries {
         });
     }
 
-    /** Whoever it belongs to. */
+    /** Of all workspaces. */
     public static Waiting waiting(Connection c) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(WAITING)) {
             statement.setInt(1, MAX_COUNTED);
@@ -212,7 +212,7 @@ public final class Deliveries {
         }
     }
 
-    /** Removes what came to an end 30 days ago. */
+    /** Deletes deliveries that ended 30 days ago. */
     void forget() {
         database.runInTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(FORGET)) {

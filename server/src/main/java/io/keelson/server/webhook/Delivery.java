@@ -10,18 +10,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param eventId null for a ping
  * @param state {@code pending}, {@code delivered} or {@code dead}
- * @param lastStatus what the receiver last answered; null where it has not
+ * @param lastStatus the receiver's last answer; null for none
  */
 public record Delivery(UUID id, @Nullable Long eventId, String type, String state, int attempts,
         @Nullable Integer lastStatus, @Nullable String lastError, Instant createdAt, @Nullable Instant attemptedAt,
         @Nullable Instant completedAt) {
 
-    /** The same whenever the event is delivered to the endpoint, be it after years. */
+    /** Deterministic: the same for each delivery of the event to the endpoint. */
     static UUID idOf(UUID endpoint, long event) {
         return UUID.nameUUIDFromBytes((endpoint + "/" + event).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** As receivers know it: the header {@code webhook-id}. */
+    /** The id in the header {@code webhook-id}. */
     public static String wire(UUID id) {
         return "msg_" + id;
     }

@@ -4,39 +4,39 @@ import io.keelson.core.run.TraceParent;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Who looks at deliveries from outside. Called on the threads that send: count, or hand over. */
+/** Observes deliveries. Called on the sending threads, so it must return quickly. */
 public interface DeliveryObserver {
 
-    /** Nobody looks. */
+    /** Observes nothing. */
     DeliveryObserver NONE = new DeliveryObserver() {};
 
-    /** What an attempt came to. */
+    /** The outcome of an attempt. */
     enum Outcome {
         DELIVERED,
         /** It is tried again. */
         FAILED,
-        /** It was the last one. */
+        /** It was the last attempt. */
         DEAD,
-        /** The receiver said that it is gone for good. */
+        /** The receiver is gone for good. */
         GONE
     }
 
     /**
-     * One attempt at a delivery, noted in the database.
+     * One attempt at a delivery, as stored in the database.
      *
-     * @param type of the event, as it is told
-     * @param status what was answered; null where nobody did
-     * @param nanos how long it took
-     * @param run where its run is in a trace; null where it is in none
-     * @param place what the request bore in the header {@code traceparent}; null for nothing
+     * @param type of the event, as sent
+     * @param status of the answer; null without one
+     * @param nanos its duration
+     * @param run the trace position of its run; null for none
+     * @param place the request's {@code traceparent} header; null for none
      */
     record Attempt(UUID endpoint, String type, Outcome outcome, @Nullable Integer status, long nanos,
             @Nullable TraceParent run, @Nullable TraceParent place) {}
 
     /**
-     * Where an attempt that is about to be made is in a trace, for its receiver; null for nowhere.
+     * The trace position of an attempt about to be made, for its receiver; null for none.
      *
-     * @param run where its run is; null where it is in none
+     * @param run the trace position of its run; null for none
      */
     default @Nullable TraceParent place(@Nullable TraceParent run) {
         return run;
@@ -44,7 +44,7 @@ public interface DeliveryObserver {
 
     default void attempted(Attempt attempt) {}
 
-    /** Whoever counts, and whoever makes spans and so says where they are. */
+    /** Counts, and creates spans, which give the trace positions. */
     record Both(DeliveryObserver counts, DeliveryObserver traces) implements DeliveryObserver {
 
         @Override

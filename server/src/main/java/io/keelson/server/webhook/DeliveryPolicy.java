@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How deliveries are sent.
+ * Limits of deliveries.
  *
  * @param timeout of one request
- * @param lease longer than an attempt may take, which has two requests where a connection broke off
- * @param delays after each failed attempt; after the last the delivery is dead
- * @param turn how many are delivered before the endpoint is let go, so that all have their turn
- * @param patience with an endpoint that takes nothing; then it is disabled
- * @param most deliveries that may wait at one that takes nothing; with more it is disabled
+ * @param lease longer than an attempt, which has two requests after a broken connection
+ * @param delays after each failed attempt; after the last one the delivery is dead
+ * @param turn deliveries to one endpoint before others have their turn
+ * @param failingLimit how long an endpoint may refuse all deliveries before it is disabled
+ * @param most deliveries that may wait at such an endpoint before it is disabled
  */
-record DeliveryPolicy(Duration timeout, Duration lease, List<Duration> delays, int turn, Duration patience, int most) {
+record DeliveryPolicy(Duration timeout, Duration lease, List<Duration> delays, int turn, Duration failingLimit, int most) {
 
     /** Some three days in all. */
     static final DeliveryPolicy USUAL = new DeliveryPolicy(Duration.ofSeconds(15), Duration.ofSeconds(45),

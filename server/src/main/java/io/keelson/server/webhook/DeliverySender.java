@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * Delivers, for each endpoint one after the other in the order of events. What is under way is leased: an endpoint that is
- * served is due again when its lease ends, under another epoch.
+ * Sends deliveries, for each endpoint in the order of events. An endpoint in progress is leased: when its lease ends it
+ * is due again, under another epoch.
  */
 final class DeliverySender {
 
@@ -49,7 +49,7 @@ final class DeliverySender {
                  where enabled and due_at <= clock_timestamp() order by due_at limit ? for no key update skip locked))
             returning id, lease_epoch""";
 
-    /** Only for whoever has the lease; secrets and address as they are by now. */
+    /** Only under the lease; reads the current secrets and address. */
     private static final String HEAD = """
             select d.id, d.type, d.body, d.attempts, d.traceparent, e.workspace_id, e.url,
                 e.failing_since is not null as failing, e.key_id, e.sealed, e.previous_key_id,
@@ -59,7 +59,7 @@ final class DeliverySender {
                  where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
              where e.id = ? and e.lease_epoch = ? and e.enabled""";
 
-    /** Only whoever still has the lease says what became of it. */
+    /** Only under the lease. */
     private static final String HELD = """
             select true from webhook_endpoints where id = ? and lease_epoch = ? for no key update""";
 
@@ -83,7 +83,7 @@ final class DeliverySender {
     private static final String WELL = """
             update webhook_endpoints set failing_since = null, last_error = null where id = ?""";
 
-    /** Whether it is to be given up. */
+    /** Whether the endpoint is to be disabled. */
     private static final String FAILING = """
             update webhook_endpoints e
                set failing_since = case when failing_since is null then clock_timestamp() else failing_since end,
@@ -93,7 +93,7 @@ final class DeliverySender {
                 select count(*) from (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
                     limit ?) waiting) >= ?""";
 
-    /** Its row is locked by then: who makes a delivery changes it, before this or after. */
+    /** Runs with the endpoint's row locked: adding a delivery updates that row, before or after this. */
     private static final String REST = """
             update webhook_endpoints e set held_until = null, due_at = case when exists (
                 select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending')
@@ -101,14 +101,14 @@ final class DeliverySender {
              where id = ? returning due_at is not null""";
 
     /**
-     * @param run where its run is in a trace; null for nowhere
+     * @param run the trace position of its run; null for none
      * @param failing whether the last attempt at the endpoint failed
      * @param lost why there is no secret to sign with; null where there is one
      */
     private record Head(UUID id, String type, String body, int attempts, @Nullable TraceParent run, UUID workspace,
             String url, boolean failing, List<SigningSecret> secrets, @Nullable String lost) {}
 
-    /** What became of an attempt; null for the status where nobody answered, for the error where it was taken. */
+    /** The outcome of an attempt; status is null without an answer, error is null after success. */
     private record Outcome(@Nullable Integer status, @Nullable String error) {
         boolean gone() {
             return status != null && status == GONE;
@@ -132,7 +132,7 @@ final class DeliverySender {
         this.observer = observer;
     }
 
-    /** Takes endpoints that are due, at most so many; each is to be served by {@link EndpointBatch#serve}, on any thread. */
+    /** Claims due endpoints, up to a maximum; each is then served by {@link EndpointBatch#serve}, on any thread. */
     List<EndpointBatch> claim(int most) {
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(CLAIM)) {
@@ -149,7 +149,7 @@ final class DeliverySender {
         });
     }
 
-    /** An endpoint's turn: what waits there is delivered until something fails. */
+    /** A claimed endpoint: sends its waiting deliveries until one fails. */
     final class EndpointBatch {
         private final UUID endpoint;
         private final long epoch;
@@ -160,10 +160,10 @@ final class DeliverySender {
         }
 
         /**
-         * Serves it.
+         * Serves the endpoint.
          *
-         * @return true when more waits there already
-         * @throws InterruptedException when it was given up; somebody else may serve it at once
+         * @return true when more deliveries wait
+         * @throws InterruptedException when aborted; another node may serve it at once
          */
         boolean serve() throws InterruptedException {
             Head next = head();
@@ -230,7 +230,7 @@ final class DeliverySender {
 
         private Outcome attempt(Head delivery, @Nullable TraceParent place) throws InterruptedException {
             if (delivery.lost != null) {
-                LOG.warn("deliveries to webhook {} fail: {}", endpoint, delivery.lost);
+                LOG.warn("webhook {} cannot be signed: {}", endpoint, delivery.lost);
                 return new Outcome(null, delivery.lost);
             }
             try {
@@ -238,13 +238,13 @@ final class DeliverySender {
                 boolean good = status >= 200 && status < 300;
                 return new Outcome(status, good ? null : "answered " + status);
             } catch (IOException e) {
-                // what no HTTP server answers is quoted in it, and text with NUL is none for the database
+                // the message may quote an answer that is not HTTP, and PostgreSQL rejects NUL in text
                 String text = String.valueOf(e.getMessage()).replace('\0', '\uFFFD');
                 return new Outcome(null, text.substring(0, Math.min(MAX_ERROR_LENGTH, text.length())));
             }
         }
 
-        /** Once more where a connection broke off: it may be one that was kept, and the receiver has closed it meanwhile. */
+        /** Sends it, once more after a broken connection: the receiver may have closed a pooled one. */
         private OutboundResponse sent(Head delivery, @Nullable TraceParent place)
                 throws IOException, InterruptedException {
             OutboundRequest request = request(delivery, place);
@@ -272,7 +272,7 @@ final class DeliverySender {
                     deliveryPolicy.timeout(), MAX_ANSWER_BYTES);
         }
 
-        /** Null when somebody else serves the endpoint. */
+        /** Null when another node serves the endpoint. */
         private DeliveryObserver.@Nullable Outcome record(Head delivery, Outcome outcome) {
             return database.<DeliveryObserver.@Nullable Outcome>inTransaction(c -> {
                 if (!held(c)) {
@@ -311,7 +311,7 @@ final class DeliverySender {
                     JsonNodeFactory.instance.objectNode().put("reason", "failing"));
             LOG.warn("webhook {} has taken nothing for {} days, or more waits there than may, and is disabled",
                     endpoint,
-                    deliveryPolicy.patience().toDays());
+                    deliveryPolicy.failingLimit().toDays());
         }
 
         private void well(Connection c) throws SQLException {
@@ -321,12 +321,12 @@ final class DeliverySender {
             }
         }
 
-        /** Notes it; whether the endpoint is to be given up. */
+        /** Records the failure; true when the endpoint is to be disabled. */
         private boolean failing(Connection c, String error) throws SQLException {
             try (PreparedStatement statement = c.prepareStatement(FAILING)) {
                 statement.setString(1, error.substring(0, Math.min(MAX_ERROR_LENGTH, error.length())));
                 statement.setObject(2, endpoint);
-                statement.setLong(3, deliveryPolicy.patience().toMillis());
+                statement.setLong(3, deliveryPolicy.failingLimit().toMillis());
                 statement.setInt(4, deliveryPolicy.most());
                 statement.setInt(5, deliveryPolicy.most());
                 try (ResultSet row = statement.executeQuery()) {

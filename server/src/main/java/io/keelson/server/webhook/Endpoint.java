@@ -14,27 +14,27 @@ import org.jspecify.annotations.Nullable;
  *
  * @param events names of topics or of types of events; {@code *} for all
  * @param channel only runs that name it in {@code config.notifications.channel}; null for all runs
- * @param disabledReason {@code asked}, {@code gone} (it answered 410) or {@code failing} (it took nothing for too long); null
- *     while it is enabled
- * @param failingSince when the first attempt failed since the last one that was taken; null where none has
- * @param lastError why the last attempt failed; null where none has since
- * @param pending how many deliveries wait
- * @param replaying whether earlier events are still being put in line
- * @param previousUntil until when the secret before counts, too; null where there is none
+ * @param disabledReason {@code asked}, {@code gone} (it answered 410) or {@code failing} (it refused all deliveries for
+ *                       too long); null while it is enabled
+ * @param failingSince the first failed attempt since the last success; null for none
+ * @param lastError of the last attempt; null after a success
+ * @param pending number of waiting deliveries
+ * @param replaying whether earlier events are still being queued
+ * @param previousUntil end of the previous secret's validity; null for none
  */
 public record Endpoint(UUID id, UUID workspaceId, String url, @Nullable String description, List<String> events,
         @Nullable String channel, boolean enabled, @Nullable String disabledReason,
         @Nullable Instant failingSince, @Nullable String lastError, long pending, boolean replaying,
         @Nullable Instant previousUntil, Instant createdAt, Instant updatedAt) {
 
-    /** What a client sets; null leaves what is there, and stands for nothing in a new one. */
+    /** The part that a client sets; null keeps the value, and means none in a new endpoint. */
     public record Spec(@Nullable String url, @Nullable String description, boolean noDescription,
             @Nullable List<String> events, @Nullable String channel, boolean noChannel, @Nullable Boolean enabled) {}
 
-    /** With a new secret: the only time that it is shown. */
+    /** With a new secret, which is shown only once. */
     public record WithSecret(Endpoint endpoint, String secret) {}
 
-    /** Whether a request to it can be sent at all, whoever may be there. */
+    /** Whether a request can be sent to it at all. */
     public static boolean usable(String url) {
         try {
             URI uri = new URI(url);

@@ -3,7 +3,7 @@ package io.keelson.server.webhook;
 import io.keelson.server.secret.Secrets;
 import java.util.UUID;
 
-/** Endpoints' secrets as the database keeps them: sealed as all secrets are, bound to their endpoint. */
+/** Encrypts endpoints' secrets for the database, bound to their endpoint. */
 record EndpointSecrets(Secrets secrets) {
 
     Secrets.Sealed seal(UUID endpoint, SigningSecret secret) {
@@ -14,8 +14,8 @@ record EndpointSecrets(Secrets secrets) {
         return new SigningSecret(secrets.open(sealed, context(endpoint)));
     }
 
-    /** The same under the present key; as it is where its own key is not known. */
-    Secrets.Sealed anew(UUID endpoint, Secrets.Sealed sealed) {
+    /** The same under the current key; unchanged where its own key is unknown. */
+    Secrets.Sealed reencrypted(UUID endpoint, Secrets.Sealed sealed) {
         return secrets.knows(sealed.keyId()) ? seal(endpoint, open(endpoint, sealed)) : sealed;
     }
 

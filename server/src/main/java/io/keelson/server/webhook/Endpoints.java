@@ -19,7 +19,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** {@code webhook_endpoints} as people look after them. */
+/** Manages {@code webhook_endpoints} for users. */
 public final class Endpoints {
 
     /** Of one workspace. */
@@ -33,7 +33,7 @@ public final class Endpoints {
                 created_at, updated_at,
                 (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending') as pending""";
 
-    /** In a workspace one is made after the other, so that they can be counted. */
+    /** Serialises creations in a workspace, so that its endpoints can be counted. */
     private static final String TURN = "select pg_advisory_xact_lock(hashtextextended('keelson webhooks ' || ?, 0))";
 
     private static final String COUNT = "select count(*) from webhook_endpoints where workspace_id = ?";
@@ -49,7 +49,7 @@ public final class Endpoints {
     private static final String ONE =
             "select " + COLUMNS + " from webhook_endpoints e where workspace_id = ? and id = ?";
 
-    /** Enabled anew, it goes on with what waits, and with what happens from then on. */
+    /** When enabled again, it continues with waiting deliveries and new events. */
     private static final String CHANGE = """
             update webhook_endpoints e set url = coalesce(?, url),
                 description = case when ? then null else coalesce(?, description) end,
@@ -91,7 +91,7 @@ public final class Endpoints {
     }
 
     /**
-     * Makes one, of what happens from now on. Empty where the workspace has {@link #MAX_ENDPOINTS}.
+     * Creates an endpoint, which receives events from now on. Empty where the workspace has {@link #MAX_ENDPOINTS}.
      *
      * @param spec with url and events
      */
@@ -140,7 +140,7 @@ public final class Endpoints {
         }
     }
 
-    /** Those of the workspace, oldest first. */
+    /** The workspace's endpoints, oldest first. */
     public List<Endpoint> list(UUID workspace) {
         return database.withConnection(c -> {
             try (PreparedStatement statement = c.prepareStatement(LIST)) {
@@ -154,7 +154,7 @@ public final class Endpoints {
         return database.withConnection(c -> find(c, workspace, id));
     }
 
-    /** Empty when there is none of that id. */
+    /** Empty for an unknown id. */
     public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin) {
         long from = lastId();
         return database.inTransaction(c -> {
@@ -177,7 +177,7 @@ public final class Endpoints {
         });
     }
 
-    /** A new secret; deliveries bear signatures by it and by the one before for a day. Empty when there is none of that id. */
+    /** Creates a new secret; for a day deliveries have signatures by both secrets. Empty for an unknown id. */
     public Optional<Endpoint.WithSecret> rotate(UUID workspace, UUID id, AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
         Secrets.Sealed sealed = endpointSecrets.seal(id, secret);
@@ -195,7 +195,7 @@ public final class Endpoints {
         });
     }
 
-    /** With its deliveries; false when there was none of that id. */
+    /** Deletes an endpoint with its deliveries; false for an unknown id. */
     public boolean delete(UUID workspace, UUID id, AuditOrigin origin) {
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(DELETE)) {
@@ -210,7 +210,7 @@ public final class Endpoints {
         });
     }
 
-    /** Seals anew what was sealed under an old key that is known. */
+    /** Re-encrypts secrets under the current key if their old key is known. */
     public void reseal() {
         database.runInTransaction(c -> {
             try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
@@ -220,10 +220,10 @@ public final class Endpoints {
                 try (ResultSet row = foreign.executeQuery()) {
                     while (row.next()) {
                         UUID id = row.getObject("id", UUID.class);
-                        Secrets.Sealed now = endpointSecrets.anew(id, sealed(row, "key_id", "sealed"));
+                        Secrets.Sealed now = endpointSecrets.reencrypted(id, sealed(row, "key_id", "sealed"));
                         boolean previous = row.getBytes("previous") != null;
                         Secrets.Sealed before =
-                                previous ? endpointSecrets.anew(id, sealed(row, "previous_key_id", "previous")) : null;
+                                previous ? endpointSecrets.reencrypted(id, sealed(row, "previous_key_id", "previous")) : null;
                         update.setString(1, now.keyId());
                         update.setBytes(2, now.bytes());
                         update.setString(3, before == null ? null : before.keyId());

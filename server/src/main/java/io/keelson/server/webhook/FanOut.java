@@ -25,16 +25,16 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Makes deliveries of events: one node at a time, a stretch at a time, each event once for each endpoint that is told of
- * it. What there is to deliver is committed together with how far it has come. For one thread at a time.
+ * Creates deliveries from events: on one node at a time, in chunks, once for each event and matching endpoint. Each
+ * transaction commits deliveries with their progress. Not thread-safe.
  */
 final class FanOut {
 
-    /** Of ids, in a transaction. */
+    /** Event ids in a transaction. */
     private static final int CHUNK_SIZE = 5_000;
-    /** Of ids that are read at a time. */
+    /** Event ids that are read at a time. */
     private static final int BATCH_SIZE = 250;
-    /** Characters of bodies that are held before they are written. */
+    /** Characters of bodies that are buffered before they are written. */
     private static final long MAX_BATCH_CHARS = 4 << 20;
 
     private static final String FROM = "select last_id from webhook_feed for update skip locked";
@@ -59,7 +59,7 @@ final class FanOut {
             update set state = 'pending', attempts = 0, completed_at = null
              where d.state <> 'pending'""";
 
-    /** Before their deliveries, as whoever sends those locks them, too. */
+    /** Runs before the insertion of deliveries, because the sender locks endpoints first, too. */
     private static final String WAKE = """
             update webhook_endpoints e set due_at = coalesce(e.due_at, clock_timestamp())
               from (select id from webhook_endpoints where id = any (?) order by id for no key update) woken
@@ -67,7 +67,7 @@ final class FanOut {
 
     private static final String TO = "update webhook_feed set last_id = ?";
 
-    /** Another wish may have come meanwhile. */
+    /** Another replay may have been requested meanwhile. */
     private static final String REPLAYED = """
             update webhook_endpoints set replay_after = case when done then null else reached end,
                 replay_to = case when done then null else replay_to end,
@@ -80,16 +80,16 @@ final class FanOut {
     private record Receiver(UUID id, UUID workspace, Set<String> events, @Nullable String channel, long from,
             @Nullable Replay replay) {
 
-        boolean told(ObjectNode event) {
+        boolean matches(ObjectNode event) {
             return workspace.toString().equals(event.get("workspace_id").stringValue())
-                    && Topics.told(events, channel, event);
+                    && Topics.matches(events, channel, event);
         }
     }
 
     private record NewDelivery(Receiver receiver, long event, String type, String body, @Nullable String traceparent) {}
 
-    /** Who is told of an event. */
-    private interface Told {
+    /** Which receivers get an event. */
+    private interface Filter {
         boolean of(Receiver receiver, ObjectNode event);
     }
 
@@ -97,13 +97,13 @@ final class FanOut {
     private final Function<RunTrace, @Nullable TraceParent> places;
     private final FeedWatermark marks = new FeedWatermark();
 
-    /** @param places where runs are in traces; null for nowhere */
+    /** @param places trace positions of runs; null for none */
     FanOut(Database database, Function<RunTrace, @Nullable TraceParent> places) {
         this.database = database;
         this.places = places;
     }
 
-    /** Goes on as far as events are settled, and at most a stretch; true when there is more. */
+    /** Continues up to the settled events, for at most one chunk; true when there is more. */
     boolean next() {
         long settled = database.withConnection(marks::look);
         return settled >= 0 && database.inTransaction(c -> next(c, settled));
@@ -127,12 +127,12 @@ final class FanOut {
 
     private boolean onwards(Connection c, List<Receiver> receivers, long from, long settled)
             throws SQLException {
-        // while there was nobody to be told nothing was made: what was before the first one is nobody's
+        // without endpoints nothing is created: events before the first endpoint have no receiver
         long first = receivers.stream().mapToLong(Receiver::from).min().orElse(settled);
         long after = Math.max(from, Math.min(first, settled));
         long to = Math.min(settled, after + CHUNK_SIZE);
         make(c, MADE_ONCE, receivers, after, to,
-                (receiver, event) -> event.get("id").longValue() > receiver.from && receiver.told(event));
+                (receiver, event) -> event.get("id").longValue() > receiver.from && receiver.matches(event));
         try (PreparedStatement statement = c.prepareStatement(TO)) {
             statement.setLong(1, to);
             statement.executeUpdate();
@@ -140,13 +140,13 @@ final class FanOut {
         return to < settled;
     }
 
-    /** What is not settled yet is left for the next time. */
+    /** Leaves unsettled events for the next call. */
     private boolean replayed(Connection c, Receiver receiver, Replay replay, long settled) throws SQLException {
         long to = Math.min(Math.min(replay.to, settled), replay.after + CHUNK_SIZE);
         if (to < replay.after) {
             return false;
         }
-        make(c, MADE_AGAIN, List.of(receiver), replay.after, to, (only, event) -> only.told(event)
+        make(c, MADE_AGAIN, List.of(receiver), replay.after, to, (only, event) -> only.matches(event)
                 && !Instant.parse(event.get("created_at").stringValue()).isBefore(replay.since));
         try (PreparedStatement statement = c.prepareStatement(REPLAYED)) {
             statement.setLong(1, to);
@@ -159,14 +159,14 @@ final class FanOut {
         return to < settled;
     }
 
-    /** However many and large they are, few are held at a time. */
-    private void make(Connection c, String sql, List<Receiver> receivers, long after, long to, Told told)
+    /** Bounds memory, regardless of the number and size of events. */
+    private void make(Connection c, String sql, List<Receiver> receivers, long after, long to, Filter filter)
             throws SQLException {
         List<NewDelivery> made = new ArrayList<>();
         long held = 0;
         for (long from = after; from < to; from += BATCH_SIZE) {
             for (ObjectNode event : events(c, receivers, from, Math.min(to, from + BATCH_SIZE))) {
-                List<Receiver> its = receivers.stream().filter(receiver -> told.of(receiver, event)).toList();
+                List<Receiver> its = receivers.stream().filter(receiver -> filter.of(receiver, event)).toList();
                 if (its.isEmpty()) {
                     continue;
                 }
@@ -203,7 +203,7 @@ final class FanOut {
         return FeedReader.of(c, workspaces, Topics.eventTypes(wanted), after, to);
     }
 
-    /** As receivers get it: the same text at every attempt, for it is signed. */
+    /** The body that receivers get: the same text at every attempt, because it is signed. */
     private static String text(String type, ObjectNode event) {
         ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", type);
         body.set("timestamp", event.get("created_at"));

@@ -7,7 +7,7 @@ import java.util.Base64;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** What an endpoint's deliveries are signed with, as Standard Webhooks have it: {@code whsec_} and Base64. */
+/** The signing secret of an endpoint's deliveries, in the form of Standard Webhooks: {@code whsec_} and Base64. */
 final class SigningSecret {
 
     private static final String PREFIX = "whsec_";
@@ -26,7 +26,7 @@ final class SigningSecret {
         return new SigningSecret(PREFIX + Base64.getEncoder().encodeToString(bytes));
     }
 
-    /** As receivers are told. */
+    /** As shown to receivers. */
     String text() {
         return text;
     }
@@ -34,7 +34,7 @@ final class SigningSecret {
     /**
      * One of the values of the header {@code webhook-signature}.
      *
-     * @param seconds since 1970, as the header {@code webhook-timestamp} has them
+     * @param seconds since 1970, as in the header {@code webhook-timestamp}
      */
     String sign(String id, long seconds, String body) {
         try {

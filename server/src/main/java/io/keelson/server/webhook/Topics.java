@@ -10,14 +10,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** What receivers are told of, by names of their own; any other event has its own type. */
+/** Topics of deliveries; an event without a topic has its own type. */
 public final class Topics {
 
     public static final String ALL = "*";
     static final String PING = "webhook.ping";
 
     private static final String COMPLETED = "run.completed";
-    /** A run that came to its end although parts of it failed; who asks for {@link #COMPLETED} is told, too. */
+    /** A run that ended although parts of it failed; subscribers of {@link #COMPLETED} receive it, too. */
     private static final String WITH_FAILURES = "run.completed_with_failures";
     private static final Set<String> GOOD_ENDS = Set.of("run_completed", "run_skipped");
 
@@ -32,7 +32,7 @@ public final class Topics {
             "step_approval_requested", "approval.needed",
             "task_human_review_requested", "approval.needed");
 
-    /** What runs may ask for or not ({@code config.notifications}). */
+    /** The switches of a run's configuration ({@code config.notifications}). */
     private static final Map<String, String> SWITCHES = Map.of(COMPLETED, "on_completion", "run.failed",
             "on_failure", "run.budget_warning", "on_budget_warning");
 
@@ -42,12 +42,14 @@ public final class Topics {
 
     private Topics() {}
 
-    /** The named ones: what endpoints are told of unless they say otherwise. */
+    /** The topics that endpoints receive by default. */
     public static List<String> names() {
         return NAMES;
     }
 
-    /** What an event is called in deliveries. A plan that nobody is to decide on is ready, too, and no approval is needed. */
+    /**
+     * An event's topic. A plan without an approval is ready at once, so it counts as ready, not as an approval request.
+     */
     static String of(JsonNode event) {
         String type = event.path("event_type").asString("");
         if (GOOD_ENDS.contains(type) && event.path("payload").path("failures").asInt(0) > 0) {
@@ -59,7 +61,7 @@ public final class Topics {
                         : OF_EVENTS.getOrDefault(type, type);
     }
 
-    /** The types of events that somebody with these wishes may be told of; null for all. */
+    /** The event types that can match the given subscriptions; null for all. */
     static @Nullable Set<String> eventTypes(Collection<String> wanted) {
         if (wanted.contains(ALL)) {
             return null;
@@ -77,13 +79,13 @@ public final class Topics {
     }
 
     /**
-     * Whether an endpoint is told.
+     * Whether an endpoint receives an event.
      *
      * @param wanted names of topics or of types of events, or {@link #ALL}
-     * @param channel the endpoint's; null for one that is told of all runs
-     * @param event with {@code notifications} of its run's configuration; missing or null where that says nothing
+     * @param channel the endpoint's; null to receive all runs
+     * @param event with {@code notifications} of its run's configuration; missing or null where that has none
      */
-    static boolean told(Set<String> wanted, @Nullable String channel, JsonNode event) {
+    static boolean matches(Set<String> wanted, @Nullable String channel, JsonNode event) {
         String topic = of(event);
         String eventType = event.path("event_type").asString("");
         JsonNode notifications = event.path("notifications");
@@ -93,7 +95,7 @@ public final class Topics {
                 && (channel == null || channel.equals(notifications.path("channel").asString("")));
     }
 
-    /** What completed with failures is told of where either is wished for. */
+    /** A completion with failures is sent if either topic is switched on. */
     private static boolean wished(String topic, JsonNode notifications) {
         if (topic.equals(WITH_FAILURES)) {
             return wished(COMPLETED, notifications) || wished("run.failed", notifications);

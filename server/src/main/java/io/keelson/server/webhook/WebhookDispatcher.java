@@ -16,10 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * One node's share of the deliveries: whenever it is told that there may be some, makes and sends what is due. Holds nothing
- * that may not be lost at any instruction.
- */
+/** Creates and sends due deliveries on one node after each signal. Keeps no state that a crash could lose. */
 public final class WebhookDispatcher implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WebhookDispatcher.class);
@@ -30,7 +27,7 @@ public final class WebhookDispatcher implements AutoCloseable {
     private final DeliverySender deliverySender;
     private final Deliveries deliveries;
     private final Clock clock;
-    private final Semaphore told = new Semaphore(0);
+    private final Semaphore signals = new Semaphore(0);
     private final Semaphore room = new Semaphore(MAX_CONCURRENT);
     private final ExecutorService turns = Executors.newVirtualThreadPerTaskExecutor();
     private final Thread thread;
@@ -38,8 +35,8 @@ public final class WebhookDispatcher implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param places where runs are in traces; null for nowhere
-     * @param observer who looks at what is sent
+     * @param places trace positions of runs; null for none
+     * @param observer observes attempts
      */
     public WebhookDispatcher(Database database, WebhookServices webhooks, OutboundClient client, Clock clock,
             Function<RunTrace, @Nullable TraceParent> places, DeliveryObserver observer) {
@@ -52,16 +49,16 @@ public final class WebhookDispatcher implements AutoCloseable {
         this.thread = Thread.ofVirtual().name("webhooks").start(this::work);
     }
 
-    /** There are endpoints: looks for what is due, soon and once. */
-    public void nudge() {
-        told.release();
+    /** Signals that deliveries may be due. Returns at once; several signals cause one check. */
+    public void signal() {
+        signals.release();
     }
 
     private void work() {
         try {
             while (!closed) {
-                told.acquire();
-                told.drainPermits();
+                signals.acquire();
+                signals.drainPermits();
                 look();
             }
         } catch (InterruptedException e) {
@@ -69,11 +66,11 @@ public final class WebhookDispatcher implements AutoCloseable {
         }
     }
 
-    /** What cannot be made now keeps nothing waiting that is made already. */
+    /** Failing to create deliveries does not delay existing ones. */
     private void look() {
         quietly("making deliveries", () -> {
             if (fanOut.next()) {
-                nudge();
+                signal();
             }
         });
         quietly("sending them", () -> {
@@ -96,25 +93,25 @@ public final class WebhookDispatcher implements AutoCloseable {
         try {
             duty.run();
         } catch (RuntimeException e) {
-            LOG.warn("deliveries to receivers of events wait a moment longer, as {} failed", what, e);
+            LOG.warn("webhook dispatch failed at {}, retrying", what, e);
         }
     }
 
     private void serve(DeliverySender.EndpointBatch endpointBatch) {
         try {
             if (endpointBatch.serve()) {
-                nudge();
+                signal();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.warn("a receiver of events is served again later, as that failed", e);
+            LOG.warn("webhook endpoint failed, retrying later", e);
         } finally {
             room.release();
         }
     }
 
-    /** What is under way is given up: whoever takes it over delivers it under the same id. */
+    /** Aborts attempts in progress: another node repeats them under the same id. */
     @Override
     public void close() throws InterruptedException {
         closed = true;

@@ -1,4 +1,4 @@
 package io.keelson.server.webhook;
 
-/** What others see of the room. */
+/** The public services of this package. */
 public record WebhookServices(Endpoints endpoints, Deliveries deliveries) {}

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** What closed workspaces have is removed when an operator says so, a portion at a time; ledger and audit stay. */
+/** Deletes the data of closed workspaces on an operator's request, in portions; ledger and audit log stay. */
 public final class WorkspacePurge {
 
     private static final String ASK = """
@@ -22,7 +22,7 @@ public final class WorkspacePurge {
     private static final String ASKED = """
             select id from workspaces where purge_asked_at is not null and purged_at is null order by purge_asked_at""";
 
-    /** Whoever finds it locked leaves it to the other. */
+    /** Skips a workspace that another node is purging. */
     private static final String MINE = """
             select id from workspaces where id = ? and purge_asked_at is not null and purged_at is null
                for no key update skip locked""";
@@ -31,7 +31,7 @@ public final class WorkspacePurge {
 
     private static final String COUNT = "update workspaces set purged_rows = purged_rows + ? where id = ?";
 
-    /** Not while a node may still let in who has a key that it has heard nothing of. */
+    /** Not while a node may still admit a key by its cache. */
     private static final String DONE = """
             update workspaces set purged_at = clock_timestamp()
              where id = ? and closed_at < clock_timestamp() - interval '15 seconds'""";
@@ -65,7 +65,7 @@ public final class WorkspacePurge {
         });
     }
 
-    /** Removes some of it, about so many rows; false when nothing is left or somebody else is at it. */
+    /** Deletes about that many rows; false when nothing is left or another node is purging it. */
     public boolean portion(UUID workspace, int most) {
         return database.inTransaction(c -> {
             if (!mine(c, workspace)) {

@@ -2,12 +2,12 @@ package io.keelson.server.workspace;
 
 import java.util.UUID;
 
-/** What became of the wish to make or change a workspace. */
+/** The result of creating or changing a workspace. */
 public sealed interface WorkspaceResult {
 
     record Is(WorkspaceRow row) implements WorkspaceResult {}
 
-    /** @param by the open workspace that bears it */
+    /** @param by the open workspace with that name */
     record NameTaken(UUID by) implements WorkspaceResult {}
 
     record NoWorkspace() implements WorkspaceResult {}

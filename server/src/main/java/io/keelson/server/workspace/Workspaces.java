@@ -39,7 +39,7 @@ public final class Workspaces {
              order by w.created_at desc, w.id desc
              limit ?""";
 
-    /** Who gives a name waits for whoever else is about to give it. */
+    /** Serialises changes of one name. */
     private static final String LOCK_NAME =
             "select pg_advisory_xact_lock(hashtextextended('keelson workspace ' || ?, 0))";
 
@@ -142,7 +142,7 @@ public final class Workspaces {
         return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
     }
 
-    /** The open workspace of that name, if there is another one; until the transaction ends nobody else gives the name. */
+    /** Another open workspace of that name; the name is locked until the transaction ends. */
     private static Optional<UUID> namesake(Connection c, UUID id, String name) throws SQLException {
         try (PreparedStatement lock = c.prepareStatement(LOCK_NAME)) {
             lock.setString(1, name);

@@ -214,7 +214,7 @@ class LedgerTest {
 
     private Booking adjust(Account from, Account to, String amount, String key) {
         return books.money.ledger().adjust(workspace, from, to, new BigDecimal(amount), "because", key, Books.WHO,
-                Ledger.NOBODY);
+                Ledger.NONE);
     }
 
     private String available() {

@@ -175,7 +175,7 @@ class LedgerVerificationTest {
     @Test
     void aCorrectionIsNoPartOfAnAttempt() {
         books.money.ledger().adjust(workspace, Account.SPENT, Account.AVAILABLE, BigDecimal.ONE, "kind", "a",
-                Books.WHO, Ledger.NOBODY);
+                Books.WHO, Ledger.NONE);
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }

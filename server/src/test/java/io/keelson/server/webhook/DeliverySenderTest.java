@@ -145,7 +145,7 @@ class DeliverySenderTest {
         receiver.then(500, 302, Receiver.HANG, 200, 404, 204);
 
         assertThat(serveAll(sender(new DeliveryPolicy(Duration.ofSeconds(3), PACE.lease(), PACE.delays(), PACE.turn(),
-                PACE.patience(), PACE.most())))).isEqualTo(5);
+                PACE.failingLimit(), PACE.most())))).isEqualTo(5);
 
         assertThat(bodies()).containsExactly("1", "1", "1", "1", "2", "2", "3", "4");
         assertThat(receiver.got()).allSatisfy(got -> {
@@ -250,7 +250,7 @@ class DeliverySenderTest {
         try (WebhookDispatcher webhookDispatcher =
                 new WebhookDispatcher(database, new WebhookServices(endpoints, deliveries), client,
                         Clock.systemUTC(), run -> null, DeliveryObserver.NONE)) {
-            webhookDispatcher.nudge();
+            webhookDispatcher.signal();
             Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> bodies().size() == 2);
         }
     }
@@ -472,7 +472,7 @@ class DeliverySenderTest {
         List<UUID> to = IntStream.range(0, 6).mapToObj(i -> endpoint(String.valueOf(i)).endpoint().id()).toList();
         to.forEach(id -> queue(id, each));
         DeliveryPolicy shortTurns =
-                new DeliveryPolicy(PACE.timeout(), PACE.lease(), PACE.delays(), 3, PACE.patience(), PACE.most());
+                new DeliveryPolicy(PACE.timeout(), PACE.lease(), PACE.delays(), 3, PACE.failingLimit(), PACE.most());
         try (var nodes = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 3; i++) {
                 DeliverySender node = sender(shortTurns);

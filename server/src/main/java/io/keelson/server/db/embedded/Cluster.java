@@ -47,7 +47,7 @@ final class Cluster {
         boolean absent = !Files.exists(path());
         if (!absent && !Files.exists(directory.secretFile())) {
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, directory.secretFile() + " is missing. Restore"
-                    + " it from a backup: without it nobody can log in to the database in " + path() + ".");
+                    + " it from a backup: without it no user can log in to the database in " + path() + ".");
         }
         try {
             String secret = Secret.readOrCreate(directory.secretFile());
@@ -65,9 +65,9 @@ final class Cluster {
     }
 
     /**
-     * Stops a server of this very cluster that outlived its JVM. The caller holds the data directory's lock, so it
-     * serves nobody. A process that merely got the same id after a reboot is left alone and its file removed, since
-     * PostgreSQL would refuse to start because of it.
+     * Stops a server of this cluster that outlived its JVM. The caller holds the data directory's lock, so the server
+     * has no users. A process with a reused id is left alone and its file removed, because PostgreSQL would refuse to
+     * start.
      */
     void stopLeftover() {
         try {
@@ -146,6 +146,6 @@ final class Cluster {
             }
         }
         throw new DatabaseException(Code.DATA_DIR_IN_USE, "A PostgreSQL of an earlier start still runs on " + path()
-                + " and does not stop. Its process id stands in " + PostmasterFile.of(path()) + ": stop it by hand.");
+                + " and does not stop. Its process id is in " + PostmasterFile.of(path()) + ": stop it by hand.");
     }
 }

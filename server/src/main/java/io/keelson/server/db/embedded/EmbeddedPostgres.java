@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A PostgreSQL that this JVM started on a data directory of its own, on a free port of the loopback address. It stops
- * when closed and when the JVM dies, however that happens.
+ * when closed and when the JVM ends in any way.
  */
 public final class EmbeddedPostgres implements AutoCloseable {
 
@@ -129,13 +129,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     private void ended() {
         if (!closing) {
-            var told = new DatabaseException(Code.EMBEDDED_POSTGRES_ENDED,
+            var failure = new DatabaseException(Code.EMBEDDED_POSTGRES_ENDED,
                     "The embedded PostgreSQL on " + cluster.path()
                             + " has ended, and not because it was asked to; " + cluster.logs()
                             + " may say why. What was committed"
                             + " is safe: start Keelson again.");
-            LOG.error("{}", told.getMessage());
-            lost.complete(told);
+            LOG.error("{}", failure.getMessage());
+            lost.complete(failure);
         }
     }
 
@@ -176,7 +176,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
         }
     }
 
-    /** It is random, so that hashing it thousands of times keeps nobody out, and who connects has to do the same. */
+    /** Random, so thousands of hash rounds add no security, and each client would have to repeat them. */
     private void hashSecretOnce(Statement statement) throws SQLException {
         if (single(statement, "select 1 from pg_authid where rolname = current_user"
                 + " and rolpassword like 'SCRAM-SHA-256$1:%'").isEmpty()) {

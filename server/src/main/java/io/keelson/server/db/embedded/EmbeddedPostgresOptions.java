@@ -24,7 +24,7 @@ public record EmbeddedPostgresOptions(Path dataDirectory, Path binaries, Map<Str
         return new EmbeddedPostgresOptions(dataDirectory, dataDirectory, Map.of(), false);
     }
 
-    /** Data that nobody wants back: no syncing, and closing deletes {@code dataDirectory}. */
+    /** Disposable data: no syncing, and closing deletes {@code dataDirectory}. */
     public static EmbeddedPostgresOptions throwaway(Path dataDirectory, Path binaries) {
         var fast = Map.of("fsync", "off", "full_page_writes", "off", "synchronous_commit", "off");
         return new EmbeddedPostgresOptions(dataDirectory, binaries, fast, true);

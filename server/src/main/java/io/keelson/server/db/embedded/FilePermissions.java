@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 
-/** Files and folders for nobody else's eyes, and the deleting of whole folders. */
+/** Creates files and folders with owner-only access, and deletes whole folders. */
 final class FilePermissions {
 
     static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");

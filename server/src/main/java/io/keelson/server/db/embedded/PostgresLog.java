@@ -21,7 +21,7 @@ final class PostgresLog {
     private final Path folder;
     private final Map<Path, Long> before = new HashMap<>();
 
-    /** From here on: what stands in the log by now is not part of it. */
+    /** Starts here: ignores the earlier content of the log. */
     PostgresLog(Path folder) throws IOException {
         this.folder = folder;
         Files.deleteIfExists(startFile());

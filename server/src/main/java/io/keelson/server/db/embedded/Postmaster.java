@@ -36,10 +36,10 @@ final class Postmaster {
     }
 
     /**
-     * Starts the cluster's server and waits until it takes connections, going by its own {@code postmaster.pid}: no
-     * connection is made to a port before our own server is known to hold it.
+     * Starts the cluster's server and waits until it accepts connections, according to its own {@code postmaster.pid}.
+     * Connects to no port before our own server is known to hold it.
      *
-     * @return empty where somebody else has the port
+     * @return empty if the port is in use
      * @throws DatabaseException EMBEDDED_POSTGRES_FAILED with the tail of its log
      */
     static Optional<Postmaster> start(Cluster cluster, int port, Map<String, String> settings) {
@@ -70,7 +70,7 @@ final class Postmaster {
         return supervisor.isAlive();
     }
 
-    /** Has something done once PostgreSQL has ended, whoever ended it. */
+    /** Runs an action when PostgreSQL has ended for any reason. */
     void onEnd(Runnable what) {
         var _ = supervisor.onExit().thenRun(what);
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a running PostgreSQL says about itself in its cluster's {@code postmaster.pid}.
+ * The content of a running cluster's {@code postmaster.pid}.
  *
  * @param pid   its main process
  * @param port  the port on which it listens

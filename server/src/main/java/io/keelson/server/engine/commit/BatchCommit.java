@@ -48,21 +48,21 @@ public final class BatchCommit {
     private final Supplier<Prices> prices;
     private final Observer observer;
 
-    /** What became of a try; where it was undone nothing is left of it. */
+    /** The result of a try; an undone try leaves nothing. */
     private enum Outcome {
         COMMITTED,
         /** A view was not current. */
         STALE,
-        /** A workspace has not got what was decided to take, or nobody knows. */
+        /** A workspace's balance is too low, or unknown. */
         INSUFFICIENT_CREDITS
     }
 
     /**
-     * What decisions rest on.
+     * The facts of decisions.
      *
-     * @param existing runs that are there
-     * @param used idempotency keys that are
-     * @param locked true when nobody else can change the runs meanwhile
+     * @param existing the runs that exist
+     * @param used the idempotency keys in use
+     * @param locked true when no other transaction can change the runs meanwhile
      */
     private record CommitContext(Instant now, Set<UUID> existing, Set<KeyUse.Id> used, Funds funds, boolean locked) {}
 
@@ -79,10 +79,10 @@ public final class BatchCommit {
     }
 
     /**
-     * Commits the batch and sets every command's reply, without answering yet.
+     * Commits the batch and sets every command's reply, without sending it yet.
      *
-     * @throws SQLException when the database refused or could not be reached; the transaction is not committed, or its
-     *             outcome is unknown. The views concerned have been dropped
+     * @throws SQLException when the database refused or was unreachable; the transaction is not committed, or its
+     *                      outcome is unknown. The views concerned have been dropped
      */
     public void run(Connection connection, List<PendingCommand> batch) throws SQLException {
         long begun = System.nanoTime();
@@ -113,8 +113,8 @@ public final class BatchCommit {
     }
 
     /**
-     * How many of the commands can be decided together. What a retry begins with is only in a view that was loaded when
-     * its run had failed, not in one on which it fails in the same batch.
+     * The number of commands that can be decided together. The start of a retry needs a view loaded after its run
+     * failed, not one on which it fails in the same batch.
      */
     static int cut(List<PendingCommand> batch) {
         Set<UUID> before = new HashSet<>();
@@ -128,7 +128,7 @@ public final class BatchCommit {
         return batch.size();
     }
 
-    /** True when the batch can be decided before the database is asked anything. Timers may concern ended runs. */
+    /** True when the batch can be decided before any query. Timers may concern ended runs. */
     private boolean atHand(List<PendingCommand> batch) {
         Set<UUID> created = new HashSet<>();
         for (PendingCommand pending : batch) {
@@ -158,7 +158,7 @@ public final class BatchCommit {
         }
     }
 
-    /** @param looking true when the balances of the workspaces concerned are locked, too, and known then */
+    /** @param looking true when the workspaces' balances are locked, too, and so known */
     private Outcome locked(Connection connection, List<PendingCommand> batch, Set<UUID> runs, boolean looking)
             throws SQLException {
         Locked locked = store.lock(connection, runs);
@@ -215,7 +215,7 @@ public final class BatchCommit {
                 }
             }
             if (commitContext.funds.balances() instanceof OptimisticBalances purse && purse.needsLock()) {
-                throw new BalanceTooLowException("nobody has looked");
+                throw new BalanceTooLowException("the balance was not read");
             }
             if (!commitContext.locked) {
                 store.prove(connection, untouched(runs, changes));
@@ -245,7 +245,7 @@ public final class BatchCommit {
         return batch.stream().map(pending -> pending.key).filter(Objects::nonNull).map(KeyUse::id).distinct().toList();
     }
 
-    /** What is refused uses no key: the client may mend it and ask again. */
+    /** A refused command does not use its key: the client may correct it and repeat it. */
     private static void use(PendingCommand pending, Set<KeyUse.Id> used, List<KeyUse> keys) {
         if (pending.key != null && pending.reply != null && !(pending.reply instanceof Reply.Rejected)) {
             used.add(pending.key.id());
@@ -253,7 +253,7 @@ public final class BatchCommit {
         }
     }
 
-    /** Views on which commands were answered without any change: no write proves them. */
+    /** Views whose commands changed nothing: no write proves them current. */
     private List<RunView> untouched(Set<UUID> runs, ChangeSet changes) {
         Set<UUID> left = new TreeSet<>(runs);
         changes.runs().forEach(run -> left.remove(run.id()));
@@ -270,7 +270,7 @@ public final class BatchCommit {
             }
         }
         if (!stale.isEmpty()) {
-            stale.forEach(views::drop); // what is not loaded was deleted
+            stale.forEach(views::drop); // absent runs were deleted
             store.load(connection, stale).values().forEach(views::put);
         }
     }

@@ -12,23 +12,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** The way in for everything that changes a run. */
+/** Accepts all commands that change a run. */
 public interface Commands {
 
     /**
-     * Decides and commits a command together with others that are under way.
+     * Decides and commits a command, in one batch with others.
      *
-     * @return completes after the commit, with the answer. Completes exceptionally with {@link RunNotFound} when there
-     *         is no such run, with {@link Overloaded} when too much is queued (nothing was changed), with another
-     *         exception when the database could not be reached (the outcome is then unknown; commands are idempotent)
+     * @return completes after the commit, with the reply. Completes exceptionally with {@link RunNotFound} for an
+     *         unknown run, with {@link Overloaded} when too much is queued (nothing was changed), with another
+     *         exception when the database was unreachable (the outcome is then unknown; commands are idempotent)
      */
     default CompletableFuture<Reply> submit(Command command) {
         return submit(command, null);
     }
 
     /**
-     * The same under an idempotency key, which is used by the transaction that does what the command says, unless the
-     * command is refused. Completes exceptionally with {@link KeyUsed} when the key was used before; nothing was changed.
+     * The same under an idempotency key. The transaction of the command uses the key, unless the command is refused.
+     * Completes exceptionally with {@link KeyUsed} when the key was used before; nothing was changed.
      *
      * @param key null for none
      */
@@ -39,8 +39,8 @@ public interface Commands {
      *
      * @param key as for {@link #submit(Command, KeyUse)}
      * @throws RunNotFound if there is no such run
-     * @throws CompletionException with the cause that the submission completed with, or a timeout after 30 s: the outcome
-     *     is unknown then
+     * @throws CompletionException with the cause of the failed submission, or after a timeout of 30 s: the outcome is
+     *                             unknown then
      */
     default Reply commit(Command command, @Nullable KeyUse key) throws InterruptedException {
         try {
@@ -56,15 +56,14 @@ public interface Commands {
     }
 
     /**
-     * Waits for the run to end. Who wants to know of an end that may have come already asks for this first and looks at
-     * the run then.
+     * Waits for the run to end. To include an end in the past, call this first and read the run's state then.
      *
-     * @return completes with the terminal state that the run enters next, whichever node committed it; never when it
-     *         does not end. Whoever gives up cancels it
+     * @return completes with the next terminal state of the run, committed by any node; never without an end. The
+     *         caller cancels it to stop waiting
      */
     CompletableFuture<RunState> ended(UUID runId);
 
-    /** Prices or limits have changed: this node goes by the new ones from now on, others as soon as they hear of it. */
+    /** Prices or limits have changed: this node uses the new ones from now on, others after a notification. */
     void settingsChanged();
 
     /** There is no run of that id. */
@@ -77,7 +76,7 @@ public interface Commands {
         private static final long serialVersionUID = 1L;
     }
 
-    /** More was submitted than can be committed; try again later. */
+    /** Too many commands are queued; try again later. */
     final class Overloaded extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }

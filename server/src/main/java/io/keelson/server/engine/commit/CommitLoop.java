@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One committing thread with a connection of its own. While a commit is under way the next batch gathers, so batches
- * grow with the load and a lone command is never delayed. A batch that the database refuses is split until the culprit
- * is alone.
+ * One committing thread with its own connection. While it commits, the next batch gathers, so batches grow with the
+ * load and a single command is never delayed. A batch that the database refuses is split until the failing command is
+ * alone.
  */
 final class CommitLoop implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(CommitLoop.class);
@@ -45,10 +45,10 @@ final class CommitLoop implements Runnable {
     }
 
     /**
-     * Adds the command if there is room for it. One command finds room in an empty loop however long its text is.
+     * Queues the command within the limits. An empty loop accepts one command of any size.
      *
-     * @param most how many commands may be unanswered
-     * @param mostText how much text they may hold together, in characters
+     * @param most maximum number of unanswered commands
+     * @param mostText their maximum text together, in characters
      */
     boolean offer(PendingCommand pending, int most, long mostText) {
         int others = unanswered.getAndIncrement();
@@ -61,7 +61,7 @@ final class CommitLoop implements Runnable {
         return true;
     }
 
-    /** Adds the command in any case. */
+    /** Queues the command regardless of limits. */
     void add(PendingCommand pending) {
         unanswered.getAndIncrement();
         text.getAndAdd(pending.text);
@@ -113,10 +113,10 @@ final class CommitLoop implements Runnable {
     }
 
     /**
-     * The next command, null when none comes for a while. What the last commit's answers set off is here within
-     * microseconds, sooner than a thread that has gone to sleep wakes.
+     * The next command, null when none comes for a while. Follow-ups of the last commit arrive within microseconds,
+     * sooner than a parked thread wakes.
      */
-    @SuppressWarnings("ThreadPriorityCheck") // it gives way to whatever else could run
+    @SuppressWarnings("ThreadPriorityCheck") // it yields to any runnable thread
     private @Nullable PendingCommand next() throws InterruptedException {
         for (int waited = 0; waited < YIELDS; waited++) {
             PendingCommand next = queue.poll();
@@ -129,10 +129,10 @@ final class CommitLoop implements Runnable {
     }
 
     /**
-     * Takes what is there, and what comes while more keeps coming: after a commit all its answers set off new commands
-     * at once, and a commit for the first few of them would make the others wait. A lone command gives way once.
+     * Takes queued commands, and waits while more arrive: after a commit its replies cause new commands at once, and a
+     * commit of the first few would delay the others. A single command yields once.
      */
-    @SuppressWarnings("ThreadPriorityCheck") // what it gives way to is the answers that it has just set off
+    @SuppressWarnings("ThreadPriorityCheck") // it yields to the threads that have just got their replies
     private void gather(List<PendingCommand> batch) {
         do {
             Thread.yield();
@@ -184,7 +184,7 @@ final class CommitLoop implements Runnable {
         }
     }
 
-    /** What breaks a constraint is the client's doing and answered to it; the rest is ours. */
+    /** A violated constraint is the client's error and part of its reply; other refusals are ours. */
     private static void logRefusal(Exception e) {
         if (e.getCause() instanceof SQLException sql && String.valueOf(sql.getSQLState()).startsWith("23")
                 || e instanceof SQLException own && String.valueOf(own.getSQLState()).startsWith("23")) {
@@ -194,7 +194,7 @@ final class CommitLoop implements Runnable {
         }
     }
 
-    /** Lock timeout, deadlock, serialization failure, stale view: another try may well pass. */
+    /** Lock timeout, deadlock, serialization failure, stale view: a retry may succeed. */
     private static boolean transientRefusal(Exception e) {
         if (e instanceof StaleViewException) {
             return true;

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Group commit: all commands of a run go through the same loop, in the order in which they came. */
+/** Group commit: all commands of a run go through the same loop, in order of submission. */
 public final class Committer implements AutoCloseable {
     private static final int MAX_WAITING = 20_000;
     /** In characters. A mission in memory takes some four times the length of its text. */
@@ -50,7 +50,7 @@ public final class Committer implements AutoCloseable {
         return pending.answer;
     }
 
-    /** For the engine's own commands, whose number is bounded by the work that is out: never refused. */
+    /** For the engine's own commands, whose number is bounded by the work in progress: never refused. */
     public CompletableFuture<Reply> submitOwn(Command command) {
         PendingCommand pending = new PendingCommand(command);
         loopOf(command).add(pending);
@@ -66,7 +66,7 @@ public final class Committer implements AutoCloseable {
         return loops.get(Math.floorMod(command.runId().hashCode(), loops.size()));
     }
 
-    /** Answers what was submitted and stops. */
+    /** Commits and answers all submitted commands, then stops. */
     @Override
     public void close() throws InterruptedException {
         loops.forEach(CommitLoop::close);

@@ -7,10 +7,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database's clock between two looks at it: what it said last and what has passed since by a clock that never jumps.
- * Too old a word counts as none, so a process that stood still asks again. All commits of a node go by the same one, and it
- * does not go back when the database's word arrives late: what is asked for after another answer is not dated before it. For
- * any number of threads.
+ * Estimates the database's clock between two readings, from the last reading and a monotonic clock. Expires after a
+ * while, so that a suspended process asks again. All commits of a node use the same estimate, which never goes back
+ * when a reading arrives late. Thread-safe.
  */
 public final class DatabaseTime {
     private static final Duration MAX_AGE = Duration.ofSeconds(1);
@@ -20,7 +19,7 @@ public final class DatabaseTime {
     private long at;
     private Instant latest = Instant.MIN;
 
-    /** @param nanos a clock that never jumps, as {@link System#nanoTime} is one */
+    /** @param nanos a monotonic clock, such as {@link System#nanoTime} */
     public DatabaseTime(LongSupplier nanos) {
         this.nanos = nanos;
     }
@@ -41,7 +40,7 @@ public final class DatabaseTime {
         return latest;
     }
 
-    /** The given time, or the latest there was; unless that is so far ahead that the database's clock was set back. */
+    /** The given time, or the latest one so far; unless that is so far ahead that the database's clock was set back. */
     private Instant noEarlier(Instant now) {
         return now.isAfter(latest) || now.plus(MAX_AGE).isBefore(latest) ? now : latest;
     }

@@ -6,8 +6,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Whether the database's disk has room. It counts as full from the first commit that is refused for that until a trial
- * fits: small changes still find room on a full disk, so that they prove nothing.
+ * Tracks whether the database's disk is full: from the first commit refused for lack of space until a trial write
+ * succeeds. Small changes still fit on a full disk, so they prove nothing.
  */
 final class DiskSpace {
     private static final String FULL = "53100";
@@ -32,7 +32,7 @@ final class DiskSpace {
         }
     }
 
-    /** Tries it where it was full. */
+    /** Whether there is space; after a refusal tries a write. */
     boolean left() {
         if (full) {
             full = !tried();

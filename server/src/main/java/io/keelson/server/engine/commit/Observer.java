@@ -3,28 +3,25 @@ package io.keelson.server.engine.commit;
 import io.keelson.core.decide.ChangeSet;
 import java.time.Instant;
 
-/**
- * Who looks at an engine from outside. Called on the engine's own threads, committing ones among them: count, or hand
- * over, and never block or throw.
- */
+/** Observes an engine. Called on the engine's own threads, including committing ones: it must not block or throw. */
 public interface Observer {
 
-    /** Nobody looks. */
+    /** Observes nothing. */
     Observer NONE = new Observer() {};
 
-    /** How a batch got through, or did not. */
+    /** How a batch was decided and committed. */
     enum Way {
         /** Decided on views in memory, proven by the write. */
         AT_HAND,
         /** A view was missing or not current: decided under the runs' locks. */
         STALE,
-        /** A workspace had not got the credits, or nobody knew: decided with its balance locked. */
+        /** A workspace's balance was too low or unknown: decided with its balance locked. */
         INSUFFICIENT_CREDITS,
-        /** The database refused it or was away; whoever sent it tries again, or tells its callers. */
+        /** The database refused it or was away; the sender retries, or reports to its callers. */
         REFUSED
     }
 
-    /** A duty of those who look after what nobody acted upon. */
+    /** A duty of the maintenance, which finds unreported conditions. */
     enum Duty {
         LEASES, TIMERS, JOINS
     }
@@ -36,15 +33,15 @@ public interface Observer {
      */
     default void committed(ChangeSet changes, Instant now) {}
 
-    /** A batch of so many commands was tried, and took so long. */
+    /** A batch of that many commands was tried, and took that long. */
     default void flushed(Way way, int commands, long nanos) {}
 
-    /** A command was turned away: more is submitted than can be committed. */
+    /** A command was refused because of overload. */
     default void overloaded() {}
 
-    /** A duty has looked, and found so much to mend. */
+    /** A duty has run, with that many findings. */
     default void mended(Duty duty, int found) {}
 
-    /** Whether the database answered when the lookout asked it. */
+    /** Whether the database answered the poller. */
     default void database(boolean answers) {}
 }

@@ -3,7 +3,7 @@ package io.keelson.server.engine.commit;
 import io.keelson.core.decide.ChangeSet;
 import java.time.Instant;
 
-/** Two who look, in their order. */
+/** Two observers, in order. */
 public record Observers(Observer first, Observer second) implements Observer {
 
     @Override

@@ -8,12 +8,12 @@ import io.keelson.server.run.KeyUse;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A command on its way to a commit, and who waits for its answer. */
+/** A queued command with its future reply. */
 public final class PendingCommand {
     public final Command command;
     /** The idempotency key that it is submitted under; null for none. */
     final @Nullable KeyUse key;
-    /** The text that comes with the command, in characters: nearly all of its memory when it is large. */
+    /** Its text in characters, which is nearly all the memory of a large command. */
     final long text;
     final CompletableFuture<Reply> answer = new CompletableFuture<>();
     @Nullable public Reply reply;
@@ -64,7 +64,7 @@ public final class PendingCommand {
         };
     }
 
-    /** Forgets what was decided, for it is decided again. */
+    /** Resets the decision before the command is decided again. */
     void reset() {
         reply = null;
         failure = null;

@@ -5,7 +5,7 @@ import io.keelson.server.run.RunStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** The prices in force, as this node has read them last: a change elsewhere reaches it within seconds. */
+/** The prices in force, as last read by this node; a change elsewhere arrives within seconds. */
 public final class PriceList {
     private final RunStore store;
     private volatile Prices prices = Prices.NONE;

@@ -16,15 +16,15 @@ import io.keelson.server.run.retention.Uploads;
 import java.time.Duration;
 import java.util.function.Function;
 
-/** The faces of the store that the engine works with. */
+/** The parts of the store that the engine uses. */
 public record Store(RunStore runs, WorkerRegistry workers, Heartbeats heartbeats, ScopeReader scopes,
         StepWorkReader work,
         IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota room, Uploads uploads,
         UploadSlots places) {
 
     /**
-     * @param plans reads a plan's document as it was stored
-     * @param artifactRetention how long artifacts are kept after the end of their run, where they have no time of their own
+     * @param plans reads a plan's stored document
+     * @param artifactRetention retention of artifacts without one of their own, after the end of their run
      */
     public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
         return new Store(new RunStore(clock, plans, artifactRetention), new WorkerRegistry(clock),

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The views of the runs that one committer works on, the longest unused dropped first. Not thread-safe. */
+/** Views of one committer's runs; drops the least recently used first. Not thread-safe. */
 public final class ViewCache {
     private final int maxRows;
     private final Map<UUID, RunView> views = new LinkedHashMap<>(64, 0.75f, true);
@@ -17,14 +17,14 @@ public final class ViewCache {
     private long rows;
     private @Nullable Instant outage;
 
-    /** @param maxRows how many rows all views together may hold */
+    /** @param maxRows maximum rows of all views together */
     public ViewCache(int maxRows) {
         this.maxRows = maxRows;
     }
 
     /**
-     * The end of the latest outage. A view tells of those that there were when it was loaded, so that all go when there is
-     * another: somebody may have found one while this node stood still.
+     * Receives the end of the latest outage. A view has only the outages up to its load, so a new outage drops all
+     * views.
      */
     void heard(@Nullable Instant latest) {
         if (!Objects.equals(outage, latest)) {
@@ -52,7 +52,7 @@ public final class ViewCache {
         }
     }
 
-    /** Forgets what is over the bound; between batches only. */
+    /** Drops views over the bound; between batches only. */
     void trim() {
         Iterator<UUID> oldest = views.keySet().iterator();
         while (rows > maxRows && oldest.hasNext()) {

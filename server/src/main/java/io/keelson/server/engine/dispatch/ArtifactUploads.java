@@ -31,8 +31,8 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Files that workers stream to the server while they work on a step. First the bytes are stored, then a record is written
- * that the step's result can name; what no result names within a day is removed.
+ * Receives files that workers stream to the server while they work on a step. Stores the bytes first, then a record for
+ * the step's result; removes uploads without a result after a day.
  */
 final class ArtifactUploads {
     private final Database database;
@@ -99,13 +99,13 @@ final class ArtifactUploads {
         }
     }
 
-    /** What those ids name. */
+    /** The uploads with those ids. */
     Map<UUID, Uploads.Uploaded> find(UUID workspace, Collection<UUID> ids) {
         return ids.isEmpty() ? Map.of() : database.withConnection(c -> uploads.find(c, workspace, ids));
     }
 
     /**
-     * The artifacts that a result names.
+     * The artifacts of a result.
      *
      * @throws ArtifactRefusedException where one was not uploaded in that execution, or is named twice
      */

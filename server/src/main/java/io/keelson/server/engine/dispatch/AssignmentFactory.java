@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Makes of the steps that a worker elsewhere has got what it is sent. */
+/** Creates the assignments that are sent to remote workers. */
 final class AssignmentFactory {
     private final Database database;
     private final StepWorkReader reader;
@@ -52,7 +52,7 @@ final class AssignmentFactory {
         this.handed = handed;
     }
 
-    /** The step that a reply gives to its worker; null when it gives none. */
+    /** The step that a reply gives to its worker; null for none. */
     static @Nullable UUID stepOf(Reply reply) {
         return switch (reply) {
             case Reply.Claimed(StepAssignment given) -> given.stepId();
@@ -63,8 +63,8 @@ final class AssignmentFactory {
     }
 
     /**
-     * The steps that the replies gave, by id and in their order. A step whose input cannot be made fails and is left out,
-     * and so is one that the worker does not hold any more.
+     * The assignments of the replies' steps, by id and in order. Omits a step whose input cannot be resolved, which
+     * fails, and one that the worker does not hold any more.
      */
     Map<UUID, Item> items(UUID workspace, String worker, Collection<? extends Reply> replies) {
         Map<UUID, StepWork> read = read(replies);
@@ -83,7 +83,7 @@ final class AssignmentFactory {
         return items;
     }
 
-    /** Nobody who held it before has left details: its decision says all there is. */
+    /** Without an earlier holder there are no details to read: the decision has all facts. */
     private static boolean isFirst(StepAssignment given) {
         return given.leaseEpoch() == 1;
     }
@@ -126,7 +126,7 @@ final class AssignmentFactory {
                 step.previous(), step.trace());
     }
 
-    /** The last failure; in a task's further attempt its number and what ended the one before as well. */
+    /** The last failure; in a task's further attempt also its number and the end of the previous one. */
     private static @Nullable JsonNode failure(@Nullable PreviousFailure previous) {
         if (previous == null) {
             return null;

@@ -19,9 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * Finds what may be claimed and claims it, within what workspaces may have at work at a time. In a workspace with such a
- * limit one claim at a time is counted and committed, whichever node makes it, so that no two take the same room; elsewhere
- * claims know nothing of each other.
+ * Searches and claims work, within the workspaces' limits. In a workspace with such limits one claim at a time, of any
+ * node, is counted and committed, so that capacity is never used twice; elsewhere claims are independent.
  */
 public final class Claims {
     private final Database database;
@@ -29,7 +28,7 @@ public final class Claims {
     private final WorkLimits limits;
     private final WorkAvailability available;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    /** So that of those who wait for the others only one keeps a connection. */
+    /** Of several waiting threads only one holds a connection. */
     private final ReentrantLock limited = new ReentrantLock();
 
     public Claims(Database database, RunStore store, WorkLimits limits, WorkAvailability available,
@@ -41,7 +40,7 @@ public final class Claims {
         this.commands = commands;
     }
 
-    /** What may be claimed at this moment, in order of dispatch. */
+    /** Claimable work at this moment, in order of dispatch. */
     public List<Candidate> find(Search search) {
         if (search.workspaceId() != null) {
             meet(Set.of(search.workspaceId()));
@@ -60,7 +59,7 @@ public final class Claims {
         }));
     }
 
-    /** Claims them; what finds no room any more is left out. */
+    /** Claims them; omits work whose limit is reached meanwhile. */
     public List<Reply> claim(List<Candidate> candidates, Function<Candidate, Command> command) {
         Set<UUID> workspaces = new TreeSet<>();
         candidates.forEach(candidate -> workspaces.add(candidate.workspaceId()));
@@ -86,7 +85,7 @@ public final class Claims {
         }
     }
 
-    /** What a new workspace may have at work holds from its first step. */
+    /** Reads the limits of a new workspace before its first claim. */
     private void meet(Set<UUID> workspaces) {
         if (!limits.know(workspaces)) {
             Tenancy.allWorkspaces(() -> {

@@ -53,7 +53,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** The way of remote workers to the same commands that this node's own executors use. */
+/** Submits the work of remote workers as the same commands that this node's own executors use. */
 public final class RemoteDispatch implements RemoteWork {
     private static final int SPARE = 2;
     private static final int MAX_MESSAGE = 4_000;
@@ -282,7 +282,7 @@ public final class RemoteDispatch implements RemoteWork {
                 beat.logs().stream().map(line -> cut(struck.text(line))).toList());
     }
 
-    /** Only what has been struck: a secret that is cut in two is not found any more. */
+    /** Only after redaction: a secret that is cut in two would not be found. */
     private static String cut(String text) {
         return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
     }
@@ -323,7 +323,7 @@ public final class RemoteDispatch implements RemoteWork {
         return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
-    /** What the step was given; resolved again where another node has handed it over. */
+    /** The step's input; resolved again where another node has assigned it. */
     private @Nullable String input(UUID workspace, Owner owner, UUID step, int epoch) {
         String known = handed.take(step, epoch);
         if (known != null || owner.input() == null) {

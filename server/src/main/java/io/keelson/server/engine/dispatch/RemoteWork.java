@@ -15,23 +15,23 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What workers in other processes do: claim, heartbeat, and report. Each call takes a batch and answers every item;
- * an item of another workspace is answered as one that does not exist.
+ * The API of remote workers: claim, heartbeat, and report. Each call takes a batch and answers every item; an item of
+ * another workspace gets the same answer as an unknown one.
  */
 public interface RemoteWork {
 
     /**
      * @param workerId the worker's own stable name
      * @param tools the tools it serves
-     * @param max at most so many items
+     * @param max maximum number of items
      * @param patience how long to wait for work when there is none
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
-     * @param gone true once the worker cannot be answered any more: it is given nothing then
+     * @param gone true once the worker cannot be answered any more: it gets no work then
      */
     record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
             @Nullable Duration lease, @Nullable String version, BooleanSupplier gone) {
 
-        /** Of a worker that waits for its answer. */
+        /** For a worker that waits for its answer. */
         public Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
                 @Nullable Duration lease, @Nullable String version) {
             this(workspaceId, workerId, tools, max, patience, lease, version, () -> false);
@@ -39,13 +39,14 @@ public interface RemoteWork {
     }
 
     /**
+     *
      * A step under the worker's lease.
      *
      * @param effectKey to pass to providers: the same over reclaims and infrastructure retries
      * @param failureContext code, class and message of the last failure, and in a task's further attempt its number and
-     *     what ended the one before; null when nothing went wrong
-     * @param details what an earlier holder's heartbeat left; null when none did
-     * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
+     *                       the end of the previous one; null without a failure
+     * @param details of an earlier holder's heartbeat; null for none
+     * @param traceparent the header of W3C Trace Context for systems that are called on its behalf; null for none
      */
     record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
             Instant leaseExpiresAt, Instant deadline, String effectKey, @Nullable JsonNode failureContext,
@@ -57,7 +58,7 @@ public interface RemoteWork {
     record InlineArtifact(String name, String contentType, byte[] content) {}
 
     /**
-     * @param cost in USD; null when the worker does not say, and prices decide
+     * @param cost in USD; null when the worker does not report it, and prices decide
      * @param model that used the tokens; null when none is named
      * @param uploads artifacts that were uploaded under the same lease
      * @param proposals to people
@@ -65,7 +66,7 @@ public interface RemoteWork {
     record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
             @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads, List<Proposed> proposals) {
 
-        /** One that proposes nothing. */
+        /** A result without proposals. */
         public Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
                 @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {
             this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of());
@@ -73,19 +74,19 @@ public interface RemoteWork {
     }
 
     /**
-     * A file on its way to the store.
+     * A file to store.
      *
-     * @param retention for how long it is kept after the end of its run; null for as long as others
-     * @param sha256 64 hex digits that its bytes must have; null when the worker does not say
-     * @param announced bytes that it has; 0 when the worker does not say
+     * @param retention after the end of its run; null for the default
+     * @param sha256 64 hex digits that its bytes must match; null when the worker does not send it
+     * @param announced its size in bytes; 0 when the worker does not send it
      */
     record Upload(UUID stepId, int leaseEpoch, String name, String contentType, @Nullable Duration retention,
             @Nullable String sha256, long announced) {}
 
-    /** What became of an upload. */
+    /** The result of an upload. */
     sealed interface UploadReply {
 
-        /** @param id what the step's result names it by */
+        /** @param id its name in the step's result */
         record Stored(UUID id, StoredArtifact artifact) implements UploadReply {}
 
         record NoStep() implements UploadReply {}
@@ -94,28 +95,28 @@ public interface RemoteWork {
     }
 
     /**
-     * @param cost in USD; null when the worker does not say, and prices decide
+     * @param cost in USD; null when the worker does not report it, and prices decide
      * @param model that used the tokens; null when none is named
      */
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
             @Nullable Duration retryAfter, long tokens, @Nullable BigDecimal cost, @Nullable String model) {}
 
     /**
-     * A worker's wish to go on, as it hands in results, with the next step of each completed step's task.
+     * A worker's request, with results, for the next step of each completed step's task.
      *
      * @param tools the tools it serves
-     * @param lease of what it gets; null for the default (30 s)
+     * @param lease of the next step; null for the default (30 s)
      */
     record GoOn(List<String> tools, @Nullable Duration lease) {}
 
     record Handback(UUID stepId, int leaseEpoch) {}
 
     /**
-     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code cancelled} (heartbeats: stop working),
-     *            {@code not_found} or {@code rejected}
-     * @param leaseExpiresAt set for heartbeats that were accepted
+     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code cancelled}
+     *               (heartbeats: stop working), {@code not_found} or {@code rejected}
+     * @param leaseExpiresAt set for accepted heartbeats
      * @param code stable code of a rejection; null otherwise
-     * @param next the following step of the task, the worker's since the same commit; null when it got none
+     * @param next the following step of the task, which the worker holds since the same commit; null for none
      * @param result JSON text of the stored output, for a repeated report of it; null otherwise
      */
     record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
@@ -127,33 +128,33 @@ public interface RemoteWork {
         }
     }
 
-    /** Returns as soon as there is something, empty when the wait is over. */
+    /** Returns as soon as there is work; empty after the wait. */
     List<Item> claim(Claim claim) throws InterruptedException;
 
     List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats);
 
     /**
-     * Hands in results.
+     * Reports results.
      *
-     * @param goOn null when the worker wants nothing to go on with. What a report has got it gets again when it is
-     *            repeated, for as long as the worker holds it
+     * @param goOn null to request no next step. A repeated report gets the same next step again, while the worker holds
+     *             it
      */
     List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn);
 
     /**
-     * Stores an artifact of a step at work as it comes; it is the step's when the step's result names it.
+     * Stores an artifact of a running step while it arrives; it becomes the step's when the step's result names it.
      *
-     * @throws ArtifactRefusedException naming what is wrong with it
+     * @throws ArtifactRefusedException with the reason
      */
     UploadReply upload(UUID workspaceId, String workerId, Upload upload, InputStream content) throws IOException;
 
-    /** As complete, but each task gets another turn a second later. */
+    /** Like {@link #complete}, but each task gets another turn a second later. */
     List<Answer> another(UUID workspaceId, String workerId, List<Completion> items);
 
     List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items);
 
     List<Answer> release(UUID workspaceId, String workerId, List<Handback> items);
 
-    /** Stops giving work to a worker; what it holds it may finish. False when there is no such worker. */
+    /** Drains a worker, which may finish its leased work. False for an unknown worker. */
     boolean drain(UUID workspaceId, String workerId);
 }

@@ -24,9 +24,9 @@ final class RepeatedReports {
     static final String CONFLICT = "RESULT_CONFLICT";
 
     /**
-     * What a kind of report is about.
+     * The kind of a report.
      *
-     * @param output answers null for reports without one
+     * @param output returns null for reports without one
      */
     record About<T>(Function<T, UUID> step, Function<T, Integer> epoch, Function<T, @Nullable JsonNode> output) {}
 
@@ -49,7 +49,7 @@ final class RepeatedReports {
         }
     }
 
-    /** A report that is too late may be one whose first answer was lost: its result is recorded all the same. */
+    /** A late report may be one whose first answer was lost: its result is recorded all the same. */
     <T> List<Reply> judged(List<T> items, About<T> about, List<Reply> replies) {
         if (replies.stream().noneMatch(RepeatedReports::repeated)) {
             return replies;

@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One upload's place among those that its workspace may have at a time, kept for as long as bytes come. */
+/** One of the workspace's upload slots, extended while bytes arrive. */
 final class UploadSlot implements AutoCloseable {
     static final String LIMIT_REACHED = "UPLOAD_LIMIT_REACHED";
     private static final Logger LOG = LoggerFactory.getLogger(UploadSlot.class);
@@ -35,7 +35,7 @@ final class UploadSlot implements AutoCloseable {
         }
     }
 
-    /** The same content, which keeps the place while it comes. */
+    /** The same content, which extends the slot while it is read. */
     InputStream keptBy(InputStream content) {
         return new FilterInputStream(content) {
             @Override
@@ -54,7 +54,7 @@ final class UploadSlot implements AutoCloseable {
         };
     }
 
-    /** A database that is away for a moment ends no upload; whoever was still for too long has lost its place. */
+    /** Extends the slot. Tolerates a short outage of the database; a slot that was silent for too long is lost. */
     private void keep() throws ArtifactRefusedException {
         long now = System.nanoTime();
         if (now - kept < BEAT.toNanos()) {
@@ -67,7 +67,7 @@ final class UploadSlot implements AutoCloseable {
                         "the upload stood still for too long and lost its place; nothing was stored");
             }
         } catch (SqlFailure e) {
-            LOG.warn("an upload could not say that it goes on: {}", e.getMessage());
+            LOG.warn("could not extend an upload's slot: {}", e.getMessage());
         }
     }
 
@@ -76,7 +76,7 @@ final class UploadSlot implements AutoCloseable {
         try {
             database.runInTransaction(c -> places.leave(c, workspace, holder));
         } catch (SqlFailure e) {
-            LOG.warn("an upload's place stays taken for {}: {}", UploadSlots.LEASE, e.getMessage());
+            LOG.warn("could not release an upload's slot, which stays taken for {}: {}", UploadSlots.LEASE, e.getMessage());
         }
     }
 }

@@ -9,17 +9,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Tells those who wait for work that there may be some. Only a hint, which may come for nothing. What other nodes put in
- * the queue is told by the {@link DueWorkPoller}, for as long as it is there.
+ * Signals that work may be available. Wake-ups may be spurious. The {@link DueWorkPoller} signals work that other nodes
+ * have queued, for as long as it is queued.
  */
 public final class WorkAvailability {
     private final Predicate<String> localTools;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private long tick;
-    /** Items that this node has put in the queue for its own tools. */
+    /** Items that this node has queued for its own tools. */
     private long queuedHere;
-    /** Of them, those that the last look at the queue must have found. */
+    /** Of them, those that the last search of the queue must have found. */
     private long accounted;
     private boolean moreThanKnown = true;
     private boolean heldBack;
@@ -28,7 +28,7 @@ public final class WorkAvailability {
         this.localTools = localTools;
     }
 
-    /** Work was put in the queue, for these tools, each named as often as there is work for it. */
+    /** Work was queued for these tools, each named once per item. */
     public void queued(Collection<String> tools) {
         lock.lock();
         try {
@@ -40,14 +40,14 @@ public final class WorkAvailability {
         }
     }
 
-    /** One of this node's executors is free: whoever claims for them looks again if there may be work. */
+    /** An executor slot of this node is free: its claimer searches again if there may be work. */
     public void slotFreed() {
         if (waiting() > 0) {
             signal();
         }
     }
 
-    /** A look has passed over work for which there was no room in its workspace. */
+    /** A search has skipped work because its workspace has reached a limit. */
     void heldBack() {
         lock.lock();
         try {
@@ -57,7 +57,7 @@ public final class WorkAvailability {
         }
     }
 
-    /** Work has ended: there may be room for what was passed over. */
+    /** Work has ended: skipped work may be within its limits now. */
     public void laneFreed() {
         lock.lock();
         try {
@@ -70,12 +70,12 @@ public final class WorkAvailability {
         }
     }
 
-    /** Makes everybody look again. */
+    /** Wakes all waiters. */
     public void signal() {
         queued(List.of());
     }
 
-    /** How much work this node has queued for its own tools so far, for {@link #looked}. */
+    /** Items queued by this node for its own tools so far, for {@link #looked}. */
     public long queuedHere() {
         lock.lock();
         try {
@@ -86,10 +86,10 @@ public final class WorkAvailability {
     }
 
     /**
-     * A look at the queue has found work for this node's tools, which it will be asked to take.
+     * A search has found work for this node's tools, which it will be asked to claim.
      *
-     * @param queuedBefore what {@link #queuedHere} was before it
-     * @param all whether it was all that there was room for
+     * @param queuedBefore {@link #queuedHere} before the search
+     * @param all whether it found all work within the limits
      */
     public void looked(long queuedBefore, boolean all) {
         lock.lock();
@@ -101,10 +101,7 @@ public final class WorkAvailability {
         }
     }
 
-    /**
-     * How much the queue may hold for this node's tools, at most: so many slots must be left to it by what would be
-     * started past it.
-     */
+    /** Maximum queued work for this node's tools: that many slots must stay free for it. */
     public int waiting() {
         lock.lock();
         try {
@@ -129,7 +126,7 @@ public final class WorkAvailability {
         await(seen, Long.MAX_VALUE);
     }
 
-    /** The same, at most so long. */
+    /** The same, with a timeout. */
     public void await(long seen, long millis) throws InterruptedException {
         lock.lock();
         try {

@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * The one way of artifacts into the store, whoever brings them: as much as their run and their workspace may store. What
- * is too much is broken off when it has come so far, and what is whole takes its room before anybody hears of it.
+ * Stores all artifacts, within the quotas of their run and their workspace. Aborts content that exceeds a quota, and
+ * reserves the size of complete content before it becomes visible.
  */
 public final class ArtifactIntake {
     private final Database database;
@@ -22,7 +22,7 @@ public final class ArtifactIntake {
     private final ArtifactStore store;
     private final long mostOfRun;
 
-    /** @param mostOfRun bytes of all artifacts of a run together */
+    /** @param mostOfRun maximum bytes of all artifacts of a run together */
     public ArtifactIntake(Database database, ArtifactQuota room, ArtifactStore store, long mostOfRun) {
         this.database = database;
         this.room = room;
@@ -38,9 +38,9 @@ public final class ArtifactIntake {
     /**
      * Stores it.
      *
-     * @param announced bytes that will come at least, as far as anybody says so
+     * @param announced minimum bytes that will come, as far as known
      * @throws ArtifactRefusedException the store's, {@code RUN_STORAGE_LIMIT_REACHED}, {@code STORAGE_LIMIT_REACHED};
-     *     nothing is stored then
+     *                                  nothing is stored then
      */
     public StoredArtifact take(ArtifactOwner owner, String name, String contentType, InputStream content,
             long announced)
@@ -62,7 +62,7 @@ public final class ArtifactIntake {
         }
     }
 
-    /** It will not be recorded. */
+    /** Removes content that will not be recorded. */
     public void discard(String storageKey) throws IOException {
         store.delete(storageKey);
         database.runInTransaction(c -> room.giveBack(c, storageKey));
@@ -72,7 +72,7 @@ public final class ArtifactIntake {
         return new Item(owner.workspaceId(), owner.runId(), owner.stepId(), owner.leaseEpoch(), key, size);
     }
 
-    /** Who is late is told so when the result comes. */
+    /** A late execution is refused when its result arrives. */
     private void check(Left left, long bytes) throws ArtifactRefusedException {
         if (left.current() && bytes > left.ofRun()) {
             throw new ArtifactRefusedException("RUN_STORAGE_LIMIT_REACHED", "the artifacts of a run have at most "
@@ -85,7 +85,7 @@ public final class ArtifactIntake {
         }
     }
 
-    /** Does not go on for longer than there was room when it began. */
+    /** Reads no more bytes than the quota had left at the start. */
     private final class Bounded extends FilterInputStream {
         private final Left left;
         private long come;

@@ -4,20 +4,20 @@ import io.keelson.core.run.Command.Evaluation;
 import io.keelson.server.run.read.ScopeReader;
 import tools.jackson.databind.JsonNode;
 
-/** Makes the run that a step is to start. */
+/** Creates child runs for steps. */
 @FunctionalInterface
 public interface ChildMissions {
 
-    /** Where no run starts others. */
+    /** No run may start others. */
     ChildMissions NONE = (starter, input) -> {
         throw new IllegalStateException("no child runs here");
     };
 
     /**
-     * An {@link Evaluation.Starts}, or an {@link Evaluation.Broken} that names every problem.
+     * An {@link Evaluation.Starts}, or an {@link Evaluation.Broken} with all problems.
      *
-     * @param starter the run whose step it is
-     * @param input the step's, resolved but for what is the child's own
+     * @param starter the run of the step
+     * @param input the step's, resolved except for the child's own expressions
      */
     Evaluation make(ScopeReader.Starter starter, JsonNode input);
 }

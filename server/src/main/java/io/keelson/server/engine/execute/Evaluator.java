@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Evaluates what decisions ask for, off the committing threads, and brings the answers back as commands. Losing a
- * request costs time only: a timer in the database asks again.
+ * Evaluates decisions' requests outside the committing threads, and submits the answers as commands. A lost request is
+ * only delayed: a database timer repeats it.
  */
 public final class Evaluator {
     private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
@@ -58,7 +58,7 @@ public final class Evaluator {
         this.commands = commands;
     }
 
-    /** Evaluates soon, or not at all when too many wait. */
+    /** Evaluates soon; drops the request when too many wait. */
     public void evaluate(Evaluate request) {
         if (!room.tryAcquire()) {
             return;
@@ -73,7 +73,7 @@ public final class Evaluator {
                 }
             } catch (RuntimeException e) {
                 try (LogContext _ = LogContext.run(request.runId())) {
-                    LOG.warn("evaluation {} failed and will be asked for again", request, e);
+                    LOG.warn("evaluation {} failed and will be repeated", request, e);
                 }
             } finally {
                 places.release();

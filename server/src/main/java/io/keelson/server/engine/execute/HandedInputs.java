@@ -6,8 +6,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recorded inputs of steps that this node has handed to workers, until their results come. Bounded: the oldest go
- * first, and a report that misses its input here has it resolved again.
+ * Resolved inputs of steps that this node has assigned to workers, until their results arrive. Bounded: drops the
+ * oldest first, and a report without its input here resolves it again.
  */
 public final class HandedInputs {
     private static final long MAX_CHARS = 8L << 20;

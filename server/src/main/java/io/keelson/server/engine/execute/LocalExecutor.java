@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs this node's steps, each on a virtual thread of its own, and reports what came of them. A slow tool holds neither
- * a connection nor a lock. An interrupt tells a tool to stop, whatever the reason.
+ * Runs this node's steps, each on a virtual thread of its own, and reports their results. A slow tool holds neither a
+ * connection nor a lock. Every stop of a tool is an interrupt.
  */
 public final class LocalExecutor {
     private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
@@ -47,7 +47,7 @@ public final class LocalExecutor {
     private final Runnable onFree;
     /** By step. */
     private final Map<UUID, Running> running = new ConcurrentHashMap<>();
-    /** Of each lane that is held here the execution that is the latest. */
+    /** The latest execution of each lane held here. */
     private final Map<Lane, Running> holding = new ConcurrentHashMap<>();
     private volatile boolean closing;
 
@@ -60,19 +60,19 @@ public final class LocalExecutor {
         this.onFree = onFree;
     }
 
-    /** Lanes that are held, reports under way included. */
+    /** Number of held lanes, reports in progress included. */
     public int size() {
         return holding.size();
     }
 
-    /** What runs here or reports, by the lane whose lease must be kept for it. */
+    /** Executions that run or report, by the lane whose lease must be extended. */
     public Map<Lane, Execution> held() {
         Map<Lane, Execution> held = new HashMap<>();
         holding.forEach((lane, found) -> held.put(lane, found.execution));
         return held;
     }
 
-    /** Whatever still works in that lane has lost its lease: a new one was given meanwhile. */
+    /** Starts an execution. Earlier executions in that lane have lost their lease. */
     public void start(Execution execution) {
         Running begun = new Running(execution);
         running.put(execution.stepId(), begun);
@@ -83,7 +83,7 @@ public final class LocalExecutor {
         Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
     }
 
-    /** That lease of the step has gone: whatever its execution comes to is of no use any more. */
+    /** The step's lease is lost: stops its execution, whose result no longer counts. */
     public void stop(UUID stepId, int epoch) {
         Running found = running.get(stepId);
         if (found != null && found.execution.leaseEpoch() == epoch) {
@@ -91,7 +91,7 @@ public final class LocalExecutor {
         }
     }
 
-    /** Stops all executions and hands their leases back. */
+    /** Stops all executions and releases their leases. */
     public void close(Duration patience) throws InterruptedException {
         closing = true;
         List<Running> all = new ArrayList<>(running.values());
@@ -100,7 +100,7 @@ public final class LocalExecutor {
         for (Running each : all) {
             if (!each.ended.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 try (LogContext _ = about(each.execution)) {
-                    LOG.warn("tool {} of step {} does not stop; its lease will run out", each.execution.tool(),
+                    LOG.warn("tool {} of step {} does not stop; its lease will expire", each.execution.tool(),
                             each.execution.stepId());
                 }
             }
@@ -120,7 +120,7 @@ public final class LocalExecutor {
         private @Nullable Thread thread;
         private @Nullable Stop reason;
         private boolean inTool;
-        /** The resolved input as it is recorded; null until it is known, and where it is the plan's own. */
+        /** The resolved input for the record; null until it is known, and when the plan's own row has it. */
         private volatile @Nullable String input;
 
         private Running(Execution execution) {
@@ -143,7 +143,7 @@ public final class LocalExecutor {
             }
         }
 
-        /** Leaves the lane, unless its next step has begun here. */
+        /** Frees the lane, unless its next step has begun here. */
         private void letGo() {
             holding.remove(lane, this);
         }
@@ -165,12 +165,12 @@ public final class LocalExecutor {
                         : afterStop();
             } catch (HandBackException e) {
                 try (LogContext _ = about(execution)) {
-                    LOG.warn("tool {} handed step {} back: {}", execution.tool(), execution.stepId(), e.getMessage());
+                    LOG.warn("tool {} released step {}: {}", execution.tool(), execution.stepId(), e.getMessage());
                 }
                 return leave() ? release() : afterStop();
             } catch (RuntimeException e) {
                 try (LogContext _ = about(execution)) {
-                    LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
+                    LOG.warn("tool {} failed unexpectedly on step {}", execution.tool(), execution.stepId(), e);
                 }
                 return leave() ? fail(new StepError("TOOL_BROKE", ErrorClass.INFRASTRUCTURE, String.valueOf(e)))
                         : afterStop();
@@ -190,7 +190,7 @@ public final class LocalExecutor {
             return inTool;
         }
 
-        /** False when it was told to stop meanwhile: then the interrupt decides, not the result. */
+        /** False when it was stopped meanwhile: then the interrupt decides, not the result. */
         private synchronized boolean leave() {
             inTool = false;
             boolean interrupted = Thread.interrupted();
@@ -238,7 +238,7 @@ public final class LocalExecutor {
                 commands.apply(report).whenComplete((reply, failure) -> letGo()).join();
             } catch (RuntimeException e) {
                 try (LogContext _ = about(execution)) {
-                    LOG.error("the outcome of step {} could not be recorded; its lease will run out",
+                    LOG.error("could not record the outcome of step {}; its lease will expire",
                             execution.stepId(), e);
                 }
             }

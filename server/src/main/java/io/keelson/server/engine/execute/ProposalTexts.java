@@ -5,7 +5,7 @@ import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.Proposed;
 import java.util.List;
 
-/** Proposals on their way into a result: what people read holds no secrets. */
+/** Redacts proposals, because people read them. */
 public final class ProposalTexts {
 
     private ProposalTexts() {}

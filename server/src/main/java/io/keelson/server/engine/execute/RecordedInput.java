@@ -4,7 +4,7 @@ import io.keelson.server.engine.execute.Scopes.ToolInput;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The resolved input of a step as it is recorded with the attempt's result: secrets redacted, and bounded. */
+/** The resolved input of a step for the record of the attempt: secrets redacted, and bounded. */
 public final class RecordedInput {
     /** Characters of JSON text; a longer input is recorded as {@code {"$truncated": {"characters": n, "start": "…"}}}. */
     static final int MAX_CHARS = 64 * 1024;
@@ -13,7 +13,7 @@ public final class RecordedInput {
 
     /**
      * @param template the input as the plan gives it, JSON text
-     * @return JSON text; null when the template has no expressions, for then the step's own row says it all
+     * @return JSON text; null when the template has no expressions, because the step's own row has it
      */
     public static @Nullable String of(String template, ToolInput resolved) {
         if (!template.contains("${")) {

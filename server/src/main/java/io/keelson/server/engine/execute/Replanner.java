@@ -3,10 +3,10 @@ package io.keelson.server.engine.execute;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.server.run.read.ScopeReader;
 
-/** Makes a run's new plan of what its planner answered. */
+/** Creates a run's new plan from its planner's answer. */
 @FunctionalInterface
 public interface Replanner {
 
-    /** A {@link Evaluation.Planned}, or a {@link Evaluation.Broken} that names every problem. */
+    /** A {@link Evaluation.Planned}, or an {@link Evaluation.Broken} with all problems. */
     Evaluation judge(ScopeReader.Replan replan);
 }

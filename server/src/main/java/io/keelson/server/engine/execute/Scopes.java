@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Resolves expressions in a run: reads what they name, and nothing when they name nothing. */
+/** Resolves expressions in a run. Reads only the values that they name. */
 public final class Scopes {
     private final Database database;
     private final ScopeReader reader;
@@ -33,7 +33,7 @@ public final class Scopes {
     /**
      * A tool's input.
      *
-     * @param struck what of it must not be written down
+     * @param struck the secrets to redact from records
      */
     public record ToolInput(JsonNode json, Redaction struck) {}
 
@@ -50,7 +50,7 @@ public final class Scopes {
         this.places = places;
     }
 
-    /** The same for threads that hold one of those places: they give it up while a long evaluation waits or runs. */
+    /** The same for threads that hold one of those permits: they release it while a long evaluation waits or runs. */
     Scopes yielding(Semaphore held) {
         return new Scopes(database, reader, expressions, secrets, held);
     }
@@ -67,7 +67,7 @@ public final class Scopes {
         return of(() -> database.withConnection(c -> reader.starter(c, run).workspaceId()), run);
     }
 
-    /** Whether an expression holds; of a task's steps, upstreams and item. */
+    /** Whether an expression is true; with the task's steps, upstreams and item. */
     boolean condition(UUID run, UUID task, String template) {
         return of(run).condition(template, of(run, task, Json.string(template)));
     }
@@ -82,7 +82,7 @@ public final class Scopes {
         return template.contains("${") ? of(run).resolve(tree, of(run, task, tree)) : tree;
     }
 
-    /** What a template comes to for each item, with {@code .item} and {@code .index}, as text for one line. */
+    /** A template's result for each item, with {@code .item} and {@code .index}, as one line of text. */
     List<String> texts(UUID run, UUID task, String template, JsonNode items) {
         JsonNode tree = Json.read(template);
         JsonNode scope = of(run, task, tree);
@@ -98,9 +98,10 @@ public final class Scopes {
     }
 
     /**
-     * The input of a tool's execution: the same, and secrets are opened.
+     * The input of a tool's execution, with opened secrets.
      *
-     * @throws ExpressionException also {@code SECRET_NOT_FOUND} and {@code SECRET_KEY_MISSING}; its message shows no secret
+     * @throws ExpressionException also {@code SECRET_NOT_FOUND} and {@code SECRET_KEY_MISSING}; its message shows no
+     *                             secret
      */
     public ToolInput resolveInput(UUID workspace, UUID run, UUID task, String template) {
         if (!namesSecrets(template)) {
@@ -119,7 +120,7 @@ public final class Scopes {
         }
     }
 
-    /** How bad that is: a server that lacks a key may be followed by one that has it. */
+    /** The error's class: a server without a key may be followed by one that has it. */
     public static ErrorClass errorClass(ExpressionException e) {
         return e.code().equals(SecretException.KEY_MISSING) ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT;
     }
@@ -132,19 +133,19 @@ public final class Scopes {
         }
     }
 
-    /** What an execution of a step with this input must not write down. */
+    /** The secrets to redact from records of an execution with this input. */
     public Redaction struck(UUID workspace, String template) {
         return namesSecrets(template)
                 ? secrets.redaction(workspace, expressions.references(Json.read(template)).secrets())
                 : Redaction.NONE;
     }
 
-    /** False for nearly all inputs, and never when they do. */
+    /** False for nearly all inputs, and never false for one with secrets. */
     private static boolean namesSecrets(String template) {
         return template.contains("secret");
     }
 
-    /** What the template's expressions may look at. */
+    /** The scope of the template's expressions. */
     JsonNode of(UUID run, @Nullable UUID task, JsonNode template) {
         References named = expressions.references(template);
         Wanted wanted = new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),

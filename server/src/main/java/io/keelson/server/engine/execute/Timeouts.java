@@ -5,7 +5,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Does short things after a while, on one thread. Relative times only: the machine's clock may jump. */
+/** Runs short actions after a delay, on one thread. Uses relative times only, because the machine's clock may jump. */
 public final class Timeouts implements AutoCloseable {
 
     /** Cancels on close. */
@@ -27,7 +27,7 @@ public final class Timeouts implements AutoCloseable {
         return () -> future.cancel(false);
     }
 
-    /** How many things are still to be done. */
+    /** Number of scheduled actions. */
     public int size() {
         return executor.getQueue().size();
     }

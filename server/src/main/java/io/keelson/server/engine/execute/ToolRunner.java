@@ -16,7 +16,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.function.Function;
 
-/** Calls a built-in tool for one execution: its input resolved and checked first. */
+/** Calls a built-in tool for one execution, after resolving and checking its input. */
 public final class ToolRunner {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -37,7 +37,7 @@ public final class ToolRunner {
         this.tracing = tracing;
     }
 
-    /** How long a call may take where nobody says. */
+    /** The default timeout of a call. */
     public Duration timeout(String tool) {
         return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(TIMEOUT);
     }

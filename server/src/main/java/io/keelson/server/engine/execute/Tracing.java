@@ -5,18 +5,18 @@ import io.keelson.core.run.TraceParent;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Where in a trace a run and its steps are, for whoever is told or called on their behalf. */
+/** Trace positions of runs and their steps, for systems that are called on their behalf. */
 public interface Tracing {
 
-    /** Where nobody makes spans, what came with a run is handed on as it came. */
+    /** Without spans a run's given position is passed on unchanged. */
     Tracing NONE = new Tracing() {};
 
-    /** The run's span; null where there is none. */
+    /** The run's span; null for none. */
     default @Nullable TraceParent ofRun(RunTrace trace) {
         return trace.given();
     }
 
-    /** The span of a lease on one of its steps; null where there is none. */
+    /** The span of a lease on one of its steps; null for none. */
     default @Nullable TraceParent ofStep(RunTrace trace, UUID step, int leaseEpoch) {
         return ofRun(trace);
     }

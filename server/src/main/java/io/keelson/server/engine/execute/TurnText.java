@@ -16,8 +16,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Answers of agents' turns: {@code {"tool_calls":[{"name":"…","input":{…}}]}}, or {@code {"output":…}} and nothing else.
- * Any other output is the task's as it stands.
+ * Parses answers of agents' turns: {@code {"tool_calls":[{"name":"…","input":{…}}]}}, or only {@code {"output":…}}. Any
+ * other output is the task's output.
  */
 public final class TurnText {
     private static final String CALLS = "tool_calls";
@@ -28,9 +28,9 @@ public final class TurnText {
     private TurnText() {}
 
     /**
-     * What an output says as a turn; null when it says nothing of the kind.
+     * The turn in an output; null for none.
      *
-     * @param timeouts how long a call of a tool may take
+     * @param timeouts maximum duration of a tool call, by tool
      */
     public static @Nullable TurnAnswer of(JsonNode output, Function<String, Duration> timeouts) {
         if (!output.isObject()) {
@@ -64,7 +64,7 @@ public final class TurnText {
         return new TurnAnswer.Calls(calls);
     }
 
-    /** An agent's words are no plan: what looks like an expression in them names no secret and reads no output. */
+    /** Escapes an agent's text: an expression in it names no secret and reads no output. */
     private static JsonNode literal(JsonNode node) {
         if (node.isString()) {
             return JsonNodeFactory.instance.stringNode(node.stringValue().replace("${", "$${"));

@@ -7,14 +7,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Verdicts as verifiers say them: {@code {"verdict":"passed|rejected|unsure","score":0..1,"feedback":"…"}}. */
+/** Parses verdicts of verifiers: {@code {"verdict":"passed|rejected|unsure","score":0..1,"feedback":"…"}}. */
 public final class VerdictText {
-    /** As many digits as the tables keep. */
+    /** The tables' number of digits. */
     private static final int DIGITS = 6;
 
     private VerdictText() {}
 
-    /** What an output says as a verdict; null when it says none, or one that cannot be. */
+    /** The verdict in an output; null for none or an invalid one. */
     public static @Nullable Verdict of(JsonNode output) {
         JsonNode score = output.path("score");
         if (!output.path("verdict").isString() || !(score.isNumber() || score.isMissingNode() || score.isNull())) {

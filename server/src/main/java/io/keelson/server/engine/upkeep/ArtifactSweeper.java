@@ -15,15 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends artifacts: first the record is marked, after a grace the content is removed, then that is noted. Each of these may be
- * the last that a process does; the next one goes on from there. Any number of nodes may do this at once.
+ * Ends artifacts: marks the record, removes the content after a grace, and records that. After a crash between these
+ * steps the next run continues. Any number of nodes may do this at once.
  */
 public final class ArtifactSweeper {
     private static final Logger LOG = LoggerFactory.getLogger(ArtifactSweeper.class);
     private static final int BATCH_SIZE = 500;
-    /** Beyond the longest download. */
+    /** Longer than the longest download. */
     static final Duration GRACE = Duration.ofHours(1);
-    /** Beyond the longest time between an upload and the result that names it. */
+    /** Longer than the longest time between an upload and its result. */
     static final Duration ORPHAN_AGE = Duration.ofDays(1);
 
     private final Database database;
@@ -32,7 +32,7 @@ public final class ArtifactSweeper {
     private final Duration retention;
     private final Clock clock;
 
-    /** @param clock the store's, for the age of what is in it */
+    /** @param clock the store's, for the age of its content */
     public ArtifactSweeper(Database database, ArtifactRetention life, ArtifactStore store, Duration retention,
             Clock clock) {
         this.database = database;
@@ -42,7 +42,7 @@ public final class ArtifactSweeper {
         this.clock = clock;
     }
 
-    /** Marks what has expired; returns how much. */
+    /** Marks expired artifacts; returns their number. */
     int expire() {
         database.withConnection(c -> life.date(c, retention));
         int all = 0;
@@ -54,7 +54,7 @@ public final class ArtifactSweeper {
         return all;
     }
 
-    /** Removes the content of what was marked; returns of how much. What the store cannot remove is tried again. */
+    /** Removes the content of marked artifacts; returns their number. Retries what the store cannot remove. */
     int remove() {
         int all = 0;
         List<Removable> some;
@@ -76,7 +76,7 @@ public final class ArtifactSweeper {
         return all;
     }
 
-    /** Removes what was stored and never recorded, and what other nodes have forgotten of this store; returns how much. */
+    /** Removes content without a record; returns the number of files. */
     int removeOrphans() {
         database.runInTransaction(c -> life.dropUploads(c, ORPHAN_AGE));
         int[] removed = {0};
@@ -90,7 +90,7 @@ public final class ArtifactSweeper {
             throw new UncheckedIOException(e);
         }
         if (removed[0] > 0) {
-            LOG.info("{} files of steps that never came to a result were removed", removed[0]);
+            LOG.info("removed {} files of steps without a result", removed[0]);
         }
         return removed[0];
     }
@@ -100,7 +100,7 @@ public final class ArtifactSweeper {
             store.delete(key);
             return true;
         } catch (IOException e) {
-            LOG.warn("the artifact store could not remove {}: {}", key, e.toString());
+            LOG.warn("could not remove {} from the artifact store: {}", key, e.toString());
             return false;
         }
     }

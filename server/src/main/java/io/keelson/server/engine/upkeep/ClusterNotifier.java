@@ -19,14 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What nodes of one database call to each other, so that none waits for its next look (specification, engine §1). Only a
- * hint, by NOTIFY on connections of its own: what is lost with one, or does not come through a proxy, is found by polling.
- * At most 50 calls a second are sent and 10 acted upon, and a node that is alone neither calls nor listens.
+ * Notifies other nodes of one database, so that they need not wait for their next poll (specification, engine §1). Best
+ * effort, by NOTIFY on connections of its own: polling finds what is lost. Sends at most 50 notifications a second and
+ * handles at most 10. A single node neither sends nor listens.
  */
 public final class ClusterNotifier implements AutoCloseable {
     /** What has happened. */
     public enum Notification {
-        /** Work was put in the queue that the caller does not take itself. */
+        /** Work was queued that the sender does not take itself. */
         WORK,
         /** A run has ended. */
         END,
@@ -59,14 +59,14 @@ public final class ClusterNotifier implements AutoCloseable {
     private boolean closing;
 
     /**
-     * @param node what others know this node by
-     * @param heard is told what others call, on a thread of the bell's; returns soon
+     * @param node this node's name
+     * @param heard receives notifications, on a thread of this class; must return soon
      */
     public ClusterNotifier(Database database, String node, Consumer<Set<Notification>> heard) {
         this(database, node, heard, STILL_THERE);
     }
 
-    /** @param stillThere how often to see whether the connection it listens on is alive: silence does not tell */
+    /** @param stillThere how often to check the listening connection, which may break silently */
     ClusterNotifier(Database database, String node, Consumer<Set<Notification>> heard, Duration stillThere) {
         this.database = database;
         this.node = node;
@@ -74,7 +74,7 @@ public final class ClusterNotifier implements AutoCloseable {
         this.stillThere = stillThere;
     }
 
-    /** Says whether there are other nodes; nobody is thought to be there before. */
+    /** Sets whether there are other nodes; initially there are none. */
     synchronized void peersPresent(boolean present) {
         if (closing || peersPresent == present) {
             return;
@@ -89,7 +89,7 @@ public final class ClusterNotifier implements AutoCloseable {
         }
     }
 
-    /** Calls, if there is anybody to hear it. Returns at once. */
+    /** Sends a notification if there are other nodes. Returns at once. */
     public synchronized void ring(Notification notification) {
         if (peersPresent && calls.add(notification)) {
             notifyAll();
@@ -97,7 +97,7 @@ public final class ClusterNotifier implements AutoCloseable {
     }
 
     private interface Turn {
-        /** Goes on for as long as there is company. */
+        /** Runs while there are other nodes. */
         void take(Connection connection) throws SQLException, InterruptedException;
     }
 
@@ -108,7 +108,7 @@ public final class ClusterNotifier implements AutoCloseable {
                 try (Connection connection = database.dedicatedConnection()) {
                     turn.take(connection);
                 } catch (SQLException | RuntimeException e) {
-                    LOG.debug("calls between nodes are interrupted", e);
+                    LOG.debug("notifications between nodes are interrupted", e);
                     pause(AFTER_FAILURE);
                 }
             }
@@ -132,7 +132,7 @@ public final class ClusterNotifier implements AutoCloseable {
         }
     }
 
-    /** What is to be said; null when nobody is there to hear it. */
+    /** The next notification; null without other nodes. */
     private synchronized @Nullable String next() throws InterruptedException {
         while (calls.isEmpty() && mine(Thread.currentThread())) {
             wait();
@@ -165,7 +165,7 @@ public final class ClusterNotifier implements AutoCloseable {
         }
     }
 
-    /** Once more changes nothing, but is answered. */
+    /** A repeated LISTEN changes nothing, but gets an answer. */
     private static void listening(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("listen " + CHANNEL);
@@ -185,7 +185,7 @@ public final class ClusterNotifier implements AutoCloseable {
         return all;
     }
 
-    /** Less when it closes meanwhile. */
+    /** Shorter when it closes meanwhile. */
     private synchronized void pause(Duration duration) throws InterruptedException {
         long end = System.nanoTime() + duration.toNanos();
         for (long left = duration.toMillis(); left > 0 && mine(Thread.currentThread()); left =

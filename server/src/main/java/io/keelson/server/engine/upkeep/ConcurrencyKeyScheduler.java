@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets runs begin that wait for their turn under a concurrency key. Who is at work is counted anew each time, and until
- * what follows from it is committed nobody else counts; so no place is given twice, and none is lost with whoever dies.
+ * Admits runs that wait for a concurrency key. Counts running runs each time, on one node at a time until the
+ * admissions are committed. So a place is never used twice, and a crash loses none.
  */
 public final class ConcurrencyKeyScheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyKeyScheduler.class);
@@ -40,20 +40,20 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
     }
 
     /** A run with a key waits or has ended. Returns at once. */
-    public void nudge() {
+    public void signal() {
         if (asked.compareAndSet(false, true)) {
             thread.execute(() -> {
                 asked.set(false);
                 try {
                     admit();
                 } catch (RuntimeException e) {
-                    LOG.warn("runs wait for their turn a moment longer, as looking for it failed", e);
+                    LOG.warn("could not admit runs with concurrency keys, retrying", e);
                 }
             });
         }
     }
 
-    /** Admits those whose turn it is, unless another node is at it. */
+    /** Admits runs within their limits, unless another node is doing so. */
     void admit() {
         int admitted;
         do {

@@ -13,14 +13,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the database whether anything wants to be done and has it done: one statement, once a second and at the moment
- * when the next lease ends, is all that an idle node polls. The connection is its own, as a pool proves each one that
- * has been idle by a statement more; other small questions that are asked again and again go by it, too.
+ * Polls the database for due work and starts it. An idle node polls with one statement, once a second and when the next
+ * lease ends. The connection is its own, because a pool tests each idle one with a statement; other small periodic
+ * queries use it, too.
  */
 public final class DueWorkPoller implements AutoCloseable {
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration RETRY_DELAY = Duration.ofMillis(100);
-    /** So that not all nodes go for the same lease at the same moment. */
+    /** Spreads nodes that wait for the same lease. */
     private static final long SPREAD_MS = 200;
 
     private final Database database;
@@ -45,27 +45,27 @@ public final class DueWorkPoller implements AutoCloseable {
         this.concurrencyKeyScheduler = concurrencyKeyScheduler;
     }
 
-    /** @param act what is done when a schedule is due; returns at once */
+    /** @param act the action for a due schedule; must return at once */
     public void onSchedules(Runnable act) {
         schedules = act;
     }
 
-    /** @param act what is done when deliveries to receivers of events wait; returns at once */
+    /** @param act the action for due webhook deliveries; must return at once */
     public void onWebhooks(Runnable act) {
         webhooks = act;
     }
 
-    /** @param act what is done when a command is due; returns at once */
+    /** @param act the action for a due external command; must return at once */
     public void onCommands(Runnable act) {
         commands = act;
     }
 
     /**
-     * Looks, and returns when what was due has been acted upon.
+     * Polls, and returns when due work was handled.
      *
-     * @return how long until the next look: at once again where a lease had ended, for another node may be putting that work in
-     *         the queue at this moment
-     * @throws SqlFailure where the database cannot be asked; the next look connects anew
+     * @return delay until the next poll: zero after an expired lease, because another node may be queueing that work
+     *         now
+     * @throws SqlFailure when the database is unreachable; the next poll reconnects
      */
     Duration look() {
         Due due = ask(store::due);
@@ -73,7 +73,7 @@ public final class DueWorkPoller implements AutoCloseable {
             available.signal();
         }
         if (due.turns()) {
-            concurrencyKeyScheduler.nudge();
+            concurrencyKeyScheduler.signal();
         }
         if (due.schedules()) {
             schedules.run();
@@ -101,9 +101,9 @@ public final class DueWorkPoller implements AutoCloseable {
     }
 
     /**
-     * Asks something small, where every statement commits by itself. One after the other: nobody waits here for a lock.
+     * Runs a small query with auto-commit, one at a time; such queries wait for no locks.
      *
-     * @throws SqlFailure where the database cannot be asked; the next one who asks connects anew
+     * @throws SqlFailure when the database is unreachable; the next call reconnects
      */
     synchronized <T extends @Nullable Object> T ask(TxFunction<T> question) {
         try {

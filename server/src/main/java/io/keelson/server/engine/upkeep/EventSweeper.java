@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves events of runs that ended long ago to the archive, and later to files. Each move is a transaction of its own, and
- * what it moved is no longer there to be moved again: a process may die at any instruction, and another one goes on. A file
- * that was written and not noted is removed as other orphans of the store are.
+ * Moves events of long-ended runs to the archive, and later to files. Each move is one transaction and moves events
+ * once. After a crash at any point another node continues. A written file without a record is removed like other
+ * orphans of the store.
  */
 public final class EventSweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EventSweeper.class);
@@ -31,9 +31,9 @@ public final class EventSweeper implements AutoCloseable {
     private static final String JSON_LINES = "application/jsonl";
 
     /**
-     * How long events stay.
+     * Retention of events.
      *
-     * @param hot after the end of their run, where they are; then they go to the archive
+     * @param hot after the end of their run, in the main table; then they go to the archive
      * @param archive after the end of their run, in the database; then they go to files
      */
     public record Ages(Duration hot, Duration archive) {}
@@ -54,20 +54,20 @@ public final class EventSweeper implements AutoCloseable {
         this.ids = ids;
     }
 
-    /** Looks now and then. */
+    /** Starts periodic runs. */
     public EventSweeper start() {
         thread.scheduleWithFixedDelay(() -> {
             try {
                 archive();
                 export();
             } catch (RuntimeException e) {
-                LOG.warn("moving old events failed and is tried again", e);
+                LOG.warn("moving old events failed, retrying", e);
             }
         }, SWEEP_INTERVAL.toMillis(), SWEEP_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         return this;
     }
 
-    /** Archives what has been there for long enough; returns how many events. */
+    /** Archives events after their retention; returns their number. */
     long archive() {
         long moved = 0;
         Long after = 0L;
@@ -87,7 +87,7 @@ public final class EventSweeper implements AutoCloseable {
         return moved;
     }
 
-    /** Takes out of the archive what has been in the database for long enough; returns how many runs' events. */
+    /** Exports archived events after their retention; returns the number of runs. */
     int export() {
         int files = 0;
         Long after = 0L;
@@ -103,7 +103,7 @@ public final class EventSweeper implements AutoCloseable {
         return files;
     }
 
-    /** False when there was nothing to be exported, or the store did not take it. */
+    /** False when there was nothing to export, or the store refused it. */
     private boolean export(EventRetention.Ended run) {
         Pages pages = new Pages(run.runId());
         if (!pages.hasMoreElements()) {
@@ -115,7 +115,7 @@ public final class EventSweeper implements AutoCloseable {
         try (InputStream lines = new SequenceInputStream(pages)) {
             file = store.put(owner, "events.jsonl", JSON_LINES, lines);
         } catch (IOException e) {
-            LOG.warn("the events of run {} stay in the archive, as the store did not take them", run.runId(), e);
+            LOG.warn("could not export events of run {}; they stay in the archive", run.runId(), e);
             return false;
         }
         UUID id = ids.next();
@@ -130,11 +130,11 @@ public final class EventSweeper implements AutoCloseable {
     }
 
     /** A run's archived events as text, read while they are written. */
-    @SuppressWarnings("JdkObsolete") // what SequenceInputStream takes
+    @SuppressWarnings("JdkObsolete") // required by SequenceInputStream
     private final class Pages implements Enumeration<InputStream> {
         private final UUID run;
         private EventRetention.Lines next;
-        /** The last event that was handed out. */
+        /** The last event returned. */
         private long last;
 
         private Pages(UUID run) {

@@ -21,28 +21,28 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The node's ticker: keeps its leases and its sign of life, has the lookout look, and calls the rarer duties. */
+/** Periodic tasks of a node: extends its leases, sends its heartbeat, polls for due work, and runs rarer tasks. */
 public final class MaintenanceScheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MaintenanceScheduler.class);
     private static final Duration TIMER_INTERVAL = Duration.ofSeconds(1);
     private static final Duration JOIN_CHECK_INTERVAL = Duration.ofSeconds(20);
     private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(5);
-    /** The whole store is gone through. */
+    /** Lists the whole store. */
     private static final Duration ORPHAN_SCAN_INTERVAL = Duration.ofHours(6);
-    /** How soon a node sees limits and prices that were changed elsewhere, if it does not hear of it. */
+    /** How soon a node reads limits and prices that were changed elsewhere, without a notification. */
     private static final Duration SETTINGS_INTERVAL = Duration.ofSeconds(5);
     private static final int KEY_BATCH_SIZE = 1_000;
-    /** So much later than it should a node's sign of life may come. */
+    /** Accepted delay of a node's heartbeat. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
     /**
-     * This server among the others.
+     * This node.
      *
-     * @param lease how long work stays with a node that is not heard of
+     * @param lease how long work stays with a silent node
      */
     public record Node(String id, String version, Duration lease, Observer observer) {}
 
-    /** @param period from the end of one to the beginning of the next */
+    /** @param period from the end of one run to the beginning of the next */
     public record Duty(Duration period, Runnable work) {}
 
     private final Database database;
@@ -58,7 +58,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final Node node;
     private volatile long committedAt;
     private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
-    /** A large store may take its time, and no lease is lost meanwhile. */
+    /** Separate, so that a slow store delays no lease. */
     private final ScheduledThreadPoolExecutor chores = ticker(1, "chores-");
 
     public MaintenanceScheduler(Database database, Store store, Reconciler reconciler, DueWorkPoller dueWorkPoller,
@@ -95,7 +95,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         lookAfter(TIMER_INTERVAL);
     }
 
-    /** Whether the node's sign of life was committed lately: not while the database takes no writes. */
+    /** Whether the node's heartbeat was committed recently: not while the database accepts no writes. */
     public boolean commits() {
         return System.nanoTime() - committedAt < silence().toNanos();
     }
@@ -104,18 +104,18 @@ public final class MaintenanceScheduler implements AutoCloseable {
         return node.lease().dividedBy(3);
     }
 
-    /** Of a node that was not heard of for longer it is not known whether it lives. */
+    /** After this time without a heartbeat a node may be dead. */
     private Duration silence() {
         return beat().plus(TOLERANCE);
     }
 
-    /** What must not come late; the look at what is due says itself when to look again. */
+    /** Tasks that must be on time; the poll for due work sets its own next time. */
     public List<Duty> duties() {
         return List.of(new Duty(beat(), this::keepLeases), new Duty(TIMER_INTERVAL, this::endsElsewhere),
                 new Duty(SETTINGS_INTERVAL, this::readSettings));
     }
 
-    /** What may wait for each other. */
+    /** Tasks that may delay each other. */
     public List<Duty> chores() {
         return List.of(new Duty(JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
                 new Duty(CLEANUP_INTERVAL, this::dropExpiredKeys),
@@ -132,7 +132,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
                 node.observer().database(true);
             } catch (RuntimeException e) {
                 node.observer().database(false);
-                LOG.warn("looking for what is due failed and is tried again", e);
+                LOG.warn("polling for due work failed, retrying", e);
             }
             if (!ticker.isShutdown()) {
                 lookAfter(next);
@@ -140,7 +140,10 @@ public final class MaintenanceScheduler implements AutoCloseable {
         }, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** What has lost its lease is stopped: its run was cancelled, say, or this node was not heard of for too long. */
+    /**
+     * Stops executions that have lost their lease, because of a cancelled run or a long silence of this node, for
+     * example.
+     */
     public void keepLeases() {
         boolean company = dueWorkPoller.ask(c -> {
             boolean others = store.workers().heartbeat(c, node.id(), node.version(), silence());
@@ -155,7 +158,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         notifier.peersPresent(company);
     }
 
-    /** Tells those who wait for runs that others have ended. */
+    /** Notifies waiters of runs that other nodes have ended. */
     public void endsElsewhere() {
         Set<UUID> awaited = ends.awaited();
         if (!awaited.isEmpty()) {
@@ -163,7 +166,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         }
     }
 
-    /** Limits and prices; of two who read them at once the later one's count. */
+    /** Reads limits and prices; of two concurrent calls the later one's result counts. */
     public void readSettings() {
         dueWorkPoller.<@Nullable Object>ask(c -> {
             store.limits().refresh(c);
@@ -184,7 +187,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
             try {
                 duty.work.run();
             } catch (RuntimeException e) {
-                LOG.warn("upkeep failed and is tried again", e);
+                LOG.warn("maintenance failed, retrying", e);
             }
         }, duty.period.toMillis(), duty.period.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -200,7 +203,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         try {
             database.runInTransaction(c -> store.workers().deregister(c, node.id()));
         } catch (SqlFailure e) {
-            LOG.warn("the node ends without saying goodbye: {}", e.getMessage());
+            LOG.warn("could not deregister the node: {}", e.getMessage());
         }
     }
 }

@@ -19,8 +19,8 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /**
- * Finds, from database state only, what nobody acted upon, and hands it to decisions that do nothing when it was acted
- * upon meanwhile. Any number of nodes may do so at once. Each duty is a step that a test can call.
+ * Finds unreported conditions from database state only, and submits commands that do nothing if they were handled
+ * meanwhile. Any number of nodes may run it at once. Each duty is a step that a test can call.
  */
 public final class Reconciler {
     private static final int BATCH_SIZE = 500;
@@ -40,7 +40,7 @@ public final class Reconciler {
         this.commands = commands;
     }
 
-    /** Work whose holder was not heard of in time goes back to the queue, under a new epoch for the next holder. */
+    /** Returns work with an expired lease to the queue, under a new epoch for the next holder. */
     int expiredLeases() {
         return act(Observer.Duty.LEASES, database.withConnection(c -> store.expired(c, BATCH_SIZE)).stream()
                 .map(Reconciler::lapsed)
@@ -58,8 +58,8 @@ public final class Reconciler {
     }
 
     /**
-     * Timers that came due while no node had them in memory. Those of deleted runs go: a child or a parent may have armed one
-     * since.
+     * Handles due timers that no node had in memory. Deletes those of deleted runs, which a child or a parent may have
+     * armed since.
      */
     int dueTimers() {
         List<RunStore.DueTimer> due = database.withConnection(c -> store.dueTimers(c, BATCH_SIZE));
@@ -83,7 +83,7 @@ public final class Reconciler {
         return due.size();
     }
 
-    /** Runs that are running although all their tasks have ended, among the next stretch of those that are open. */
+    /** Handles running runs whose tasks have all ended, among the next batch of open runs. */
     int stuckJoins() {
         RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUN_BATCH_SIZE));
         sweptTo = sweep.next();

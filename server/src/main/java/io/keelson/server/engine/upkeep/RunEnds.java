@@ -9,11 +9,11 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Those who wait for runs to end: told at once by the node's own commits, and by polling of what others committed. */
+/** Waiters for ends of runs: notified at once by this node's commits, and by polling of other nodes' commits. */
 public final class RunEnds {
     private final Map<UUID, List<CompletableFuture<RunState>>> waiting = new ConcurrentHashMap<>();
 
-    /** Completes with the state in which the run ends from now on; whoever gives up cancels it. */
+    /** Completes with the next terminal state of the run; the caller cancels it to stop waiting. */
     public CompletableFuture<RunState> next(UUID run) {
         CompletableFuture<RunState> end = new CompletableFuture<>();
         waiting.compute(run, (id, others) -> {
@@ -39,7 +39,7 @@ public final class RunEnds {
         }
     }
 
-    /** The runs that somebody waits for. */
+    /** Runs with waiters. */
     Set<UUID> awaited() {
         return Set.copyOf(waiting.keySet());
     }

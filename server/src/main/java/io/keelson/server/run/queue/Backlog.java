@@ -11,31 +11,31 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How much is open in the whole installation, whoever it belongs to.
+ * Open work in the whole installation, of all workspaces.
  *
- * @param waiting lanes in the queue that nobody has claimed
- * @param leased lanes in the queue that somebody works on
- * @param oldestSeconds how long the one that waits longest has waited; 0 when none does
+ * @param waiting unclaimed lanes in the queue
+ * @param leased claimed lanes in the queue
+ * @param oldestSeconds wait of the oldest unclaimed lane; 0 without one
  * @param runs runs that have not ended, by state
- * @param oldestRuns seconds for which the run of a state that came into it first has been in it
- * @param oldestActive seconds for which a run has been at work at most, in its attempt; waiting does not count
- * @param inbox what waits for a person, by kind
- * @param oldestInbox seconds for which the oldest of a kind has waited
- * @param tickets escalation tickets that nobody has answered
- * @param workers remote workers heard of within a minute
- * @param nodes servers heard of within a minute
- * @param outages times on record without any server
- * @param reserved credits set aside for runs
+ * @param oldestRuns seconds that a run of the state has been in it, at most
+ * @param oldestActive seconds that a run has been at work in its attempt, at most; waits do not count
+ * @param inbox items that wait for a person, by kind
+ * @param oldestInbox wait of the oldest of a kind, in seconds
+ * @param tickets open escalation tickets
+ * @param workers remote workers seen within a minute
+ * @param nodes servers seen within a minute
+ * @param outages recorded times without any server
+ * @param reserved credits reserved for runs
  */
 public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs,
         Map<String, Double> oldestRuns, double oldestActive, Map<String, Long> inbox, Map<String, Double> oldestInbox,
         long tickets,
         long workers, long nodes, long outages, double reserved) {
 
-    /** No count goes further: whoever has more open needs no exact number, and the question stays cheap. */
+    /** Upper bound of counts, which keeps the query cheap. */
     public static final int MAX_COUNTED = 100_000;
 
-    /** By indexes; the age goes from head to head of the queue, one per workspace, tool and priority. */
+    /** By indexes; the age comes from the heads of the queue, one per workspace, tool and priority. */
     private static final String READ = """
             with recursive clock as materialized (select {now} as now),
             heads (workspace_id, tool, priority, queued_at) as (
@@ -73,11 +73,11 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
              where active_since is not null""".replace("{now}", DbClock.SQL).replace("{most}",
             Integer.toString(MAX_COUNTED));
 
-    /** As {@link Inbox} has them. */
+    /** The kinds of {@link Inbox}. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
             "task_review", "escalation", "budget", "proposal");
 
-    /** Of each of three tables: rows that their partial indexes have, and for each the row that it is about. */
+    /** Bound per table, of three: rows of its partial index, each with the row that it is about. */
     private static final int MAX_INBOX = 10_000;
 
     /** Laterals with a limit go by index, also in a plan that was made while the tables were empty. */
@@ -112,7 +112,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
         oldestRuns = Map.copyOf(oldestRuns);
     }
 
-    /** Asks the database: four statements. */
+    /** Reads it in four statements. */
     public static Backlog read(Connection connection, DbClock clock) throws SQLException {
         Map<String, Long> runs = new TreeMap<>();
         Map<String, Double> oldestRuns = new TreeMap<>();
@@ -141,7 +141,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
         }
     }
 
-    /** @param times how often the statement asks for the time */
+    /** @param times number of time parameters */
     private static void count(Connection connection, DbClock clock, String sql, int times, Map<String, Long> counts,
             Map<String, Double> ages) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -24,13 +24,13 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What holders of leases say while they work: that they live, how far they are, and log lines. */
+/** Heartbeats of lease holders: lease extensions, progress and log lines. */
 public final class Heartbeats {
     private static final int LINE_CHARS = 4_000;
 
     /**
-     * @param progress 0 to 1; null leaves what is known
-     * @param details JSON text that the next attempt receives; null leaves what is known
+     * @param progress 0 to 1; null keeps the last value
+     * @param details JSON text that the next attempt receives; null keeps the last value
      */
     public record Beat(UUID stepId, int epoch, @Nullable Double progress, @Nullable String message,
             @Nullable String details) {}
@@ -50,8 +50,8 @@ public final class Heartbeats {
     private record Line(Log log, int ordinal, String text) {}
 
     /**
-     * A lease is the holder's while the step runs under the very epoch; the holder's name is no fence. A row that a
-     * commit or another heartbeat is working on is not waited for: its lease is then as it stands.
+     * A lease is valid while the step runs under the same epoch; the holder's name is no fence. Skips a row that a
+     * commit or another heartbeat is working on: its lease is not extended.
      */
     private static final RowSetStatement<Sign> BEAT = new RowSetStatement<>("keelson_beat", """
             with beats as materialized (select * from {rows}),
@@ -72,7 +72,7 @@ public final class Heartbeats {
                 update work_queue q set lease_expires_at = {now} + q.lease_ms * interval '1 millisecond'
                   from locked l where q.task_id = l.task_id and q.lane = l.lane
                 returning q.task_id, q.lane, q.lease_expires_at),
-            told as (
+            recorded as (
                 insert into step_progress as p (step_id, lease_epoch, progress, message, details, updated_at)
                 select b.step_id, b.epoch, b.progress, b.message, b.details, {now}
                   from beats b join live on live.step_id = b.step_id
@@ -110,9 +110,9 @@ public final class Heartbeats {
     }
 
     /**
-     * Extends the leases of those steps that run in the workspace under that holder and epoch.
+     * Extends the leases of steps that run in the workspace under that holder and epoch.
      *
-     * @return when each of the accepted leases ends now, by step; what is missing is no longer the holder's
+     * @return the new end of each accepted lease, by step; missing ones are not the holder's any more
      */
     public Map<UUID, Instant> beat(Connection c, UUID workspaceId, String holder, Collection<Beat> beats)
             throws SQLException {
@@ -133,7 +133,7 @@ public final class Heartbeats {
         return extended;
     }
 
-    /** Appends log lines. Two writers of one lease at the same moment may lose lines, never duplicate them. */
+    /** Appends log lines. Two concurrent writers of one lease may lose lines, never duplicate them. */
     public void log(Connection c, Collection<Log> logs) throws SQLException {
         Map<UUID, Map<Integer, Integer>> counts = new HashMap<>();
         List<Line> lines = new ArrayList<>();

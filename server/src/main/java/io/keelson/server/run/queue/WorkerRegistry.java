@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Who is there to work: this database's engine nodes, and each workspace's remote workers. */
+/** Registry of this database's engine nodes and of each workspace's remote workers. */
 public final class WorkerRegistry {
 
     public record Node(String id, String version, Instant startedAt, Instant lastSeenAt) {}
@@ -31,10 +31,10 @@ public final class WorkerRegistry {
                 and o.last_seen_at >= n.last_seen_at - ? * interval '1 millisecond') as company""".replace("{now}",
             DbClock.SQL);
 
-    /** For so long a node that was not heard of again is remembered. */
+    /** How long a silent node stays registered. */
     private static final Duration REMEMBERED = Duration.ofDays(1);
 
-    /** Whoever else finds the same silence at this moment finds the same beginning of it. */
+    /** Concurrent findings of the same outage have the same beginning. */
     private static final String OUTAGE = """
             with clock as materialized (select {now} as now),
             last as (select max(last_seen_at) as at from engine_nodes)
@@ -55,7 +55,7 @@ public final class WorkerRegistry {
              where left_at is null and last_seen_at >= (select {now} - ? * interval '1 millisecond') order by id"""
             .replace("{now}", DbClock.SQL);
 
-    /** A worker may ask for its tools in several claims; one that was away for a minute begins anew. */
+    /** Adds tools of several claims; a worker that was silent for a minute starts with an empty list. */
     private static final String SEEN_ASKING = """
             insert into workers as w (workspace_id, id, tools, slots, version, first_seen_at, last_seen_at)
             select ?, ?, ?, ?, ?, now, now from (select {now} as now) clock
@@ -85,10 +85,10 @@ public final class WorkerRegistry {
     }
 
     /**
-     * Registers a node or says that it lives.
+     * Registers a node or records its heartbeat.
      *
-     * @param silence how long ago another node may have been heard of
-     * @return whether there is one
+     * @param silence maximum age of another node's heartbeat
+     * @return whether there is such a node
      */
     public boolean heartbeat(Connection c, String node, String version, Duration silence) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(BEAT)) {
@@ -103,10 +103,10 @@ public final class WorkerRegistry {
     }
 
     /**
-     * A node begins. When nobody has been heard of for longer than the silence that is usual between two signs of life,
-     * that was an outage, which counts for nobody's timeout.
+     * Registers a starting node. If no node has sent a heartbeat for longer than the usual interval, records an outage,
+     * which does not count for timeouts.
      *
-     * @return whether another node was heard of within that time
+     * @return whether another node was alive within that time
      */
     public boolean register(Connection c, String node, String version, Duration silence) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(OUTAGE)) {
@@ -122,7 +122,7 @@ public final class WorkerRegistry {
         return company;
     }
 
-    /** A node says goodbye. */
+    /** Deregisters a node. */
     public void deregister(Connection c, String node) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LEAVE)) {
             clock.bind(statement, 1);
@@ -131,7 +131,7 @@ public final class WorkerRegistry {
         }
     }
 
-    /** Nodes heard of within that time. */
+    /** Nodes with a heartbeat within that time. */
     public List<Node> nodes(Connection c, Duration within) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(NODES)) {
             clock.bind(statement, 1);
@@ -149,10 +149,10 @@ public final class WorkerRegistry {
     }
 
     /**
-     * Notes a worker that asked for work.
+     * Records a worker that claims work.
      *
-     * @param tools are added to those that it serves already
-     * @param slots how much it asked for
+     * @param tools are added to its known ones
+     * @param slots number that it asked for
      * @return true when the worker is to be drained: it gets nothing
      */
     public boolean seen(Connection c, UUID workspaceId, String worker, Collection<String> tools, int slots,
@@ -171,7 +171,7 @@ public final class WorkerRegistry {
         }
     }
 
-    /** Notes that a worker lives. */
+    /** Records a sign of life of a worker. */
     public void seen(Connection c, UUID workspaceId, String worker) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(SEEN)) {
             clock.bind(statement, 1);
@@ -181,12 +181,12 @@ public final class WorkerRegistry {
         }
     }
 
-    /** The tools of all workers, of any workspace, that ever asked for work: some may be away at the moment. */
+    /** The tools of all workers of all workspaces that ever claimed work; some may be away at the moment. */
     public Set<String> served(Connection c) throws SQLException {
         return servedIn(c, null);
     }
 
-    /** The tools of the workspace's workers, likewise. */
+    /** The tools of the workspace's workers, including those away. */
     public Set<String> served(Connection c, UUID workspaceId) throws SQLException {
         return servedIn(c, workspaceId);
     }
@@ -205,7 +205,7 @@ public final class WorkerRegistry {
         }
     }
 
-    /** True when the worker is to be given no more work. */
+    /** True when the worker gets no more work. */
     public boolean draining(Connection c, UUID workspaceId, String worker) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DRAINING)) {
             statement.setObject(1, workspaceId);
@@ -216,7 +216,7 @@ public final class WorkerRegistry {
         }
     }
 
-    /** Gives the worker no more work; false when the workspace has no such worker. */
+    /** Drains the worker; false for an unknown worker. */
     public boolean drain(Connection c, UUID workspaceId, String worker) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DRAIN)) {
             statement.setObject(1, workspaceId);

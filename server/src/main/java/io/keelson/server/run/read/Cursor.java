@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.UUID;
 
-/** Where a page of runs ended: the last run's place in the order of creation. Opaque to clients. */
+/** The end of a page of runs: the last run's position in the order of creation. Opaque to clients. */
 record Cursor(Instant createdAt, UUID id) {
 
     static Cursor parse(String text) {

@@ -14,10 +14,10 @@ import java.util.Set;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What the documents of runs in the artifact store are made of (specification: lifecycle §6); of whatever workspace. */
+/** Reads the values of runs' documents in the artifact store (specification: lifecycle §6); of all workspaces. */
 public final class DocumentReader {
 
-    /** A run that something happened to. */
+    /** A run with new events. */
     public record Changed(UUID run, UUID workspace) {}
 
     private static final String CHANGED = """
@@ -26,7 +26,7 @@ public final class DocumentReader {
              where e.id > ? and e.id <= ?
              order by e.run_id""";
 
-    /** As {@link ReadSql#STATUS} has it of the present attempt. */
+    /** The values of {@link ReadSql#STATUS} for an earlier attempt. */
     private static final String PAST = """
             select r.id as run_id, r.agent_slug, a.state, r.trigger, a.started_at, a.completed_at as finished_at,
                 (select s.name from orchestration_steps s where s.id = (
@@ -69,7 +69,7 @@ public final class DocumentReader {
 
     private DocumentReader() {}
 
-    /** The runs of the events after one id up to and with another. */
+    /** The runs of the events with ids in (from, to]. */
     public static List<Changed> changed(Connection c, long after, long to) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(CHANGED)) {
             statement.setLong(1, after);
@@ -84,7 +84,7 @@ public final class DocumentReader {
         }
     }
 
-    /** What {@link StatusDocument} makes one of for an attempt that has ended. */
+    /** The values of {@link StatusDocument} for an ended attempt. */
     public static Optional<ObjectNode> past(Connection c, UUID run, int attempt) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(PAST)) {
             statement.setObject(1, run);
@@ -94,8 +94,8 @@ public final class DocumentReader {
     }
 
     /**
-     * The results of the attempt's steps that completed after one event up to and with another, in that order, each with
-     * the number {@code seq} of its event.
+     * The results of the attempt's steps that completed with an event in (from, to], in that order, each with its
+     * event's number {@code seq}.
      */
     public static List<ObjectNode> steps(Connection c, UUID run, int attempt, long after, long to, int limit)
             throws SQLException {
@@ -109,7 +109,7 @@ public final class DocumentReader {
         }
     }
 
-    /** What the attempt has left in the artifact store. */
+    /** The attempt's artifacts. */
     public static List<ObjectNode> artifacts(Connection c, UUID run, int attempt) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ARTIFACTS)) {
             statement.setObject(1, run);
@@ -118,7 +118,7 @@ public final class DocumentReader {
         }
     }
 
-    /** Those of the runs that exist. */
+    /** The runs that exist. */
     public static Set<UUID> there(Connection c, List<UUID> runs) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(THERE)) {
             statement.setArray(1, c.createArrayOf("uuid", runs.toArray()));

@@ -28,9 +28,9 @@ import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Why a run, a task or a step waits, as the tables have it at one moment; takes no lock. */
+/** Explains why a run, a task or a step waits, from the tables at one moment; takes no lock. */
 public final class Explainer {
-    /** A worker that was not heard of for so long counts as away. */
+    /** A worker without a sign of life for this time counts as away. */
     private static final Duration AWAY = Duration.ofSeconds(60);
 
     private static final String LEASES = """
@@ -41,15 +41,15 @@ public final class Explainer {
              where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
             .replace("{now}", DbClock.SQL);
 
-    /** Of open items of fan-outs that have names of their own; a run tells of a hundred tasks at most. */
+    /** Names of open fan-out items; an explanation has at most a hundred tasks. */
     private static final String LABELS = """
             select t.id, t.title from orchestration_tasks t join orchestration_tasks g on g.id = t.group_id
              where t.run_id = ? and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
              order by t.sequence_number, t.item_index limit 1000""";
 
-    /** The workspace's limits on what is at work, with what is; asked only of where something is limited. */
+    /** The workspace's reached limits with their values; queried only where limits exist. */
     private static final String FULL = """
-            select l.name, l.name || '=' || l.most as told
+            select l.name, l.name || '=' || l.most as text
               from workspace_limits l
              where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
                and l.most <= (select count(*) from work_queue q
@@ -71,7 +71,7 @@ public final class Explainer {
 
     private record TimerOf(TimerKind kind, UUID subject) {}
 
-    /** @param full by their names, the limits that leave no room, as they are told */
+    /** @param full the reached limits by name, with their texts */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
             Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels)
             implements Explain.Surroundings {
@@ -104,7 +104,7 @@ public final class Explainer {
     }
 
     /**
-     * @param c inside a transaction of its own, in which nothing has been asked yet
+     * @param c in a new transaction without earlier statements
      * @param task the task to explain; null for none
      * @param step the step to explain; null for the task, or the run
      */
@@ -152,7 +152,7 @@ public final class Explainer {
 
     private static Map<String, String> full(Connection c, UUID workspaceId) throws SQLException {
         Map<String, String> full = new HashMap<>();
-        each(c, FULL, workspaceId, row -> full.put(row.getString("name"), row.getString("told")));
+        each(c, FULL, workspaceId, row -> full.put(row.getString("name"), row.getString("text")));
         return full;
     }
 

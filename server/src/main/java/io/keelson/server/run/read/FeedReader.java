@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Events of all runs in the order of their ids, for whoever knows up to which id they are settled ({@link FeedWatermark}).
- * Reads by the table's primary key only, whatever its size.
+ * Reads events of all runs in the order of their ids, up to a settled id ({@link FeedWatermark}). Uses the primary key
+ * only, at any size of the table.
  */
 public final class FeedReader {
 
     private static final String LOOK = "select last_id, next, open_from from keelson_feed_look(?)";
 
-    /** What a stretch costs follows from its ids alone; the workspace chooses no index. */
+    /** The cost depends only on the range of ids; the workspace selects no index. */
     private static final String EVENTS = """
             with page as materialized (
                 select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type,
@@ -43,7 +43,7 @@ public final class FeedReader {
               from page p left join before b on b.run_id = p.run_id and b.attempt = p.attempt
              order by p.id""";
 
-    /** As above: only the stretch chooses an index. No types are all types. */
+    /** As above, the range selects the index. No types means all types. */
     private static final String OF = """
             select e.id, e.seq, e.run_id, r.workspace_id, r.title as run_name, r.external_id, e.attempt, e.agent_id,
                 e.task_id, e.step_id, e.event_type, e.payload, e.actor_type, e.actor_id, e.created_at,
@@ -53,7 +53,7 @@ public final class FeedReader {
                and (e.event_type = any (?::text[])) is not false
              order by e.id""";
 
-    /** By halves: ids are in the order of time but for a moment. */
+    /** Binary search: ids are ordered by time, except for a moment. */
     private static final String BY_TIME = """
             with recursive halves (low, high) as (
                 select coalesce((select min(id) from orchestration_events_kept), 0) - 1,
@@ -69,15 +69,15 @@ public final class FeedReader {
     private FeedReader() {}
 
     /**
-     * How far ids have been handed out, and which transactions may still have taken some.
+     * The highest id, and the transactions that may still have uncommitted ones.
      *
      * @param lastId the highest id
-     * @param next all ids up to it belong to transactions below this one; 0 where nothing new was to be learnt
+     * @param next all ids up to it belong to transactions below this one; 0 without news
      * @param openFrom all transactions below it have ended
      */
     record Look(long lastId, long next, long openFrom) {}
 
-    /** @param known up to which id the next transaction is of no interest */
+    /** @param known the id up to which the transaction is already known */
     static Look look(Connection c, long known) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOOK)) {
             statement.setLong(1, known);
@@ -88,14 +88,14 @@ public final class FeedReader {
         }
     }
 
-    /** The highest id that has been handed out; whatever was committed before has none above it. */
+    /** The highest assigned id; events committed earlier have none above it. */
     public static long lastId(Connection c) throws SQLException {
         return look(c, Long.MAX_VALUE).lastId();
     }
 
     /**
-     * The workspace's events after one id up to and with another, which is settled; completed steps bear {@code step}, the
-     * number in which they completed in their attempt.
+     * The workspace's events with ids in (from, to], where {@code to} is settled; completed steps have {@code step},
+     * the number in which they completed in their attempt.
      */
     public static List<ObjectNode> events(Connection c, UUID workspace, long after, long to) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(EVENTS)) {
@@ -107,9 +107,9 @@ public final class FeedReader {
     }
 
     /**
-     * Events of several workspaces after one id up to and with another, which is settled. They name their workspace, their
-     * run's name and external id, and bear {@code notifications}, what the run's configuration says of them, and {@code traceparent}, where
-     * the run is in a trace.
+     * Events of several workspaces with ids in (from, to], where {@code to} is settled. They have their workspace,
+     * their run's name and external id, {@code notifications} of the run's configuration, and {@code traceparent}, the
+     * run's trace position.
      *
      * @param types only events of these; null for all
      */
@@ -124,7 +124,10 @@ public final class FeedReader {
         }
     }
 
-    /** An id such that no event after that time has a lower one, to within a minute of what clocks and commits differ by. */
+    /**
+     * An id such that no event after that time has a lower one; within a minute, for differences between clocks and
+     * commits.
+     */
     public static long before(Connection c, Instant time) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(BY_TIME)) {
             statement.setObject(1, time.minusSeconds(60).atOffset(ZoneOffset.UTC));

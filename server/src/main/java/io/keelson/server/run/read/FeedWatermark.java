@@ -7,9 +7,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Up to which id events are settled: nothing will appear at or below it any more ({@code docs/adr/0014-feed.md}). What one
- * look has seen a later one can prove. Any number of nodes may look, each for itself, and nothing is lost with one. For
- * one thread at a time.
+ * Determines the id up to which events are settled: no event can appear at or below it any more ({@code
+ * docs/adr/0014-feed.md}). A later check can prove what an earlier one has seen. Each node has its own; a crash loses
+ * nothing. Not thread-safe.
  */
 public final class FeedWatermark {
 
@@ -20,16 +20,19 @@ public final class FeedWatermark {
     private long settled = -1;
 
     /**
-     * Looks.
+     * Checks the database.
      *
-     * @return the highest id that is known to be settled; -1 as long as none is
+     * @return the highest id known to be settled; -1 while there is none
      */
     public long look(Connection c) throws SQLException {
-        return told(FeedReader.look(c, known));
+        return advance(FeedReader.look(c, known));
     }
 
-    /** Where a writer stays open for long, every second mark goes: the last one stays, and those between only make steps smaller. */
-    long told(Look look) {
+    /**
+     * While a writer stays open for long, drops every second mark: the last one stays, and those between only make
+     * steps smaller.
+     */
+    long advance(Look look) {
         if (look.lastId() > known) {
             marks.add(look);
             known = look.lastId();

@@ -14,26 +14,25 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Everything in a workspace that waits for a person, read off the states that wait; and who is to look after it. Safe for
- * any number of threads.
+ * All items of a workspace that wait for a person, derived from the waiting states, with their assignees. Thread-safe.
  */
 public final class Inbox {
 
     /**
-     * What is looked for.
+     * Filter of items.
      *
      * @param kind null for all kinds
      * @param runId null for all runs
-     * @param assignee null for everybody's
-     * @param unassigned only what is nobody's
-     * @param overdue only what is past its due time
+     * @param assignee null for all
+     * @param unassigned only items without an assignee
+     * @param overdue only items past their due time
      */
     public record Filter(@Nullable String kind, @Nullable UUID runId, @Nullable String assignee, boolean unassigned,
             boolean overdue) {
         public static final Filter ALL = new Filter(null, null, null, false, false);
     }
 
-    /** The place of an item in the order: due first, then oldest. Times in microseconds since 1970. */
+    /** The position of an item in the order: due first, then oldest. Times in microseconds since 1970. */
     public record Place(long due, long since, UUID subject) {
 
         public static Place of(ObjectNode item) {
@@ -43,12 +42,12 @@ public final class Inbox {
     }
 
     /**
-     * Whose something is to be, and until when.
+     * An item's assignee and due time.
      *
-     * @param keepsAssignee whether whoever has it keeps it, whatever {@code assignee} is
-     * @param assignee the name of a principal of the workspace; null for nobody
-     * @param keepsDue whether it stays due as it is, whatever {@code dueAt} is
-     * @param dueAt null for what the run's rule says
+     * @param keepsAssignee whether to keep the current assignee and ignore {@code assignee}
+     * @param assignee the name of a principal of the workspace; null for none
+     * @param keepsDue whether to keep the current due time and ignore {@code dueAt}
+     * @param dueAt null for the run's rule
      */
     public record Assignment(boolean keepsAssignee, @Nullable String assignee, boolean keepsDue,
             @Nullable Instant dueAt, @Nullable String by) {}
@@ -59,13 +58,13 @@ public final class Inbox {
         this.clock = clock;
     }
 
-    /** @param after where to go on; null to begin with the first */
+    /** @param after where to continue; null to begin with the first */
     public List<ObjectNode> items(Connection c, UUID workspaceId, Filter filter, @Nullable Place after, int limit)
             throws SQLException {
         return page(c, workspaceId, filter, after, null, limit);
     }
 
-    /** What waits under that id. */
+    /** The item with that id. */
     public Optional<ObjectNode> item(Connection c, UUID workspaceId, String kind, UUID subject) throws SQLException {
         return page(c, workspaceId, new Filter(kind, null, null, false, false), null, subject, 1).stream().findFirst();
     }
@@ -95,7 +94,7 @@ public final class Inbox {
         }
     }
 
-    /** For each kind that there is any of: {@code kind, count, overdue, unassigned, oldest_at, next_due_at}. */
+    /** For each kind with items: {@code kind, count, overdue, unassigned, oldest_at, next_due_at}. */
     public List<ObjectNode> stats(Connection c, UUID workspaceId) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.STATS)) {
             clock.bind(statement, workspace(statement, workspaceId));
@@ -103,7 +102,7 @@ public final class Inbox {
         }
     }
 
-    /** False when nothing waits under that id. What is kept is that of the same question, of an earlier one nothing. */
+    /** False when no item has that id. Assignments of an earlier question about the same subject do not count. */
     public boolean assign(Connection c, UUID workspaceId, String kind, UUID subject, Assignment assignment)
             throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.ASSIGN)) {
@@ -121,7 +120,7 @@ public final class Inbox {
         }
     }
 
-    /** Sets what comes first in every query; returns the position after it. */
+    /** Sets the common first parameters; returns the next position. */
     private int workspace(PreparedStatement statement, UUID workspaceId) throws SQLException {
         int p = 1;
         statement.setObject(p++, workspaceId);

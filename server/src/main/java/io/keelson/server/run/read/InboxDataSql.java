@@ -1,17 +1,17 @@
 package io.keelson.server.run.read;
 
 /**
- * What a person needs to know before they answer, by the kind of what waits: {@code subject_data} of {@link InboxSql#PAGE}
- * with its tables {@code p}, {@code r}, {@code h}, {@code e}, {@code t} and {@code s}.
+ * The facts that a person needs for an answer, by kind of item: {@code subject_data} of {@link InboxSql#PAGE} with its
+ * tables {@code p}, {@code r}, {@code h}, {@code e}, {@code t} and {@code s}.
  */
 final class InboxDataSql {
 
-    /** Larger values are left out: the links lead to them. */
+    /** Omits larger values, which the links lead to. */
     private static final String BOUNDED = "case when pg_column_size(%1$s) <= 65536 then %1$s end";
 
     private static final String SPENT = "'total_cost', trim_scale(h.total_cost), 'total_tokens', h.total_tokens";
 
-    /** A plan without what its steps are given, of its tasks the first 50. */
+    /** A plan without inputs of steps, with its first 50 tasks. */
     private static final String PLAN = """
             case when jsonb_typeof(%1$s -> 'tasks') = 'array' then (%1$s - 'tasks')
                 || jsonb_build_object('tasks', array(
@@ -20,7 +20,7 @@ final class InboxDataSql {
                       from jsonb_array_elements(%1$s -> 'tasks') with ordinality as listed (task, place)
                      where place <= 50 order by place)) end""";
 
-    /** The estimate as the workspace's prices made it, tokens included. */
+    /** The estimate by the workspace's prices, tokens included. */
     private static final String PLAN_APPROVAL = """
             jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'estimated_cost', (
                 select (v.payload ->> 'estimated_cost')::numeric from orchestration_events_kept v
@@ -52,7 +52,7 @@ final class InboxDataSql {
                         else s.resolved_input end as input) given), %s)"""
             .formatted(BOUNDED.formatted("given.input"), SPENT);
 
-    /** The proposed plan as the planner gave it, and what is told of the old one. */
+    /** The proposed plan as the planner gave it, and facts about the old one. */
     private static final String NEW_PLAN = """
             (select jsonb_build_object('goal', r.goal, 'reason', (
                     select v.payload -> 'reason' from orchestration_events_kept v
@@ -90,7 +90,7 @@ final class InboxDataSql {
                        and x.state_type <> 'terminal' and x.group_id is null
                      order by x.sequence_number limit 10), {spent})""".replace("{spent}", SPENT);
 
-    /** What the run may cost. */
+    /** The run's limit. */
     static final String HARD_LIMIT =
             "trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric))";
 

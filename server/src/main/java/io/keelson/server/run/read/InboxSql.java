@@ -3,19 +3,18 @@ package io.keelson.server.run.read;
 import io.keelson.server.db.DbClock;
 
 /**
- * The queries of {@link Inbox}. What waits is read off what makes it wait: the timers of the kind {@code human}, runs
- * that were stopped for their budget, and pending proposals. Four parameters come first: three times the workspace, and
- * the time.
+ * The queries of {@link Inbox}. Items are derived from their causes: the timers of the kind {@code human}, runs stopped
+ * for their budget, and pending proposals. Four parameters come first: three times the workspace, and the time.
  */
 final class InboxSql {
 
-    /** Microseconds since 1970; what is never due comes last. */
+    /** Microseconds since 1970; items without a due time come last. */
     private static final String MICROS = "case when %1$s is null then 9223372036854775807 else "
             + "(extract(epoch from %1$s) * 1000000)::bigint end";
 
     private static final String ORDER = MICROS.formatted("due_at") + ", " + MICROS.formatted("since") + ", subject";
 
-    /** {@code kind, subject, run_id, since, due_at, assignee}; a due time of its own goes before the run's rule. */
+    /** {@code kind, subject, run_id, since, due_at, assignee}; an item's own due time overrides the run's rule. */
     private static final String WAITING = """
             waiting as materialized (
                 select i.kind, i.subject, i.run_id, i.since, a.assignee,
@@ -56,7 +55,7 @@ final class InboxSql {
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
             DbClock.SQL);
 
-    /** Due first, then oldest; a page of it with all that there is to say. */
+    /** Due first, then oldest; a page with all facts. */
     static final String PAGE = "with " + WAITING + """
             , page as materialized (
                 select * from waiting
@@ -103,7 +102,7 @@ final class InboxSql {
               from waiting
              group by kind""".replace("{now}", DbClock.SQL);
 
-    /** Of something that waits, and for as long as it does. */
+    /** For an item, while it waits. */
     static final String ASSIGN = "with " + WAITING + """
 
             insert into inbox_assignments as a (subject, workspace_id, run_id, since, assignee, due_at, assigned_by,

@@ -11,7 +11,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What steps have proposed to people, as documents. Another workspace's do not exist here. */
+/** Reads steps' proposals as documents. Those of other workspaces are invisible. */
 public final class ProposalReader {
 
     private static final String PROPOSALS = """
@@ -60,11 +60,13 @@ public final class ProposalReader {
     }
 
     /**
+     *
      * Newest first.
      *
-     * @param state {@code pending}, {@code accepted}, {@code rejected}, {@code expired} or {@code withdrawn}; null for all
-     * @param runId null for those of all runs
-     * @param after the one after which to go on; null to begin with the first
+     * @param state {@code pending}, {@code accepted}, {@code rejected}, {@code expired} or {@code withdrawn}; null for
+     *              all
+     * @param runId null for all runs
+     * @param after the one after which to continue; null to begin with the first
      */
     public List<ObjectNode> proposals(Connection c, UUID workspaceId, @Nullable String state, @Nullable UUID runId,
             @Nullable UUID after, int limit) throws SQLException {

@@ -3,18 +3,18 @@ package io.keelson.server.run.read;
 import io.keelson.server.run.sql.TaskUsage;
 
 /**
- * The queries of {@link RunReader}. A column's label is the document's member; every query names its workspace. Where a
- * run is named too, the workspace stands in {@code is true}, which no index serves: a plan made on empty tables would
- * otherwise go through all runs of the workspace for ever.
+ * The queries of {@link RunReader}. A column's label is the document's member; every query filters by workspace. Where
+ * it also has a run's id, the workspace is in {@code is true}, which no index serves: a plan made on empty tables would
+ * otherwise always scan all runs of the workspace.
  */
 final class ReadSql {
-    /** What has failed in the current attempt: tasks, and once it has ended steps that their tasks went on without, too. */
+    /** Failures of the current attempt: tasks, and after its end also steps whose tasks continued without them. */
     private static final String FAILURES = """
             case r.state_type when 'terminal' then coalesce((select a.failures from run_attempts a
                         where a.run_id = r.id and a.attempt_number = r.attempt_number), 0)
                     else r.tasks_failed end""";
 
-    /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
+    /** Skips subqueries that an ended run, or a first attempt, cannot need. */
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %1$s r.config, r.tags, r.agent_slug, r.external_id, r.attempt_number,
@@ -55,7 +55,7 @@ final class ReadSql {
                             from work_queue q where q.run_id = r.id) end) as last_heartbeat_at,
                 h.version_id""".replace("{failures}", FAILURES);
 
-    /** What {@link #RUN_COLUMNS} are of. The parent is looked up, whatever a plan made on empty tables thinks of it. */
+    /** The tables of {@link #RUN_COLUMNS}. Looks the parent up, regardless of a plan made on empty tables. */
     private static final String RUN_TABLES = """
             orchestration_runs r join run_heads h on h.run_id = r.id
               left join lateral (select p.parent_run_id, p.parent_step_id from run_parents p where p.run_id = r.id limit 1)
@@ -71,7 +71,7 @@ final class ReadSql {
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
-    /** Of an open task {@code t}: its output waits for a human, or will, or a step of it or of its items does. */
+    /** For an open task {@code t}: its output waits or will wait for a human, or a step of it or of its items does. */
     private static final String APPROVAL_IS_DUE = """
             t.state_type <> 'terminal' and (t.state = 'awaiting_human' or t.policy ->> 'review' = 'true'
                 or exists (select from jsonb_array_elements(t.step_specs) spec where lower(spec ->> 'kind') = 'approval')
@@ -90,7 +90,7 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and %s
              limit 1""".formatted(APPROVAL_IS_DUE);
 
-    /** Only of runs that are open, of which an index knows; an agent's past may be long. */
+    /** Only of open runs, which have an index; an agent's past may be long. */
     static final String OPEN_TASKS_OF_AGENTS = """
             select t.agent_id, count(*)::int as open
               from (select id, attempt_number from orchestration_runs
@@ -102,12 +102,14 @@ final class ReadSql {
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
 
-    /** Whether the run is there for clients. Not a join, which a plan made on empty tables would begin with all runs. */
+    /**
+     * Whether the run is visible for clients. Not a join, which a plan made on empty tables would begin with all runs.
+     */
     static final String NOT_DELETED = """
 
                and (select r.deleted_at from orchestration_runs r where r.id = %s.run_id) is null""";
 
-    /** With what a {@link RunFilter} adds; without what may be large: plan, inputs and output. */
+    /** With the conditions of a {@link RunFilter}; without large columns: plan, inputs and output. */
     static final String RUNS = """
             select %s
               from %s
@@ -117,8 +119,8 @@ final class ReadSql {
              limit ?""".formatted(RUN_COLUMNS.formatted(""), RUN_TABLES);
 
     /**
-     * What the run lifecycle contract's word for an error depends on: whether an agent's turn ended with it, and whether
-     * its class is one that is retried.
+     * The facts that decide the run lifecycle contract's error: whether an agent's turn ended with it, and whether its
+     * class is retried.
      *
      * @param of the run {@code r} itself or one of its attempts, each with its state, attempt_number and error_code
      */
@@ -179,7 +181,7 @@ final class ReadSql {
              cross join lateral (%s) f
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(failure("r"));
 
-    /** The output of the last completed step of a task's present attempt; verifiers have none that counts. */
+    /** The output of the last completed step of a task's current attempt, verifiers excluded. */
     static String lastOutput(String task) {
         return """
                 (select s.output from orchestration_steps s
@@ -189,8 +191,8 @@ final class ReadSql {
     }
 
     /**
-     * What a completed task {@code t} yields: what its template made, else its last step's output. A {@code coalesce} of
-     * columns would go by no index behind row-level security.
+     * The output of a completed task {@code t}: its template's, else its last step's. A {@code coalesce} of columns
+     * would use no index behind row-level security.
      */
     static final String YIELD = """
             case when t.state = 'completed' then (select coalesce(source.output, %s)
@@ -198,16 +200,16 @@ final class ReadSql {
                  where source.id = case when t.reused_from is null then t.id else t.reused_from end) end"""
             .formatted(lastOutput("source"));
 
-    /** Values longer than this are left out of lists; the reads of single tasks and steps have them. */
+    /** Lists omit longer values; the reads of single tasks and steps have them. */
     private static final int MAX_LIST_TEXT = 16_384;
 
-    /** In place of a value that is too long: null. */
+    /** Null for a value that is too long. */
     private static String listed(String value, String label) {
         return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MAX_LIST_TEXT,
                 label);
     }
 
-    /** The member's name where {@link #listed} left its value out, else null. */
+    /** The member's name where {@link #listed} omitted its value, else null. */
     private static String leftOut(String value, String label) {
         return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MAX_LIST_TEXT, label);
     }
@@ -255,7 +257,7 @@ final class ReadSql {
              where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS.formatted(YIELD + " as output"))
             + NOT_DELETED.formatted("t");
 
-    /** What a task of whatever state has brought forth so far, in its present attempt. */
+    /** The output so far of a task in any state, in its current attempt. */
     static final String OUTPUT = """
             select (select coalesce(source.output, %s) from orchestration_tasks source
                      where source.id = case when t.reused_from is null then t.id else t.reused_from end) as output
@@ -278,7 +280,7 @@ final class ReadSql {
             + ", array_remove(array[" + leftOut("v.input", "input") + ", " + leftOut("v.output", "output")
             + "], null)::text[] as omitted";
 
-    /** Each value is read once, whatever asks for it. */
+    /** Reads each value once. */
     private static final String STEP_VALUE_TABLE = "cross join lateral (select " + STEP_VALUES + " offset 0) v";
 
     static final String STEPS = """
@@ -307,7 +309,7 @@ final class ReadSql {
              where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS.formatted(STEP_VALUES))
             + NOT_DELETED.formatted("s");
 
-    /** What waits for a signal in the run's present, or is yet to. */
+    /** Steps of the current attempt that wait or will wait for a signal. */
     static final String SIGNAL_INPUTS = """
             select case when s.resolved_input is null then s.input else s.resolved_input end as input
               from orchestration_steps s
@@ -323,8 +325,8 @@ final class ReadSql {
              limit ?""";
 
     /**
-     * The same with {@code step}: the how-manieth step of its attempt completed. Counted with the run's earlier events, so
-     * ask for many at once.
+     * The same with {@code step}: the ordinal of the step's completion in its attempt. Counts the run's earlier events,
+     * so read many at once.
      */
     static final String EVENTS_WITH_STEPS = """
             with page as materialized (%s)
@@ -431,7 +433,7 @@ final class ReadSql {
              order by e.opened_at desc, e.id desc
              limit ?""";
 
-    /** A run as it was submitted; its plan as it stands. */
+    /** A run as submitted, with its current plan. */
     static final String MISSION = """
             select r.title as name, r.description, r.goal, r.plan, r.config, r.inputs, r.tags,
                 r.output_template::jsonb as output, r.priority, r.agent_slug, r.input_declarations, r.origin, r.state,
@@ -452,7 +454,7 @@ final class ReadSql {
             select count(*)::int as count from (
                 select from orchestration_runs where workspace_id = ? and state_type <> 'terminal' limit ?) o""";
 
-    /** When the run that fills the last minute leaves it; index and offset bound what is read. */
+    /** When the oldest run that fills the last minute's limit leaves it; index and offset bound the read. */
     static final String MOST_RECENT = """
             select ceil(extract(epoch from created_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint as wait_ms
               from orchestration_runs

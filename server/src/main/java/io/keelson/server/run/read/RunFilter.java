@@ -10,15 +10,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which runs of a workspace are meant: those to which all that is given applies. Null stands for anything.
+ * Selects runs of a workspace that match all given values. Null matches any.
  *
  * @param tags all of them
  * @param name the whole of it
- * @param text stands somewhere in name or goal, in upper or lower case
+ * @param text part of name or goal, ignoring case
  * @param createdAfter then or later
  * @param createdBefore earlier than that
- * @param recipe that the run was made of
- * @param parent the run of whose steps one started it
+ * @param recipe the recipe of the run's mission
+ * @param parent the parent run
  */
 public record RunFilter(@Nullable String state, @Nullable String stateType, List<String> tags, @Nullable String name,
         @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore, @Nullable UUID recipe,
@@ -49,7 +49,7 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
      * Binds the parameters of {@link #sql}.
      *
      * @param first the position of the first
-     * @return the position behind the last
+     * @return the next position
      */
     int bind(PreparedStatement statement, int first) throws SQLException {
         int p = first;

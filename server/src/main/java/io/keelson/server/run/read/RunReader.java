@@ -26,8 +26,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What clients may read of runs, as documents in the API's shape (specification, api "Shapes that clients rely on").
- * Another workspace's row does not exist here.
+ * Reads runs for clients, as documents in the API's shape (specification, api "Shapes that clients rely on"). Rows of
+ * other workspaces are invisible. Thread-safe.
  */
 public final class RunReader {
     /** Characters of configurations after which a page of runs ends. */
@@ -43,7 +43,7 @@ public final class RunReader {
     /** @param nextCursor where the next page begins, opaque; null on the last one */
     public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
 
-    /** Where an artifact's bytes are. */
+    /** The location of an artifact's bytes. */
     public record ArtifactFile(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}
 
     /** A cursor that this reader did not write. */
@@ -61,27 +61,27 @@ public final class RunReader {
         return first(c, ReadSql.RUN, ids(workspaceId, runId));
     }
 
-    /** The state that the run is in. */
+    /** The run's state. */
     public Optional<RunState> state(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.STATE, ids(workspaceId, runId))
                 .map(row -> RunState.of(row.get("state").stringValue()));
     }
 
     /**
-     * How far a run has come.
+     * A run's progress.
      *
      * @param lastSeq the number of its last event
      * @param ended whether it has ended, for now: a failed run may be retried
      */
     public record Progress(long lastSeq, boolean ended) {}
 
-    /** Of a run of the workspace that was not deleted. */
+    /** Of an existing run of the workspace. */
     public Optional<Progress> progress(Connection c, UUID workspaceId, UUID run) throws SQLException {
         return first(c, ReadSql.PROGRESS_OF, ids(workspaceId, run))
                 .map(row -> new Progress(row.get("last_seq").longValue(), row.get("ended").booleanValue()));
     }
 
-    /** Those that exist, of whatever workspace, deleted ones among them. */
+    /** Of existing runs of all workspaces, deleted ones included. */
     public Map<UUID, Progress> progress(Connection c, Set<UUID> runs) throws SQLException {
         Map<UUID, Progress> found = new HashMap<>();
         ViewLoader.each(c, ReadSql.PROGRESS, runs, row -> found.put(ViewLoader.uuid(row, "run_id"),
@@ -89,7 +89,7 @@ public final class RunReader {
         return found;
     }
 
-    /** How many tasks that have not ended each agent of the roster has, in the workspace's newest 2,000 open runs. */
+    /** Open tasks per roster agent in the workspace's newest 2,000 open runs. */
     public Map<Integer, Integer> openTasksOfAgents(Connection c, UUID workspaceId) throws SQLException {
         Map<Integer, Integer> open = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(ReadSql.OPEN_TASKS_OF_AGENTS)) {
@@ -103,13 +103,15 @@ public final class RunReader {
         return open;
     }
 
-    /** Inputs of the run's steps that wait for signals of that name, or are yet to; expressions may be unresolved. */
+    /**
+     * Inputs of the run's open steps that wait or will wait for signals of that name; expressions may be unresolved.
+     */
     public List<JsonNode> signalInputs(Connection c, UUID workspaceId, UUID runId, String name) throws SQLException {
         return list(c, ReadSql.SIGNAL_INPUTS, ids(workspaceId, runId)).stream().<JsonNode>map(row -> row.path("input"))
                 .filter(input -> input.path("name").asString("").equals(name)).toList();
     }
 
-    /** The id of the run that bears the client's own id. */
+    /** The id of the run with the client's own id. */
     public Optional<UUID> byExternalId(Connection c, UUID workspaceId, String externalId) throws SQLException {
         return first(c, ReadSql.BY_EXTERNAL_ID, statement -> {
             statement.setObject(1, workspaceId);
@@ -118,9 +120,9 @@ public final class RunReader {
     }
 
     /**
-     * Newest first, without their plans, inputs and outputs. A page ends early when its runs' configurations are large.
+     * Newest first, without plans, inputs and outputs. A page ends early when its runs' configurations are large.
      *
-     * @throws BadCursorException when the cursor is none of ours
+     * @throws BadCursorException when the cursor is invalid
      */
     public Page runs(Connection c, UUID workspaceId, RunFilter filter, @Nullable String cursor, int limit)
             throws SQLException {
@@ -154,15 +156,15 @@ public final class RunReader {
         return new Page(items, null);
     }
 
-    /** The number of the run's last event: two rows by their keys, and nothing that a client sees changes without one. */
+    /** The number of the run's last event. Every change that a client sees has an event; costs two look-ups by key. */
     public Optional<Long> lastEvent(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.LAST_EVENT, ids(workspaceId, runId)).map(row -> row.get("last_seq").longValue());
     }
 
     /**
-     * What the status document is made of: {@code run_id, agent_slug, state, trigger, started_at, finished_at,
-     * current_step, steps_total, steps_completed, proposals_created, error_code, error_message}, and {@code attempt_number,
-     * last_seq}. The current step is the one that something was last heard of.
+     * The values of the status document: {@code run_id, agent_slug, state, trigger, started_at, finished_at,
+     * current_step, steps_total, steps_completed, proposals_created, error_code, error_message}, and {@code
+     * attempt_number, last_seq}. The current step is the one with the latest news.
      */
     public Optional<ObjectNode> status(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.STATUS, ids(workspaceId, runId));
@@ -177,11 +179,12 @@ public final class RunReader {
     }
 
     /**
+     *
      * In plan order.
      *
      * @param attempt null for the current one
-     * @param history whether also those that others have taken the place of
-     * @param after the task after which to go on; null to begin with the first
+     * @param history whether to include replaced rows
+     * @param after the task after which to continue; null to begin with the first
      */
     public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
@@ -192,17 +195,17 @@ public final class RunReader {
         return first(c, ReadSql.TASK, ids(workspaceId, taskId));
     }
 
-    /** The task's whole output as {@code output}, null while it has none; empty where there is no such task. */
+    /** The task's whole output as {@code output}, null while it has none; empty for an unknown task. */
     public Optional<ObjectNode> output(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.OUTPUT, ids(workspaceId, taskId));
     }
 
-    /** Whether a human has yet to approve a step of the task, or its output. */
+    /** Whether a step of the task, or its output, still needs a human's approval. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
-    /** The same of any task of an agent in the run's current attempt. */
+    /** The same for any task of an agent in the run's current attempt. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID runId, int agent) throws SQLException {
         return first(c, ReadSql.AGENT_ASKS_FOR_APPROVAL, statement -> {
             statement.setInt(1, agent);
@@ -212,11 +215,12 @@ public final class RunReader {
     }
 
     /**
+     *
      * In plan order.
      *
      * @param attempt null for the current one
-     * @param history whether also those of tasks' earlier attempts and of tasks that others have taken the place of
-     * @param after the step after which to go on; null to begin with the first
+     * @param history whether to include steps of tasks' earlier attempts and of replaced tasks
+     * @param after the step after which to continue; null to begin with the first
      */
     public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
@@ -227,15 +231,15 @@ public final class RunReader {
         return first(c, ReadSql.STEP, ids(workspaceId, stepId));
     }
 
-    /** What each lease of the step was given and came to, oldest first; at most 1,000. */
+    /** Input and result of each lease of the step, oldest first; at most 1,000. */
     public List<ObjectNode> stepAttempts(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
         return list(c, StepAttempts.SQL, ids(workspaceId, stepId));
     }
 
     /**
-     * What a run that another one has started may cost; empty where it has no parent any more, or no limit by it.
+     * A child run's budget; empty without a parent or its limit.
      *
-     * @param stopped whether it is held up because that, or its own limit, is used up
+     * @param stopped whether the run is held up because that, or its own limit, is used up
      */
     public record Allotment(UUID parentId, BigDecimal amount, boolean stopped) {}
 
@@ -256,7 +260,7 @@ public final class RunReader {
         return list(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit));
     }
 
-    /** As {@link #events}, completed steps with the number in which they completed. */
+    /** Like {@link #events}; completed steps have the number in which they completed. */
     public List<ObjectNode> eventsWithSteps(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
             throws SQLException {
         return list(c, ReadSql.EVENTS_WITH_STEPS, after(workspaceId, runId, afterSeq, limit));
@@ -266,7 +270,7 @@ public final class RunReader {
         return list(c, ReadSql.ATTEMPTS, ids(workspaceId, runId));
     }
 
-    /** The plans that the run has had, the one in force last; none before the first is made. */
+    /** The run's plans, the current one last; none before the first exists. */
     public List<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return list(c, ReadSql.PLANS, ids(workspaceId, runId));
     }
@@ -279,7 +283,7 @@ public final class RunReader {
         return list(c, ReadSql.ARTIFACTS, ids(workspaceId, runId));
     }
 
-    /** Where the bytes of one of the run's artifacts are. */
+    /** The location of the bytes of one of the run's artifacts. */
     public Optional<ArtifactFile> artifact(Connection c, UUID workspaceId, UUID runId, UUID artifactId)
             throws SQLException {
         return first(c, ReadSql.ARTIFACT, statement -> {
@@ -314,11 +318,12 @@ public final class RunReader {
     }
 
     /**
+     *
      * Tickets, newest first.
      *
-     * @param runId null for those of all runs
+     * @param runId null for all runs
      * @param state {@code open} or {@code resolved}; null for both
-     * @param after the ticket after which to go on; null to begin with the first
+     * @param after the ticket after which to continue; null to begin with the first
      */
     public List<ObjectNode> escalations(Connection c, UUID workspaceId, @Nullable UUID runId, @Nullable String state,
             @Nullable UUID after, int limit) throws SQLException {
@@ -335,14 +340,15 @@ public final class RunReader {
     }
 
     /**
-     * What a run was made of, for another one like it: {@code name, description, goal, plan, config, inputs} (their
-     * values), {@code tags, output, priority, agent_slug}; and {@code input_declarations, origin, state}. The plan is the one that it works on now.
+     * A run's mission, for another run like it: {@code name, description, goal, plan, config, inputs} (their values),
+     * {@code tags, output, priority, agent_slug}; and {@code input_declarations, origin, state}. The plan is the
+     * current one.
      */
     public Optional<ObjectNode> mission(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.MISSION, ids(workspaceId, runId));
     }
 
-    /** How many runs of the workspace have not ended, counted up to {@code most}. */
+    /** The number of open runs of the workspace, counted up to {@code most}. */
     public int openRuns(Connection c, UUID workspaceId, long most) throws SQLException {
         return first(c, ReadSql.OPEN_COUNT, statement -> {
             statement.setObject(1, workspaceId);
@@ -351,7 +357,7 @@ public final class RunReader {
     }
 
     /**
-     * How long until the workspace may create another run, if no more than so many may be created in any minute.
+     * Time until the workspace may create another run, under a limit per minute.
      *
      * @param most at least 1
      */
@@ -368,7 +374,7 @@ public final class RunReader {
                 .longValue();
     }
 
-    /** What a workspace uses: {@code open_runs, steps, runs_last_minute, storage_bytes}. */
+    /** A workspace's use: {@code open_runs, steps, runs_last_minute, storage_bytes}. */
     public ObjectNode use(Connection c, UUID workspaceId) throws SQLException {
         return first(c, ReadSql.USE, statement -> {
             for (int i = 1; i <= 4; i++) {
@@ -378,9 +384,9 @@ public final class RunReader {
     }
 
     /**
-     * Runs of the workspace that have not ended, by their ids.
+     * Open runs of the workspace, by id.
      *
-     * @param after the run after which to go on; null to begin with the first
+     * @param after the run after which to continue; null to begin with the first
      */
     public List<UUID> open(Connection c, UUID workspaceId, @Nullable UUID after, int limit) throws SQLException {
         return list(c, ReadSql.OPEN, statement -> {

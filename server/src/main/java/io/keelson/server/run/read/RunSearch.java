@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the runs that a filter means and that something can be done to. */
+/** Finds the runs that match a filter and allow an action. */
 public final class RunSearch {
 
-    /** What is to be done, and to which runs at all. */
+    /** The runs that an action applies to. */
     public enum Wanted {
         /** Those that have not ended. */
         OPEN("r.state_type <> 'terminal'"),
-        /** Those whose next attempt may be opened. */
+        /** Runs that may be retried. */
         FAILED("r.state = 'failed' and r.state_type = 'terminal' and r.state <> 'completed'");
 
         private final String sql;
@@ -30,7 +30,7 @@ public final class RunSearch {
         }
     }
 
-    /** A run and its place in the order of creation. */
+    /** A run and its position in the order of creation. */
     public record Place(Instant createdAt, UUID id) {}
 
     private static final String FROM = """
@@ -50,10 +50,10 @@ public final class RunSearch {
     private RunSearch() {}
 
     /**
-     * How many there are.
+     * Counts matching runs.
      *
-     * @param until runs that were created later do not count
-     * @param most more are not counted
+     * @param until ignores runs created later
+     * @param most upper bound of the count
      */
     public static long count(Connection c, UUID workspace, RunFilter filter, Wanted wanted, Instant until, long most)
             throws SQLException {
@@ -67,10 +67,10 @@ public final class RunSearch {
     }
 
     /**
-     * The newest of them.
+     * The newest matching runs.
      *
-     * @param until runs that were created later do not count
-     * @param after the run after which to go on; null for the first
+     * @param until ignores runs created later
+     * @param after the run after which to continue; null for the first
      */
     public static List<Place> next(Connection c, UUID workspace, RunFilter filter, Wanted wanted, Instant until,
             @Nullable Place after, int limit) throws SQLException {

@@ -7,7 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.UUID;
 
-/** Where a run that was made by nobody's trace belongs to the trace of whoever starts it. */
+/** Joins a run without a trace to the trace of the caller that starts it. */
 public final class RunTraces {
 
     private static final String LOCK = "select from run_heads where run_id = ? for no key update";
@@ -19,12 +19,12 @@ public final class RunTraces {
              where id = ? and (workspace_id = ?) is true and (state = 'created') is true and deleted_at is null
                and (origin ->> 'traceparent') is null""";
 
-    /** Views from before know nothing of it. */
+    /** Invalidates views, which do not know of it. */
     private static final String RAISE = "update run_heads set version_id = version_id + 1 where run_id = ?";
 
     private RunTraces() {}
 
-    /** Nothing changes where the run has been started, or knows of a trace. */
+    /** Changes nothing if the run has started or has a trace. */
     public static void join(Connection c, UUID workspace, UUID run, TraceParent trace) throws SQLException {
         try (PreparedStatement lock = c.prepareStatement(LOCK)) {
             lock.setObject(1, run);

@@ -28,17 +28,18 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What expressions may look at, and the expressions themselves as the tables keep them. */
+/** Reads the scopes of expressions, and the stored expressions. */
 public final class ScopeReader {
 
     /**
+     *
      * A task's expressions.
      *
      * @param attempt the run's attempt that it belongs to
      * @param key its id in the plan
-     * @param output JSON text; null when the task says nothing about its output
+     * @param output JSON text; null when the task has no output template
      * @param group true for a task with {@code for_each} itself
-     * @param label JSON text of what makes the titles of its items; null for none
+     * @param label JSON text of the template of its items' titles; null for none
      */
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
             @Nullable String output, boolean group, @Nullable String label) {}
@@ -47,33 +48,34 @@ public final class ScopeReader {
     public record Starter(UUID workspaceId, String name, int priority, String createdBy, RunTrace trace) {}
 
     /**
-     * What is to become of a run's plan.
+     * The inputs of replanning.
      *
      * @param workspace the run's
-     * @param plan as it is stored, of the version that it is at
+     * @param plan as stored, in the current version
      * @param finished ids of its tasks that have completed, which stay
      * @param inputs names of the run's inputs
-     * @param answer what the planner gave for a new plan; null when it gave nothing
+     * @param answer the planner's new plan; null for none
      * @param config the run's
      */
     public record Replan(UUID workspace, JsonNode plan, Set<String> finished, Set<String> inputs,
             @Nullable JsonNode answer, JsonNode config) {
 
-        /** True when it is the first plan of a run that was given none. */
+        /** True for the first plan of a run without one. */
         public boolean first() {
             return plan.path("version").asInt() == 0;
         }
     }
 
     /**
+     *
      * Which parts of a scope to read.
      *
      * @param tasks keys of the tasks to read; all when {@code allTasks}
      * @param steps names of the steps to read; all when {@code allSteps}
-     * @param output whether {@code .task.output}
-     * @param plan whether {@code .run.plan}
-     * @param failure whether {@code .failure}
-     * @param transcript whether {@code .transcript}
+     * @param output whether to read {@code .task.output}
+     * @param plan whether to read {@code .run.plan}
+     * @param failure whether to read {@code .failure}
+     * @param transcript whether to read {@code .transcript}
      */
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
             boolean output, boolean plan, boolean failure, boolean transcript) {}
@@ -98,8 +100,8 @@ public final class ScopeReader {
               from orchestration_runs where id = ?""";
 
     /**
-     * The child of a step; what its own children may still cost counts as charged. Of one that was deleted nobody will hear
-     * what becomes of those.
+     * The child of a step; budgets of its own open children count as charged. The children of a deleted run are not
+     * checked any more.
      */
     private static final String CHILD = """
             select r.state, r.output, r.error_code, r.error_message,
@@ -141,7 +143,7 @@ public final class ScopeReader {
 
     private static final String NAMED_TASKS = TASKS + " t.key = any (?)";
 
-    /** Those of the plan, without what the engine added to it. */
+    /** Tasks of the plan, without those that the engine added. */
     private static final String ALL_TASKS = TASKS + " t.group_id is null and t.key not like '.%' "
             + "order by t.sequence_number";
 
@@ -157,7 +159,7 @@ public final class ScopeReader {
                 task_type = 'planning' as planner
               from orchestration_tasks where id = ?""";
 
-    /** A task's output before it is judged: what its template made, else its last step's. */
+    /** A task's output before verification: its template's, else its last step's. */
     private static final String SUBMITTED = """
             select case when t.output_template is not null then t.output else %s end as output
               from orchestration_tasks t where t.id = ?""".formatted(ReadSql.lastOutput("t"));
@@ -184,7 +186,7 @@ public final class ScopeReader {
              order by t.sequence_number, t.item_index nulls first
              limit 100""";
 
-    /** Of a planner's work before this one, where its answer was no plan. */
+    /** The planner's previous answers that were no valid plan. */
     private static final String REFUSED = """
             select before.error_code, before.error_message as message, before.answer from orchestration_tasks own
               cross join lateral (
@@ -226,7 +228,7 @@ public final class ScopeReader {
                         TraceParent.parse(row.getString("traceparent")))));
     }
 
-    /** How the run is that a step has started. */
+    /** The state of a child run. */
     public Evaluation.ChildIs child(Connection c, UUID stepId) throws SQLException {
         return one(c, CHILD, stepId, row -> new Evaluation.ChildIs(RunState.of(row.getString("state")),
                 row.getBoolean("settled"), row.getString("output"), row.getLong("tokens"),
@@ -235,13 +237,13 @@ public final class ScopeReader {
                 Rows.optionalTime(row, "armed")));
     }
 
-    /** How the run is that has started this one. */
+    /** The state of the parent run. */
     public Evaluation.ParentIs parent(Connection c, UUID runId) throws SQLException {
         return one(c, PARENT, runId, row -> new Evaluation.ParentIs(row.getBoolean("waits"),
                 row.getBoolean("paused"), row.getInt("version_id")));
     }
 
-    /** What the run's newest planner answered, and what it answered on. */
+    /** The newest planner's answer, and its inputs. */
     public Replan replan(Connection c, UUID runId) throws SQLException {
         return one(c, REPLAN, runId, row -> {
             String answer = row.getString("answer");
@@ -253,12 +255,12 @@ public final class ScopeReader {
         });
     }
 
-    /** The plan's document; the run's row knows its version best. */
+    /** The plan's document; the version is from the run's row. */
     private static JsonNode plan(ResultSet row) throws SQLException {
         return ((ObjectNode) json(row, "plan")).put("version", row.getInt("plan_version"));
     }
 
-    /** JSON text with expressions that makes the run's output. */
+    /** The run's output template, JSON text with expressions. */
     public String runOutput(Connection c, UUID runId) throws SQLException {
         return one(c, RUN_OUTPUT, runId, row -> row.getString("output_template"));
     }
@@ -278,12 +280,11 @@ public final class ScopeReader {
     }
 
     /**
-     * How far the effect generations of what a {@code for_each} has fanned out into have come, in rows that others took the
-     * place of included.
+     * The latest effect generations of the children of a {@code for_each}, replaced rows included.
      *
-     * @param group what fans out
-     * @param items how many it has now
-     * @return by the items' indexes; without those that are in their first generation
+     * @param group the {@code for_each} task
+     * @param items its number of items now
+     * @return by the items' indexes; without children in their first generation
      */
     public Map<Integer, Integer> generations(Connection c, TaskText group, int items) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(GENERATIONS)) {
@@ -303,9 +304,10 @@ public final class ScopeReader {
 
     /**
      * The scope of an expression: {@code .inputs}, {@code .run}, {@code .tasks.<key>.output|state} of the run's current
-     * attempt, and for a task {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index}, and
-     * {@code .task} with {@code key}, {@code attempt}, {@code failure} (why its last attempt was not the last) and
-     * {@code output} (as handed in, before it is judged), and {@code .transcript}: its agent's turns. A planner at work sees {@code .run.plan} and {@code .failure}.
+     * attempt. A task also has {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index},
+     * and {@code .transcript}: its agent's turns. Its {@code .task} has {@code key}, {@code attempt}, {@code failure}
+     * (of its previous attempt) and {@code output} (before verification). A planner sees {@code .run.plan} and {@code
+     * .failure}.
      *
      * @param taskId null for the run's own output
      */
@@ -333,7 +335,7 @@ public final class ScopeReader {
         return scope;
     }
 
-    /** Adds what a task sees of itself; true when it is a planner's work. */
+    /** Adds the task's own values; true for a planner's task. */
     private static boolean own(Connection c, UUID taskId, Wanted wanted, ObjectNode scope) throws SQLException {
         ObjectNode task = scope.putObject("task");
         boolean planner = one(c, OWN, taskId, row -> {
@@ -396,7 +398,7 @@ public final class ScopeReader {
         }
     }
 
-    /** A later turn of a step takes the earlier one's place. */
+    /** A later turn of a step replaces the earlier one. */
     private static void states(PreparedStatement statement, String name, ObjectNode into) throws SQLException {
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
@@ -412,7 +414,7 @@ public final class ScopeReader {
         return text == null ? NullNode.getInstance() : TextColumns.tree(text);
     }
 
-    /** Takes the one row of an entity. */
+    /** Reads the one row of an entity. */
     @FunctionalInterface
     private interface Take<T extends @Nullable Object> {
         T from(ResultSet row) throws SQLException;

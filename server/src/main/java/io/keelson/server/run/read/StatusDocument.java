@@ -17,7 +17,7 @@ public final class StatusDocument {
 
     private StatusDocument() {}
 
-    /** @param row as {@link RunReader#status} answers it */
+    /** @param row as {@link RunReader#status} returns it */
     public static ObjectNode of(UUID run, ObjectNode row) {
         RunState state = RunState.of(row.get("state").stringValue());
         ObjectNode document = TextColumns.JSON.createObjectNode();
@@ -47,7 +47,7 @@ public final class StatusDocument {
                         row.path("error_retried").asBoolean(false));
     }
 
-    /** Of a run that is completed although parts of it failed, how many; the contract has no state of its own for it. */
+    /** The number of failed parts of a completed run; the contract has no state of its own for it. */
     private static @Nullable String error(ObjectNode row) {
         String code = row.path("error_code").asString("");
         if (code.isEmpty()) {

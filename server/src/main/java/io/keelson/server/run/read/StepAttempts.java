@@ -1,11 +1,11 @@
 package io.keelson.server.run.read;
 
-/** What each lease of a step was given and came to. */
+/** Input and result of each lease of a step. */
 final class StepAttempts {
 
     /**
-     * One row a lease: with its result, lost with its worker, or under way. What was recorded before inputs were has
-     * none where the plan's input has expressions.
+     * One row per lease: with its result, lost with its worker, or in progress. Results older than the column of inputs
+     * have none where the plan's input has expressions.
      */
     static final String SQL = """
             with step as materialized (

@@ -19,18 +19,19 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What remote workers need to know of steps, and who a step belongs to. */
+/** Reads steps for remote workers, and the owners of steps. */
 public final class StepWorkReader {
 
     /**
+     *
      * A step that runs under a lease.
      *
-     * @param name with the turn, as {@code StepRow.name()} says it
+     * @param name with the turn, as in {@code StepRow.name()}
      * @param input JSON text, expressions unresolved
      * @param effectKey stable over reclaims and infrastructure retries of one logical step
-     * @param deadline null when the holder got none
-     * @param previous what went wrong before; null for nothing
-     * @param details JSON text that an earlier holder's heartbeat left; null when none did
+     * @param deadline null for none
+     * @param previous the previous failure; null for none
+     * @param details JSON text of an earlier holder's heartbeat; null for none
      * @param trace of its run
      */
     public record StepWork(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
@@ -39,18 +40,19 @@ public final class StepWorkReader {
             @Nullable PreviousFailure previous, @Nullable String details, RunTrace trace) {}
 
     /**
-     * Who a step belongs to.
+     * The owner of a step.
      *
      * @param input JSON text of its input, where it has expressions; null elsewhere
      */
     public record Owner(UUID runId, UUID taskId, @Nullable String input) {}
 
     /**
+     *
      * A recorded result.
      *
      * @param failed whether it is a failure
      * @param hash of the output as it was reported; null for reported failures and for results of the server itself
-     * @param output JSON text as it was stored; null for failures
+     * @param output stored JSON text; null for failures
      */
     public record Recorded(boolean failed, @Nullable Long hash, @Nullable String output) {}
 
@@ -82,7 +84,7 @@ public final class StepWorkReader {
               left join step_progress p on p.step_id = s.id
              where s.id = any (?)""";
 
-    /** Who those steps that exist in the workspace belong to. */
+    /** The owners of existing steps of the workspace. */
     public Map<UUID, Owner> ownersOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(OWNERS)) {
             statement.setObject(1, workspaceId);
@@ -109,7 +111,7 @@ public final class StepWorkReader {
         return results;
     }
 
-    /** Those of the steps that exist, by id. */
+    /** The existing steps, by id. */
     public Map<UUID, StepWork> work(Connection c, Collection<UUID> stepIds) throws SQLException {
         Map<UUID, StepWork> found = new HashMap<>();
         ViewLoader.each(c, WORK, stepIds, row -> {

@@ -13,11 +13,11 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The turns that an agent has taken in its task's present attempt, in order, each with what it answered and what came of
- * the calls that it asked for. Bounded: of a long text the beginning is told, of a long story the end.
+ * The turns of an agent in its task's current attempt, in order, each with its answer and the results of its calls.
+ * Bounded: keeps the beginning of long texts and the end of long transcripts.
  */
 final class Transcript {
-    /** Chars of one answer or result, and of all of them together. */
+    /** Characters of one answer or result, and of all of them together. */
     private static final int TEXT = 32_768;
     private static final int WHOLE = 262_144;
     private static final int MAX_STEPS = 1_000;
@@ -63,24 +63,24 @@ final class Transcript {
         return document;
     }
 
-    /** What came of calls comes before the turn that asked for them, for the newest comes first. */
+    /** Rows come newest first, so results of calls precede the turn that asked for them. */
     private void take(ResultSet row) throws SQLException {
         boolean done = row.getString("state").equals("completed");
-        ObjectNode told = TextColumns.JSON.createObjectNode();
+        ObjectNode entry = TextColumns.JSON.createObjectNode();
         if (row.getString("kind").equals("call")) {
-            told.put("tool", row.getString("tool"));
+            entry.put("tool", row.getString("tool"));
             if (done) {
-                output(told, "output", row.getString("output"));
+                output(entry, "output", row.getString("output"));
             } else {
-                told.putObject("error").put("code", row.getString("error_code"))
+                entry.putObject("error").put("code", row.getString("error_code"))
                         .put("class", row.getString("error_class")).put("message", row.getString("error_message"));
             }
-            results.addFirst(told);
+            results.addFirst(entry);
         } else if (done) {
-            output(told, "answer", row.getString("output"));
-            results.forEach(told.putArray("results")::add);
+            output(entry, "answer", row.getString("output"));
+            results.forEach(entry.putArray("results")::add);
             results = new ArrayDeque<>();
-            turns.addFirst(told);
+            turns.addFirst(entry);
         }
         full = chars > WHOLE;
     }

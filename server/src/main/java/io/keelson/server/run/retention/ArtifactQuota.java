@@ -8,28 +8,27 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much a run and its workspace may still store. What is recorded counts, and with it what is stored for steps at work
- * and is recorded with their results ({@code artifact_reservations}); so the sums never rise but by {@link #take}, one at a time
- * in a workspace.
+ * The storage quotas of a run and its workspace. Recorded artifacts count, and reservations for running steps ({@code
+ * artifact_reservations}). So the sums rise only by {@link #take}, serially in a workspace.
  */
 public final class ArtifactQuota {
 
     /**
-     * What was left at one moment, in bytes; below zero where a bound came later than the artifacts.
+     * The remaining quota at one moment, in bytes; negative where a limit was set after the artifacts.
      *
-     * @param most that the workspace may store (its limit {@code storage_bytes}); null for no limit
+     * @param most the workspace's limit ({@code storage_bytes}); null for none
      * @param ofWorkspace null for no limit
-     * @param current whether the execution asked about is still at work; what one that is not stores is never recorded
+     * @param current whether the given execution still runs; artifacts of an ended one are never recorded
      */
     public record Left(long ofRun, @Nullable Long most, @Nullable Long ofWorkspace, boolean current) {
 
-        /** Whether so much may be stored. */
+        /** Whether that many bytes fit. */
         public boolean fits(long bytes) {
             return bytes <= ofRun && (ofWorkspace == null || bytes <= ofWorkspace);
         }
     }
 
-    /** Something stored for a step at work. */
+    /** A stored artifact of a running step. */
     public record Item(UUID workspaceId, UUID runId, UUID stepId, int leaseEpoch, String storageKey, long sizeBytes) {}
 
     private static final String LOCK = "select pg_advisory_xact_lock(hashtextextended('keelson artifacts ' || ?, 0))";
@@ -66,7 +65,7 @@ public final class ArtifactQuota {
 
     private static final String GIVE_BACK = "delete from artifact_reservations where storage_key = ?";
 
-    /** What is left at this moment; others may take it meanwhile. */
+    /** The remaining quota at this moment; concurrent reservations may reduce it. */
     public Left left(Connection c, Item item, long mostOfRun) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LEFT)) {
             statement.setObject(1, item.workspaceId);
@@ -86,10 +85,10 @@ public final class ArtifactQuota {
     }
 
     /**
-     * Takes the room if there is so much; in a transaction, until whose end nobody else of the workspace does.
+     * Reserves the item's size if it fits; until the transaction ends no other reservation is made in the workspace.
      *
-     * @return what was left before: nothing was taken where the item does not fit into it. What an execution stores that
-     *     is over takes none.
+     * @return the remaining quota before: nothing was reserved if the item does not fit. An ended execution reserves
+     *         nothing.
      */
     public Left take(Connection c, Item item, long mostOfRun) throws SQLException {
         execute(c, LOCK, item.workspaceId.toString());
@@ -102,7 +101,7 @@ public final class ArtifactQuota {
         return left;
     }
 
-    /** It was removed again before it was recorded. */
+    /** Releases the reservation of an artifact that was removed before it was recorded. */
     public void giveBack(Connection c, String storageKey) throws SQLException {
         execute(c, GIVE_BACK, storageKey);
     }

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * How artifacts end (specification: money §3): a while after their run, or when somebody deletes them. What is over is
- * marked; the content goes later, and what is left of it is found by {@link #unknown}.
+ * Ends artifacts (specification: money §3): some time after their run, or on request. Expired ones are marked, and
+ * their content is removed later. {@link #unknown} finds content without a record.
  */
 public final class ArtifactRetention {
 
@@ -54,7 +54,7 @@ public final class ArtifactRetention {
             update artifacts set deleted_at = coalesce(deleted_at, {now})
              where workspace_id = ? and run_id = ? and id = ?""");
 
-    /** It sees the artifact as it was; if it is marked at the same moment, its content stays for the grace. */
+    /** Sees the artifact before a concurrent mark; its content then stays for the grace. */
     private static final String ACCESS = now("""
             with pushed as (
                 update artifacts set expires_at = {now} + ? * interval '1 millisecond'
@@ -69,9 +69,9 @@ public final class ArtifactRetention {
     }
 
     /**
-     * Says until when the artifacts of runs that have ended are kept.
+     * Dates the artifacts of ended runs.
      *
-     * @param retention after the end of the run, for those that have no time of their own
+     * @param retention after the end of the run, for artifacts without their own
      */
     public int date(Connection c, Duration retention) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DATE)) {
@@ -80,7 +80,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** Marks what has expired, at most so many; returns how many. */
+    /** Marks expired ones, up to a maximum; returns their number. */
     public int expire(Connection c, int most) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(EXPIRE)) {
             clock.bind(statement, 1);
@@ -90,7 +90,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** What was marked so long ago that nobody reads it any more, and still has content. */
+    /** Artifacts that still have content and were marked so long ago that no read of them can be in progress. */
     public List<Removable> removable(Connection c, Duration grace, int most) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(REMOVABLE)) {
             clock.bind(statement, 1);
@@ -106,7 +106,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** Notes that the content of these is gone. */
+    /** Records that the content is gone. */
     public void removed(Connection c, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(REMOVED)) {
             clock.bind(statement, 1);
@@ -115,7 +115,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** Those of the store's keys that belong to nothing: stored, and then never recorded, or removed elsewhere. */
+    /** The store's keys without a record: content that was never recorded, or whose record is gone. */
     public List<String> unknown(Connection c, List<String> keys) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(UNKNOWN)) {
             statement.setArray(1, c.createArrayOf("text", keys.toArray()));
@@ -129,7 +129,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** Forgets uploads older than that. What became of them has a record of its own; the rest is unknown from then on. */
+    /** Deletes upload records older than that; afterwards unused uploads count as unknown. */
     public void dropUploads(Connection c, Duration age) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DROP_UPLOADS)) {
             clock.bind(statement, 1);
@@ -138,7 +138,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** Marks one for removal; false when there is no such artifact. Repeating it changes nothing. */
+    /** Marks one for removal; false for an unknown artifact. Idempotent. */
     public boolean delete(Connection c, UUID workspaceId, UUID runId, UUID id) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DELETE)) {
             clock.bind(statement, 1);
@@ -149,7 +149,7 @@ public final class ArtifactRetention {
         }
     }
 
-    /** Somebody reads it: it is kept for at least so long from now. False when it is over with it. */
+    /** Keeps the artifact for at least that time, for a read; false when it is marked. */
     public boolean access(Connection c, UUID id, Duration atLeast) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ACCESS)) {
             clock.bind(statement, 1);

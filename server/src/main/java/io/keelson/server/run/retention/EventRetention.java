@@ -16,34 +16,35 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How events end (specification: data-model.md): a while after their run they move to the archive, and later into files. A
- * method uses the connection it is given and does not commit.
+ * Ends events (specification: data-model.md): some time after their run they move to the archive, and later into files.
+ * Methods use the given connection and do not commit.
  */
 public final class EventRetention {
 
     /**
-     * What one look has found, in the order in which events came about.
+     * The result of one search, in the order of events.
      *
-     * @param last the event after which to go on; null where all that come are younger
+     * @param last the event after which to continue; null where all further ones are younger
      */
     public record Found(List<Ended> runs, @Nullable Long last) {}
 
-    /** A run all of whose time is over. */
+    /** A run whose retention has ended. */
     public record Ended(UUID workspaceId, UUID runId) {}
 
     /**
+     *
      * Events as text.
      *
      * @param lines JSON, one event each
      * @param lastSeq of the last one; 0 for none
-     * @param count how many
+     * @param count of the lines
      */
     public record Lines(byte[] lines, long firstSeq, long lastSeq, int count) {}
 
     /** A file of a run's events, JSON Lines, all from the first to the last. */
     public record File(long firstSeq, long lastSeq, long sizeBytes, String sha256, String storageKey) {}
 
-    /** One that is the only place where they are. */
+    /** A file that is the only copy of its events. */
     public record Export(File file, Instant exportedAt) {}
 
     private static final String LOOK = """
@@ -60,7 +61,7 @@ public final class EventRetention {
 
     private static final String ARCHIVE = "select keelson_archive_events(?, ?)";
 
-    /** Only one run's that has nothing left that is yet to be archived. */
+    /** Only of a run without events that are yet to be archived. */
     private static final String READ = """
             select a.seq, (to_jsonb(a) - 'xid')::text as line
               from orchestration_events_archive a
@@ -89,7 +90,7 @@ public final class EventRetention {
         this.clock = clock;
     }
 
-    /** Until the transaction ends nobody else may; false when somebody else does. */
+    /** Takes the lock of event retention until the transaction ends; false when another node has it. */
     public boolean mine(Connection c) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(TRY_LOCK); ResultSet row = s.executeQuery()) {
             return row.next() && row.getBoolean(1);
@@ -97,10 +98,10 @@ public final class EventRetention {
     }
 
     /**
-     * Goes through the next events and finds their runs that ended so long ago.
+     * Searches the next events for runs that ended before that age.
      *
      * @param archived whether in the archive, instead of among the newer ones
-     * @param after the event after which to go on; 0 for the first
+     * @param after the event after which to continue; 0 for the first
      */
     public Found ended(Connection c, boolean archived, Duration age, long after, int most) throws SQLException {
         List<Ended> runs = new ArrayList<>();
@@ -113,7 +114,7 @@ public final class EventRetention {
             try (ResultSet row = s.executeQuery()) {
                 while (row.next()) {
                     if (row.getBoolean("young")) {
-                        return new Found(runs, null); // and whatever comes after it is no older
+                        return new Found(runs, null); // all further events are at least as young
                     }
                     last = row.getLong("id");
                     Ended each = new Ended(ViewLoader.uuid(row, "workspace_id"), ViewLoader.uuid(row, "run_id"));
@@ -126,7 +127,7 @@ public final class EventRetention {
         return new Found(runs, last);
     }
 
-    /** Moves events of a run to the archive, at most so many; returns how many. */
+    /** Moves events of a run to the archive, up to a maximum; returns their number. */
     public int archive(Connection c, UUID run, int most) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(ARCHIVE)) {
             s.setObject(1, run);
@@ -138,7 +139,7 @@ public final class EventRetention {
         }
     }
 
-    /** The next events of a run in the archive; none where it has some that are not there yet. */
+    /** The next archived events of a run; none while some of its events are not archived. */
     public Lines lines(Connection c, UUID run, long after, int most) throws SQLException {
         StringBuilder lines = new StringBuilder();
         long first = 0;
@@ -160,7 +161,7 @@ public final class EventRetention {
         return new Lines(lines.toString().getBytes(StandardCharsets.UTF_8), first, last, count);
     }
 
-    /** Notes a file and removes from the archive what stands in it. The time of the export is the database's. */
+    /** Records a file and deletes its events from the archive. The time of the export is the database's. */
     public void exported(Connection c, UUID id, Ended of, File file) throws SQLException {
         long first = file.firstSeq();
         long last = file.lastSeq();

@@ -11,9 +11,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes runs out of sight for good. What a run was stays on record, as its ledger does; nobody reads it any more, and no
- * command finds it: its head's version is raised under the same lock that every commit takes, so that whatever was decided
- * on a view from before is decided again, and then there is no run.
+ * Deletes runs from all reads, for good; their rows and ledger entries stay. Raises the version of the run's head under
+ * the lock of commits. A command that was decided on an older view is therefore decided again, and finds no run.
  */
 public final class RunDeletion {
 
@@ -27,7 +26,7 @@ public final class RunDeletion {
     private static final String HIDE = now("""
             update orchestration_runs set deleted_at = {now}, external_id = null where id = ?""");
 
-    /** Who has started it may wait for it to hear of what it has started itself. */
+    /** Informs the parent, which may wait for the run's own children. */
     private static final String TELL_PARENT = now("""
             insert into timers (kind, subject, run_id, due_at)
             select 'evaluate_child', parent_step_id, parent_run_id, {now} from run_parents where run_id = ?
@@ -55,7 +54,7 @@ public final class RunDeletion {
         this.clock = clock;
     }
 
-    /** @param deleted whether somebody had deleted it before; nothing was done then */
+    /** @param deleted whether it was already deleted; nothing was done then */
     public record Found(RunState state, boolean deleted) {}
 
     private static String now(String sql) {
@@ -63,9 +62,9 @@ public final class RunDeletion {
     }
 
     /**
-     * Deletes the run where it has ended; otherwise nothing is changed. Its external id is free again.
+     * Deletes an ended run; does not change an open one. Releases its external id.
      *
-     * @return the run as it was found; empty where the workspace never had one
+     * @return the run as found; empty if unknown in the workspace
      */
     public Optional<Found> delete(Connection c, UUID workspace, UUID run) throws SQLException {
         execute(c, LOCK, run, false);

@@ -8,12 +8,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
 
-/** {@code upload_slots}: how many uploads a workspace has at a time, on whichever servers. */
+/** {@code upload_slots}: limits concurrent uploads of a workspace, on all servers together. */
 public final class UploadSlots {
 
-    /** At a time in one workspace (specification: money §3). */
+    /** Maximum per workspace (specification: money §3). */
     public static final int MAX_UPLOADS = 10;
-    /** Whoever is not heard of for so long has lost its slot: longer than the longest silence of a sender. */
+    /** A slot expires after this time without a sign of its upload; longer than the longest pause of a sender. */
     public static final Duration LEASE = Duration.ofMinutes(3);
 
     private static final String LOCK = "select pg_advisory_xact_lock(hashtextextended('keelson uploads ' || ?, 0))";
@@ -60,7 +60,7 @@ public final class UploadSlots {
         }
     }
 
-    /** Says that the upload goes on; false when the slot is lost. */
+    /** Extends the slot; false when it is lost. */
     public boolean keep(Connection c, UUID workspaceId, UUID holder) throws SQLException {
         try (PreparedStatement keep = c.prepareStatement(KEEP)) {
             clock.bind(keep, 1);

@@ -13,10 +13,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** {@code artifact_uploads}: what workers have stored for steps at work, until a result names it. */
+/** {@code artifact_uploads}: uploads of workers for running steps, until a result names them. */
 public final class Uploads {
 
-    /** One of them, for the execution that it was uploaded in. */
+    /** An upload of one execution. */
     public record Uploaded(UUID stepId, int leaseEpoch, NewArtifact artifact) {}
 
     private static final String INSERT = """

@@ -73,7 +73,7 @@ final class BinaryOut {
         }
     }
 
-    /** A time by itself, in microseconds. */
+    /** A time without its length, in microseconds. */
     void time(Instant value) {
         int8((value.getEpochSecond() - SECONDS_TO_2000) * 1_000_000 + value.getNano() / 1_000);
     }
@@ -84,7 +84,7 @@ final class BinaryOut {
         size += 4;
     }
 
-    /** Writes over what stands at that position. */
+    /** Overwrites the four bytes at that position. */
     void int4At(int position, int value) {
         ByteConverter.int4(bytes, position, value);
     }

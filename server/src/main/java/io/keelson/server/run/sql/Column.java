@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Column<T>(String name, Element type, Function<T, @Nullable Object> value) {
 
-    /** What a column may hold; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant. */
+    /** The type of a column; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant. */
     public enum Element {
         UUID(2950), TEXT(25), JSONB(3802), INT4(23), INT8(20), FLOAT8(701), NUMERIC(1700), BOOL(16), TIMESTAMPTZ(1184);
 
@@ -26,7 +26,7 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
             this.oid = oid;
         }
 
-        /** The number that PostgreSQL knows the type by, the same everywhere. */
+        /** PostgreSQL's number of the type, the same everywhere. */
         int oid() {
             return oid;
         }
@@ -37,12 +37,12 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
         }
     }
 
-    /** The same column of rows that have this one's row as a part. */
+    /** The same column for rows that contain this one's row. */
     public <S> Column<S> of(Function<S, T> part) {
         return new Column<>(name, type, row -> value.apply(part.apply(row)));
     }
 
-    /** Some columns and then others. */
+    /** Concatenates columns. */
     @SafeVarargs
     public static <T> List<Column<T>> joined(List<Column<T>>... all) {
         return Stream.of(all).flatMap(List::stream).toList();
@@ -52,17 +52,17 @@ public record Column<T>(String name, Element type, Function<T, @Nullable Object>
         return new Column<>(name, Element.UUID, value::apply);
     }
 
-    /** Text with what the database cannot store replaced. */
+    /** Text; replaces characters that the database cannot store. */
     public static <T> Column<T> text(String name, Function<T, @Nullable String> value) {
         return new Column<>(name, Element.TEXT, row -> TextColumns.storable(value.apply(row)));
     }
 
-    /** A word of our own, such as a state, that needs no cleaning. */
+    /** A word of ours, such as a state, without characters to replace. */
     public static <T> Column<T> word(String name, Function<T, @Nullable String> value) {
         return new Column<>(name, Element.TEXT, value::apply);
     }
 
-    /** Text that is cut to what its column holds. */
+    /** Text that is cut to the column's length. */
     public static <T> Column<T> text(String name, int most, Function<T, @Nullable String> value) {
         return new Column<>(name, Element.TEXT, row -> TextColumns.clip(TextColumns.storable(value.apply(row)), most));
     }

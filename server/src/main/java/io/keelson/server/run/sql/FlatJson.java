@@ -5,8 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text of a flat JSON object, as events carry it: strings, numbers, booleans, lists and maps of them. There is one per
- * event, and a mapper took a twelfth of the committers' time for them (docs/adr/0011).
+ * Writes flat JSON objects for events: strings, numbers, booleans, lists and maps of them. There is one per event, and
+ * a mapper took a twelfth of the committers' time (docs/adr/0011).
  */
 public final class FlatJson {
     private static final String HEX = "0123456789abcdef";

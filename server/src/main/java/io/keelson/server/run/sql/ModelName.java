@@ -3,7 +3,7 @@ package io.keelson.server.run.sql;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** The model that a step's input names before it is resolved: its member {@code model}, where that is plain text. */
+/** The model in a step's unresolved input: its member {@code model}, if that is plain text. */
 public final class ModelName {
     private static final String MEMBER = "model";
     private static final int MAX_LENGTH = 255;
@@ -11,7 +11,7 @@ public final class ModelName {
     private ModelName() {}
 
     /**
-     * Empty for none. Inputs that have not even the word are not read.
+     * Empty for none. Does not parse inputs without the word.
      *
      * @param input JSON text
      */

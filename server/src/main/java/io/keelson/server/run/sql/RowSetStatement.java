@@ -14,15 +14,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One SQL statement over any number of rows, which it gets as one array of a row type that the migrations make, or over a
- * single row of that type. In its text {@code {rows}} stands for those rows as a table {@code u}, {@code {count}} for
- * their number, {@code {now}} for the time: the one given, or the database's clock; {@code {clock}} for what must be near
- * it.
+ * One SQL statement over any number of rows, passed as one array of a row type of the schema, or over a single row of
+ * that type. In its text {@code {rows}} is a table {@code u} of those rows, {@code {count}} their number, {@code {now}}
+ * the given time or the database's clock, and {@code {clock}} the time that must be near it.
  *
  * @param <T> a row
  */
 public final class RowSetStatement<T> {
-    /** The SQLSTATE of a statement that touched another number of rows than it must. */
+    /** The SQLSTATE of a statement that touched an unexpected number of rows. */
     public static final String OVERTAKEN = "KE001";
 
     private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now|clock)}");
@@ -57,10 +56,10 @@ public final class RowSetStatement<T> {
     }
 
     /**
-     * An UPDATE in the form of a MERGE, of rows that must all be there. It fails as {@link #OVERTAKEN} where one is not, as
-     * {@link #ofAll} does; counting rows costs as much as changing one.
+     * An UPDATE in the form of a MERGE, of rows that must all exist. Fails with {@link #OVERTAKEN} otherwise, like
+     * {@link #ofAll}, whose count costs as much as changing one row.
      *
-     * @param key the column that the rows are found by
+     * @param key the column that identifies the rows
      * @param template the MERGE as far as its {@code when matched}
      */
     public static <T> RowSetStatement<T> ofEach(String rowType, String key, String template, List<Column<T>> columns) {
@@ -78,8 +77,8 @@ public final class RowSetStatement<T> {
     }
 
     /**
-     * A statement that must touch as many rows as it is given. It fails as {@link #OVERTAKEN} otherwise, so that nothing
-     * that comes after it in its message is done.
+     * A statement that must touch as many rows as it is given. Fails with {@link #OVERTAKEN} otherwise, so that the
+     * rest of its message is skipped.
      */
     @SafeVarargs
     public static <T> RowSetStatement<T> ofAll(String rowType, String template, Column<T>... columns) {
@@ -95,10 +94,10 @@ public final class RowSetStatement<T> {
     }
 
     /**
-     * When something is done.
+     * The time of a statement.
      *
-     * @param now the time by which it was decided, null for the database's
-     * @param clock the time it is now, null for the database's
+     * @param now the time of the decision, null for the database's
+     * @param clock the current time, null for the database's
      */
     public record Moment(@Nullable Instant now, @Nullable Instant clock) {}
 
@@ -115,7 +114,8 @@ public final class RowSetStatement<T> {
         }
 
         /**
-         * A single row is a parameter by itself: to look its place up costs the database a third less than by an array.
+         * The SQL text. A single row is a parameter by itself: a look-up by it costs the database a third less than by
+         * an array.
          *
          * @param alone true where a single row may come in that form
          */
@@ -145,7 +145,7 @@ public final class RowSetStatement<T> {
         return columns;
     }
 
-    /** How many rows the database says it touched; 0 without asking it when there are none. */
+    /** The number of touched rows; 0 without a query when there are no rows. */
     public int execute(Connection c, Collection<? extends T> rows, @Nullable Instant now) throws SQLException {
         if (rows.isEmpty()) {
             return 0;

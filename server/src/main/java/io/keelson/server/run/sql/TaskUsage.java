@@ -1,8 +1,8 @@
 package io.keelson.server.run.sql;
 
 /**
- * SQL for what a task {@code t} has used. An open task's own row is written only when the task itself changes, so its use is
- * the sum over its steps.
+ * SQL for the use of a task {@code t}. An open task's own row is written only when the task itself changes, so its use
+ * is the sum over its steps.
  */
 public final class TaskUsage {
     public static final String TOKENS = used("least(coalesce(sum(s.tokens), 0), 2147483647)::integer", "tokens_used");

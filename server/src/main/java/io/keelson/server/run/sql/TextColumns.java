@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Texts on their way into columns and back: what PostgreSQL refuses is replaced, what is too long is cut. */
+/** Converts texts to and from columns: replaces what PostgreSQL refuses, and cuts what is too long. */
 public final class TextColumns {
     public static final JsonMapper JSON = ExactJson.MAPPER.rebuild()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
@@ -20,7 +20,7 @@ public final class TextColumns {
 
     private TextColumns() {}
 
-    /** The texts of values that come again and again. */
+    /** Caches the texts of recurring values. */
     public static final class Memo<T> extends LinkedHashMap<T, String> {
         private static final long serialVersionUID = 1L;
         private static final int MAX_CACHED = 200;
@@ -45,7 +45,7 @@ public final class TextColumns {
         return text == null ? null : SafeText.clean(text);
     }
 
-    /** JSON text that jsonb takes: it refuses NUL and lone surrogates, escaped ones included. */
+    /** JSON text that jsonb accepts: it refuses NUL and lone surrogates, escaped ones included. */
     static @Nullable String storableJson(@Nullable String json) {
         if (json == null) {
             return null;
@@ -62,7 +62,7 @@ public final class TextColumns {
         return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
     }
 
-    /** An output in few words: a string as it is, anything else as JSON text. */
+    /** A short form of an output: a string as it is, anything else as JSON text. */
     public static @Nullable String summary(@Nullable String json) {
         if (json == null || !json.startsWith("\"")) {
             return json;
@@ -70,7 +70,7 @@ public final class TextColumns {
         return JSON.readTree(json).asString();
     }
 
-    /** Tokens of a task or a run as far as PRD-101's INTEGER can tell. */
+    /** Tokens of a task or a run, limited to PRD-101's INTEGER. */
     public static int clamp(long tokens) {
         return (int) Math.min(tokens, Integer.MAX_VALUE);
     }

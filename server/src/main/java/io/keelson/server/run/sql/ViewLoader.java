@@ -19,10 +19,10 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Views on their way out of the database: every table adds its rows to those that are there already. */
+/** Views being loaded from the database: each table adds its rows to those already present. */
 public final class ViewLoader {
 
-    /** Takes one row of a result. */
+    /** Reads one row of a result. */
     @FunctionalInterface
     public interface Row {
         void take(ResultSet row) throws SQLException;
@@ -31,12 +31,12 @@ public final class ViewLoader {
     public final Map<UUID, RunView> views = new LinkedHashMap<>();
     public final Map<UUID, AgentRow> agents = new HashMap<>();
     public final Map<UUID, TaskRow> tasks = new HashMap<>();
-    /** Runs with proposals that wait for an answer. */
+    /** Runs with pending proposals. */
     public final List<UUID> proposing = new ArrayList<>();
-    /** Runs that others have started, and runs that have started others. */
+    /** Child runs, and runs that have children. */
     public final List<UUID> started = new ArrayList<>();
     public final List<UUID> starting = new ArrayList<>();
-    /** Runs that were sent signals. */
+    /** Runs that have received signals. */
     public final List<UUID> signalled = new ArrayList<>();
 
     public RunView view(ResultSet row) throws SQLException {

@@ -12,25 +12,25 @@ class FeedWatermarkTest {
 
     @Test
     void oneLookIsEnoughWithoutWriters() {
-        assertThat(marks.told(new Look(7, 100, 100))).isEqualTo(7);
-        assertThat(marks.told(new Look(7, 0, 100))).isEqualTo(7);
+        assertThat(marks.advance(new Look(7, 100, 100))).isEqualTo(7);
+        assertThat(marks.advance(new Look(7, 0, 100))).isEqualTo(7);
     }
 
     @Test
     void idsOfOpenTransactionsAreNotSettled() {
-        assertThat(marks.told(new Look(7, 100, 100))).isEqualTo(7);
-        assertThat(marks.told(new Look(9, 102, 101))).isEqualTo(7);
-        assertThat(marks.told(new Look(12, 105, 101))).isEqualTo(7);
-        assertThat(marks.told(new Look(12, 0, 103))).isEqualTo(9);
-        assertThat(marks.told(new Look(12, 0, 105))).isEqualTo(12);
+        assertThat(marks.advance(new Look(7, 100, 100))).isEqualTo(7);
+        assertThat(marks.advance(new Look(9, 102, 101))).isEqualTo(7);
+        assertThat(marks.advance(new Look(12, 105, 101))).isEqualTo(7);
+        assertThat(marks.advance(new Look(12, 0, 103))).isEqualTo(9);
+        assertThat(marks.advance(new Look(12, 0, 105))).isEqualTo(12);
     }
 
     @Test
     void howeverLongItStaysOpenTheLastLookCounts() {
-        assertThat(marks.told(new Look(1, 10, 10))).isEqualTo(1);
+        assertThat(marks.advance(new Look(1, 10, 10))).isEqualTo(1);
         for (int i = 0; i < 10_000; i++) {
-            assertThat(marks.told(new Look(2 + i, 12 + i, 11))).isEqualTo(1);
+            assertThat(marks.advance(new Look(2 + i, 12 + i, 11))).isEqualTo(1);
         }
-        assertThat(marks.told(new Look(10_001, 0, 20_000))).isEqualTo(10_001);
+        assertThat(marks.advance(new Look(10_001, 0, 20_000))).isEqualTo(10_001);
     }
 }
