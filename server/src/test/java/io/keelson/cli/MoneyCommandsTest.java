@@ -125,13 +125,13 @@ class MoneyCommandsTest {
                 .containsExactly("key " + key + " is revoked");
         inProcessCli.lines("workspaces", "limits", "acme", "--limit", "steps=none");
         assertThat(inProcessCli.lines("workspaces", "folders", "acme"))
-                .contains("folders              as the server's settings say");
+                .contains("folders              from the server's settings");
         assertThat(inProcessCli.lines("workspaces", "folders", "acme", "/srv/acme", "/srv/shared"))
                 .contains("folders              /srv/acme  /srv/shared");
         assertThat(inProcessCli.lines("workspaces", "folders", "acme", "--none")).contains("folders              none");
         assertThat(inProcessCli.run("workspaces", "folders", "acme", "/srv", "--none").code()).isEqualTo(2);
         assertThat(inProcessCli.lines("workspaces", "folders", "acme", "--of-server"))
-                .contains("folders              as the server's settings say");
+                .contains("folders              from the server's settings");
         inProcessCli.lines("workspaces", "close", made.json().get("id").stringValue());
 
         assertThat(inProcessCli.lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")

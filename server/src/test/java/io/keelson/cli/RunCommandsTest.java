@@ -403,7 +403,8 @@ class RunCommandsTest {
     void aMissionIsValidWhereARunCanBeMadeOfIt() throws Exception {
         Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
         String shipIt = inProcessCli.mission("goal: Ship it\nkind: shipping\ninput: {version: '1.4'}\n");
-        assertThat(InProcessCli.run(alone, "validate", shipIt).out()).contains("its plan comes from a planner or the template of its type");
+        assertThat(InProcessCli.run(alone, "validate", shipIt).out())
+                .contains("its plan comes from a planner or the template of its type");
         assertThat(inProcessCli.run("validate", shipIt).err()).contains("/input/version", "(line 4)",
                 "no recipe of the kind 'shipping'");
         inProcessCli.lines("recipes", "create", inProcessCli.mission("""

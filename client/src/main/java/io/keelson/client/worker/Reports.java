@@ -181,7 +181,8 @@ final class Reports {
     private Duration later(List<Report> part, KeelsonException e) {
         queue.addAll(part);
         Duration delay = backoff.next(e.retryAfter());
-        LOG.log(Level.WARNING, "could not deliver {0} results, retrying in {1}: {2}", part.size(), delay, e.getMessage());
+        LOG.log(Level.WARNING, "could not deliver {0} results, retrying in {1}: {2}", part.size(), delay,
+                e.getMessage());
         return delay;
     }
 }

@@ -160,7 +160,8 @@ public final class Worker implements AutoCloseable {
         } catch (RuntimeException e) {
             Duration delay = backoff.next(e instanceof KeelsonException refusal ? refusal.retryAfter() : null);
             if (!stopping()) {
-                LOG.log(Level.WARNING, "worker {0} cannot claim steps, retrying in {1}: {2}", id, delay, e.getMessage());
+                LOG.log(Level.WARNING, "worker {0} cannot claim steps, retrying in {1}: {2}", id, delay,
+                        e.getMessage());
             }
             return delay;
         }

@@ -39,7 +39,8 @@ final class DatabaseChecks {
                             : "correct KEELSON_DATABASE_URL or the database, then check again"));
         } catch (IOException e) {
             return List
-                    .of(CheckResult.fail("database", "no temporary folder: " + e, "free space in the temporary folder"));
+                    .of(CheckResult.fail("database", "no temporary folder: " + e,
+                            "free space in the temporary folder"));
         }
     }
 

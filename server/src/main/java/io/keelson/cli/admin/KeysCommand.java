@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "keys", description = "Lists the API keys of the workspace, newest first. A key itself is shown once, when it is created.",
+@Command(name = "keys",
+        description = "Lists the API keys of the workspace, newest first. A key itself is shown once, when it is created.",
         subcommands = {KeysCreateCommand.class, KeysGenerateCommand.class, KeysRotateCommand.class,
                 KeysRevokeCommand.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson keys", "  keelson keys --workspace acme",

@@ -34,7 +34,8 @@ final class WorkspacesCreateCommand extends CliCommand {
         });
         try (ServerConnection server = link()) {
             WorkspacesCommand.show(this, server.keelson().workspaces().create(name, most));
-            note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \"" + name + "\"");
+            note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \"" + name
+                    + "\"");
             return ExitCode.OK;
         }
     }

@@ -20,7 +20,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "tools", description = "Lists the tools that steps can use, or shows one with its JSON Schemas. Built-in tools need no server.", footerHeading = "%nExamples:%n",
+@Command(name = "tools",
+        description = "Lists the tools that steps can use, or shows one with its JSON Schemas. Built-in tools need no server.",
+        footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson tools",
                 "  keelson tools files.list",

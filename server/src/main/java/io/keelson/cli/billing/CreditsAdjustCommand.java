@@ -18,7 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "adjust", description = "Moves an amount from one account to another to correct an error. Reserved amounts belong to open attempts and cannot be corrected.",
+@Command(name = "adjust",
+        description = "Moves an amount from one account to another to correct an error. Reserved amounts belong to open attempts and cannot be corrected.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson credits adjust 3.5 --from spent --to available --reason \"charged for an outage\"",
                 "  keelson credits adjust 100 --from available --to funding --reason \"granted by mistake\""})

@@ -11,7 +11,8 @@ import io.keelson.server.StartupException;
 import java.util.List;
 import picocli.CommandLine.Command;
 
-@Command(name = "credits", description = "Shows the credits of the workspace: available, reserved by open attempts, and spent. 1 credit is 1 USD.",
+@Command(name = "credits",
+        description = "Shows the credits of the workspace: available, reserved by open attempts, and spent. 1 credit is 1 USD.",
         subcommands = {CreditsGrantCommand.class, CreditsAdjustCommand.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson credits", "  keelson credits grant 250 --reason \"budget of May\"",
                 "  keelson credits --json | jq .available"})

@@ -29,7 +29,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "ledger", description = "Lists the credit transfers of the workspace, newest first, or the reservations, charges and refunds of one run, oldest first.",
+@Command(name = "ledger",
+        description = "Lists the credit transfers of the workspace, newest first, or the reservations, charges and refunds of one run, oldest first.",
         subcommands = LedgerVerifyCommand.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "prices", description = "Lists the prices of this installation in USD: of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
+@Command(name = "prices",
+        description = "Lists the prices of this installation in USD: of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
         subcommands = {PricesSetCommand.class, PricesRemoveCommand.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson prices", "  keelson prices set model large 2.5",
                 "  keelson prices --at 3      # the list that an entry of the ledger names"})

@@ -10,7 +10,9 @@ import java.math.BigDecimal;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "set", description = "Sets the price of a tool (per call) or of a model (per million tokens) for future charges.", footerHeading = "%nExamples:%n",
+@Command(name = "set",
+        description = "Sets the price of a tool (per call) or of a model (per million tokens) for future charges.",
+        footerHeading = "%nExamples:%n",
         footer = {"  keelson prices set model large 2.5", "  keelson prices set tool web.search 0.01"})
 final class PricesSetCommand extends CliCommand {
 

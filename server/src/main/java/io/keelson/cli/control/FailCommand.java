@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "fail", description = "Ends a run as failed. Running steps are interrupted; `retry` can start the run again.",
+@Command(name = "fail",
+        description = "Ends a run as failed. Running steps are interrupted; `retry` can start the run again.",
         footerHeading = "%nExamples:%n", footer = "  keelson fail latest --reason \"the figures are wrong\"")
 public final class FailCommand extends ActionCommand {
 

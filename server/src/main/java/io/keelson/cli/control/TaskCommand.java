@@ -13,10 +13,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "task", description = "Approves, rejects, retries, cancels or skips one task of a run.", footerHeading = "%nExamples:%n", footer = {
-        "  keelson task approve latest/draft --watch",
-        "  keelson task reject latest/draft --again --reason \"shorter, please\"",
-        "  keelson task retry latest/fetch          # now, instead of after its backoff"})
+@Command(name = "task", description = "Approves, rejects, retries, cancels or skips one task of a run.",
+        footerHeading = "%nExamples:%n", footer = {
+                "  keelson task approve latest/draft --watch",
+                "  keelson task reject latest/draft --again --reason \"shorter, please\"",
+                "  keelson task retry latest/fetch          # now, instead of after its backoff"})
 public final class TaskCommand extends RunChange {
 
     private static final int CONFLICT = 409;

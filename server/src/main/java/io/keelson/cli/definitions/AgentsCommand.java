@@ -142,7 +142,8 @@ public final class AgentsCommand extends CliCommand {
         }
     }
 
-    @Command(name = "delete", description = "Removes an agent from the roster. It still executes tasks already assigned.")
+    @Command(name = "delete",
+            description = "Removes an agent from the roster. It still executes tasks already assigned.")
     static final class Delete extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")

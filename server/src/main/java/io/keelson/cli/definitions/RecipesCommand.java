@@ -121,7 +121,8 @@ public final class RecipesCommand extends CliCommand {
         }
     }
 
-    @Command(name = "create", description = "Stores a mission file as a recipe, or as a new version of the recipe with its name.")
+    @Command(name = "create",
+            description = "Stores a mission file as a recipe, or as a new version of the recipe with its name.")
     static final class Create extends CliCommand {
 
         @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")

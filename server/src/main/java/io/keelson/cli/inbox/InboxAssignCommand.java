@@ -18,7 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "assign", description = "Assigns an inbox item and sets its due time. With neither, removes both, so that the run's own due time applies.",
+@Command(name = "assign",
+        description = "Assigns an inbox item and sets its due time. With neither, removes both, so that the run's own due time applies.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 ann --due 4h",
                 "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 --due 2d     # due time only",

@@ -35,7 +35,8 @@ public final class InboxCommand extends CliCommand {
     @Option(names = "--mine", description = "Only items assigned to you.")
     boolean mine;
 
-    @Option(names = "--assignee", paramLabel = "WHO", description = "Only items assigned to WHO; @none for unassigned ones.")
+    @Option(names = "--assignee", paramLabel = "WHO",
+            description = "Only items assigned to WHO; @none for unassigned ones.")
     @Nullable String assignee;
 
     @Option(names = "--kind", paramLabel = "KIND",

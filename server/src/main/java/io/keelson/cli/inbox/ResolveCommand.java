@@ -17,7 +17,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "resolve", description = "Answers an escalation ticket; the run continues when its last ticket is answered.",
+@Command(name = "resolve",
+        description = "Answers an escalation ticket; the run continues when its last ticket is answered.",
         footerHeading = "%nExamples:%n", footer = {"  keelson resolve latest resume --watch      # and follow the run",
                 "  keelson resolve latest skip --reason \"not needed this week\""})
 public final class ResolveCommand extends RunChange {

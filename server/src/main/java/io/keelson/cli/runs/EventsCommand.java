@@ -44,7 +44,8 @@ public final class EventsCommand extends CliCommand {
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest; all runs when not given.")
     @Nullable String run;
 
-    @Option(names = "--follow", description = "Follow new events: of a run until it ends, of the workspace until interrupted and without earlier events.")
+    @Option(names = "--follow",
+            description = "Follow new events: of a run until it ends, of the workspace until interrupted and without earlier events.")
     boolean follow;
 
     @Option(names = "--archived", description = "Events of a run that were moved to files, as JSON lines.")

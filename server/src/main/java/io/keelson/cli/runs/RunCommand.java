@@ -51,7 +51,8 @@ public final class RunCommand extends CliCommand {
             description = "The run's name, instead of the mission's.")
     @Nullable String name;
 
-    @Option(names = "--external-id", paramLabel = "ID", description = "Your own id of the run, unique in the workspace.")
+    @Option(names = "--external-id", paramLabel = "ID",
+            description = "Your own id of the run, unique in the workspace.")
     @Nullable String externalId;
 
     @Option(names = "--external-id-policy", paramLabel = "POLICY",

@@ -30,7 +30,8 @@ public final class RunsCommand extends ListCommand<Run> {
     @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
     @Nullable String state;
 
-    @Option(names = "--where", paramLabel = "FILTER", description = "Only runs that match the filter. " + FilterParser.HELP)
+    @Option(names = "--where", paramLabel = "FILTER",
+            description = "Only runs that match the filter. " + FilterParser.HELP)
     @Nullable String where;
 
     RunsCommand() {

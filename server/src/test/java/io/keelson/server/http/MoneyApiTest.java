@@ -298,7 +298,8 @@ class MoneyApiTest {
         assertThat(api.get(PRICES + "?version=" + version).json()).isEqualTo(set);
         ApiServer.Answer later = api.get(PRICES + "?version=" + (version + 2));
         assertThat(later.status()).isEqualTo(400);
-        assertThat(later.json().get("detail").stringValue()).contains("'version' is above the current version of the price list, ", " " + (version + 1));
+        assertThat(later.json().get("detail").stringValue())
+                .contains("'version' is above the current version of the price list, ", " " + (version + 1));
     }
 
     /** A new price counts for the very next plan. */

@@ -112,7 +112,8 @@ public final class KeyActions {
 
     private static String fromName(Fields fields, String name) {
         if (!Principal.NAME.matcher(name).matches()) {
-            fields.problem("REQUIRED", "principal", "'principal' is required, because the key's name is not a valid principal");
+            fields.problem("REQUIRED", "principal",
+                    "'principal' is required, because the key's name is not a valid principal");
         }
         return name;
     }

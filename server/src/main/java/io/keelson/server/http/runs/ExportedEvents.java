@@ -51,7 +51,8 @@ public final class ExportedEvents {
             for (InputStream file : files) {
                 file.close();
             }
-            throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING, "the artifact store has no file of the exported events");
+            throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
+                    "the artifact store has no file of the exported events");
         }
         return ApiResponse.stream("application/jsonl",
                 exports.stream().mapToLong(each -> each.file().sizeBytes()).sum(),

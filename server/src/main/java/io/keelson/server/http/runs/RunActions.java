@@ -149,7 +149,8 @@ public final class RunActions {
         }
         if (!found.state().terminal()) {
             throw ApiProblem
-                    .of(ErrorCode.INVALID_STATE_TRANSITION, "only a run that has not started or has ended can be deleted")
+                    .of(ErrorCode.INVALID_STATE_TRANSITION,
+                            "only a run that has not started or has ended can be deleted")
                     .allowing(List.of("cancel")).with("current_state", found.state().wire());
         }
         return ApiResponse.empty(204);

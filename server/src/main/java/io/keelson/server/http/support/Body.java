@@ -105,7 +105,8 @@ public final class Body implements AutoCloseable {
     /** Done for the caller's workspace where tenants have their turns. */
     public <T> T computed(ScopedValue.CallableOp<T, RuntimeException> work) throws InterruptedIOException {
         try {
-            return computation.run(() -> new Computation.Owner(workspace == null ? NO_WORKSPACE : workspace, null), work);
+            return computation.run(() -> new Computation.Owner(workspace == null ? NO_WORKSPACE : workspace, null),
+                    work);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException(e.getMessage());

@@ -85,7 +85,8 @@ public final class ExceptionMapper {
             case 415 -> ApiProblem.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the body's type is not supported");
             case 431 -> ApiProblem.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
             case 503 -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, SOON);
-            case 417 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the header Expect supports only 100-continue");
+            case 417 ->
+                ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the header Expect supports only 100-continue");
             case 505 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the server supports HTTP/1.1 and HTTP/1.0");
             default -> status < 500 ? ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the request is not valid HTTP")
                     : ApiProblem.of(ErrorCode.INTERNAL_ERROR, "see the server's log");

@@ -44,7 +44,8 @@ final class PlanFallback implements Tool {
             }
         }
         if (tasks.isEmpty()) {
-            throw ToolFailure.permanent("NO_FALLBACK", "no rule matches the failed tasks: " + String.join(", ", failed));
+            throw ToolFailure.permanent("NO_FALLBACK",
+                    "no rule matches the failed tasks: " + String.join(", ", failed));
         }
         return ToolResult.of(plan);
     }
