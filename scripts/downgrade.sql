@@ -3,7 +3,7 @@
 -- the ledger and the audit log. Runs' own tasks leave the board; reports stay, without the column that names a task.
 -- A server that starts on the database afterwards creates everything again, empty. Stop all servers first, and make a backup:
 --   psql --single-transaction --set ON_ERROR_STOP=1 --file scripts/downgrade.sql DATABASE-URL
--- See docs/board.md.
+-- See docs/guide/board.md.
 
 delete from board_tasks where source_type in ('orchestration', 'orchestration_task');
 drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestration_task, ix_agent_reports_orch_task;

@@ -1,4 +1,4 @@
--- Tenants: workspaces, who works in them, what they may use, and what is kept of it. See docs/tenants.md.
+-- Tenants: workspaces, who works in them, what they may use, and what is kept of it. See docs/concepts/tenants.md.
 --
 -- How to read these files: a table comes with its purpose, its columns, then comments, indexes and triggers right below
 -- it. Every file can be applied again (`if not exists`, `or replace`), because one that failed half-way is begun again.

@@ -1,5 +1,5 @@
--- Credits and prices (docs/money.md), what waits for people (docs/inbox.md), and what makes runs at times
--- (docs/schedules.md).
+-- Credits and prices (docs/concepts/money.md), what waits for people (docs/guide/inbox.md), and what makes runs at times
+-- (docs/guide/schedules.md).
 
 -- Money: 1 credit is 1 USD; amounts are exact, with six places. NaN is above everything and passes ">= 0", hence the
 -- bounds "< 'NaN'"; what has too many digits the columns refuse themselves.

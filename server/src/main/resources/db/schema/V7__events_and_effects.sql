@@ -1,5 +1,5 @@
--- Events, how they end (docs/retention.md) and who is sent them (docs/webhooks.md), and commands to the world outside
--- (docs/commands.md).
+-- Events, how they end (docs/operate/retention.md) and who is sent them (docs/guide/webhooks.md), and commands to the world outside
+-- (docs/guide/commands.md).
 
 -- seq counts a run's events without gaps. xid is the writing transaction's. The sequence of ids must not be cached by
 -- sessions: see keelson_feed_look. The order of the columns is PRD-101's, then ours; they refer to nothing, for each

@@ -1,4 +1,4 @@
--- The second fence between workspaces (docs/adr/0013), and the removal of a workspace's rows (docs/retention.md).
+-- The second fence between workspaces (docs/adr/0013), and the removal of a workspace's rows (docs/operate/retention.md).
 --
 -- Connections that serve requests set their workspace (keelson.workspace) and see its rows only. Without that setting, as
 -- in the engine, they see all rows. Each statement is a transaction of its own, so that no two tables of the platform are

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code ./benchmark}: lets the contenders take turns, scenario by scenario, and reports. */
 @Command(name = "benchmark", mixinStandardHelpOptions = true, sortOptions = false,
-        description = "Measures Keelson beside its peers on this machine. docs/benchmarks.md says what and how.")
+        description = "Measures Keelson beside its peers on this machine. docs/internals/benchmarks.md says what and how.")
 public final class Benchmark implements Callable<Integer> {
 
     /** For JVMs that shall start quickly and live shortly. */

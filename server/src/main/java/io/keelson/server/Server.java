@@ -140,7 +140,7 @@ public final class Server implements AutoCloseable {
             Migrations.migrate(url);
             if (!database.rlsEnforced()) {
                 LOG.warn("row-level security does not hold this server's requests: its database user is above it and"
-                        + " may not make the role keelson_request; see docs/tenants.md");
+                        + " may not make the role keelson_request; see docs/concepts/tenants.md");
             }
             Clock clock = Clock.systemUTC();
             Metrics metrics = new Metrics(

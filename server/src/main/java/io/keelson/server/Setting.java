@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /**
  * Every variable that Keelson reads, with its default as text. The same names stand in the environment and in the file
- * that {@code KEELSON_CONFIG} names; docs/configuration.md lists them.
+ * that {@code KEELSON_CONFIG} names; docs/reference/configuration.md lists them.
  */
 public enum Setting {
     KEELSON_DATA_DIR("~/.keelson", "folder for the embedded database, artifacts, the API key and the server's address"),
@@ -56,7 +56,7 @@ public enum Setting {
     KEELSON_SECRET_KEYS_PREVIOUS("",
             "former keys, separated by commas; at start, their secrets are re-encrypted"),
     KEELSON_PROVIDER_URL("",
-            "where deployments and orders are made, as docs/commands.md says; empty: on paper, in the database"),
+            "where deployments and orders are made, as docs/guide/commands.md says; empty: on paper, in the database"),
     KEELSON_PROVIDER_TOKEN("", "bearer token that the provider is shown"),
     KEELSON_PROVIDER_IDEMPOTENT("true",
             "whether the provider does once what comes twice under one `Idempotency-Key`; if not, nothing is repeated that "

@@ -17,7 +17,7 @@ class CliDocTest {
     void theDocumentIsTheHelpOfEveryCommand() {
         CommandLine keelson =
                 Cli.commandLine(Clock.systemUTC(), Map.of()).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
-        GeneratedDocs.check("docs/cli.md", "commands", String.join("\n", sections("keelson", keelson)));
+        GeneratedDocs.check("docs/reference/cli.md", "commands", String.join("\n", sections("keelson", keelson)));
     }
 
     @Test

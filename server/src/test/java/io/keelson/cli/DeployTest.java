@@ -87,8 +87,8 @@ class DeployTest {
 
     @Test
     void everyAlertHasItsRunbook() throws IOException {
-        Set<String> anchors = text("docs/runbooks.md").lines().filter(line -> line.startsWith("## "))
-                .map(line -> "docs/runbooks.md#"
+        Set<String> anchors = text("docs/operate/runbooks.md").lines().filter(line -> line.startsWith("## "))
+                .map(line -> "docs/operate/runbooks.md#"
                         + line.substring(3).toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9 -]", "")
                                 .replace(' ', '-'))
                 .collect(Collectors.toCollection(TreeSet::new));
@@ -97,7 +97,7 @@ class DeployTest {
             requireServed(rule.get("expr").stringValue());
             linked.add(rule.at("/annotations/runbook_url").stringValue());
             assertThat(rule.at("/labels/severity").stringValue()).isIn("warning", "critical");
-            assertThat(text("docs/runbooks.md")).contains("`" + rule.get("alert").stringValue() + "`");
+            assertThat(text("docs/operate/runbooks.md")).contains("`" + rule.get("alert").stringValue() + "`");
         }
 
         assertThat(linked).isEqualTo(anchors);
@@ -105,9 +105,9 @@ class DeployTest {
 
     @Test
     void runbooksUseCommandsThatExist() throws IOException {
-        String manual = text("docs/cli.md");
+        String manual = text("docs/reference/cli.md");
         List<String> commands =
-                Pattern.compile("(?m)^(keelson .*?)(?: +#.*)?$").matcher(text("docs/runbooks.md")).results()
+                Pattern.compile("(?m)^(keelson .*?)(?: +#.*)?$").matcher(text("docs/operate/runbooks.md")).results()
                         .map(command -> command.group(1)).toList();
 
         assertThat(commands).hasSizeGreaterThan(20);
@@ -135,7 +135,7 @@ class DeployTest {
     void manifestsSetWhatIsReadAndAskWhatIsServed(@TempDir Path folder) throws Exception {
         Set<String> settings = Arrays.stream(Setting.values()).map(Setting::name).collect(Collectors.toSet());
         for (String file : List.of("deploy/kubernetes/keelson.yaml", "deploy/compose/docker-compose.yaml",
-                "deploy/Dockerfile", "docs/operations.md", "docs/runbooks.md")) {
+                "deploy/Dockerfile", "docs/operate/operations.md", "docs/operate/runbooks.md")) {
             assertThat(Pattern.compile("KEELSON_[A-Z_]+").matcher(text(file)).results().map(word -> word.group()))
                     .as(file).isSubsetOf(settings).isNotEmpty();
         }

@@ -46,23 +46,23 @@ class DocsTest {
     /** Pages whose blocks are all placeholders come with an empty beginning. */
     private static final List<NotRun> NOT_RUN = List.of(
             new NotRun("README.md", "./keelson doctor", PLACEHOLDERS),
-            new NotRun("docs/getting-started.md", "./keelson server", ENDLESS),
-            new NotRun("docs/agents.md", "keelson agents create", PLACEHOLDERS),
-            new NotRun("docs/artifacts.md", "curl", PLACEHOLDERS),
-            new NotRun("docs/benchmarks.md", "./benchmark", MAVEN),
-            new NotRun("docs/board.md", "keelson board", PLACEHOLDERS),
-            new NotRun("docs/commands.md", "curl", OWN_TOOLS),
-            new NotRun("docs/composition.md", "keelson signal", PLACEHOLDERS),
-            new NotRun("docs/events.md", "curl", ENDLESS),
-            new NotRun("docs/events.md", "keelson events latest", ENDLESS),
-            new NotRun("docs/inbox.md", "keelson inbox", PLACEHOLDERS),
-            new NotRun("docs/planning.md", "keelson run goal.yaml", OWN_TOOLS),
-            new NotRun("docs/proof.md", "mvn", MAVEN),
-            new NotRun("docs/runbooks.md", "", PLACEHOLDERS),
-            new NotRun("docs/secrets.md", "keelson secrets set", "asks at the terminal"),
-            new NotRun("docs/traces.md", "OTEL", ENDLESS),
-            new NotRun("docs/webhooks.md", "keelson webhooks create", PLACEHOLDERS),
-            new NotRun("docs/worker-sdk.md", "java", OWN_WORKER),
+            new NotRun("docs/guide/getting-started.md", "./keelson server", ENDLESS),
+            new NotRun("docs/guide/agents.md", "keelson agents create", PLACEHOLDERS),
+            new NotRun("docs/guide/artifacts.md", "curl", PLACEHOLDERS),
+            new NotRun("docs/internals/benchmarks.md", "./benchmark", MAVEN),
+            new NotRun("docs/guide/board.md", "keelson board", PLACEHOLDERS),
+            new NotRun("docs/guide/commands.md", "curl", OWN_TOOLS),
+            new NotRun("docs/guide/composition.md", "keelson signal", PLACEHOLDERS),
+            new NotRun("docs/reference/events.md", "curl", ENDLESS),
+            new NotRun("docs/reference/events.md", "keelson events latest", ENDLESS),
+            new NotRun("docs/guide/inbox.md", "keelson inbox", PLACEHOLDERS),
+            new NotRun("docs/guide/planning.md", "keelson run goal.yaml", OWN_TOOLS),
+            new NotRun("docs/internals/proof.md", "mvn", MAVEN),
+            new NotRun("docs/operate/runbooks.md", "", PLACEHOLDERS),
+            new NotRun("docs/guide/secrets.md", "keelson secrets set", "asks at the terminal"),
+            new NotRun("docs/reference/traces.md", "OTEL", ENDLESS),
+            new NotRun("docs/guide/webhooks.md", "keelson webhooks create", PLACEHOLDERS),
+            new NotRun("docs/guide/worker-sdk.md", "java", OWN_WORKER),
             new NotRun("examples/README.md", "examples/", OWN_WORKER));
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -123,9 +123,9 @@ class DocsTest {
     }
 
     static Stream<String> pages() throws IOException {
-        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
             return Stream.concat(Stream.of("README.md", "examples/README.md"),
-                    docs.map(file -> "docs/" + file.getFileName()).sorted().toList().stream())
+                    docs.map(file -> ROOT.relativize(file).toString()).filter(page -> !page.startsWith("docs/adr/")).sorted().toList().stream())
                     .filter(page -> page.endsWith(".md") && blocks(page).stream()
                             .anyMatch(block -> block.language().equals("sh")))
                     .toList().stream();
@@ -153,9 +153,9 @@ class DocsTest {
 
     @Test
     void blocksOfCommandsAreMarkedAsSuch() throws IOException {
-        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
             assertThat(Stream.concat(Stream.of("README.md", "examples/README.md"),
-                    docs.map(file -> "docs/" + file.getFileName()).filter(page -> page.endsWith(".md")))
+                    docs.map(file -> ROOT.relativize(file).toString()).filter(page -> !page.startsWith("docs/adr/")).filter(page -> page.endsWith(".md")))
                     .flatMap(page -> blocks(page).stream())
                     .filter(block -> !block.language().equals("sh") && COMMAND.matcher(block.text()).lookingAt()))
                     .as("begin with ```sh").isEmpty();
@@ -169,7 +169,7 @@ class DocsTest {
                 mkdir -p counted/sub
                 printf 'one\ntwo\n' > counted/sub/text
                 keelson run examples/nightly-report.yaml --input path=counted --out nightly
-                grep '1 files in 1 folders, 2 lines, 8 bytes' nightly/report.md
+                grep 'Files: 1, folders: 1, lines: 2, bytes: 8' nightly/report.md
                 """, "run");
     }
 

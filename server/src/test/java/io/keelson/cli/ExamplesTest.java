@@ -47,7 +47,7 @@ class ExamplesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "docs/getting-started.md"})
+    @ValueSource(strings = {"README.md", "docs/guide/getting-started.md"})
     void missionsInTheDocumentsAreValid(String file) throws IOException {
         Matcher blocks = YAML.matcher(Files.readString(ROOT.resolve(file)));
         assertThat(blocks.find()).isTrue();

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/lifecycles.md} is what the code says. */
+/** {@code docs/reference/lifecycles.md} is what the code says. */
 class LifecyclesDocTest {
 
     private static final Map<Circumstance, String> WHEN = Map.of(Circumstance.USUAL, "", Circumstance.LATER_ATTEMPT,
@@ -29,7 +29,7 @@ class LifecyclesDocTest {
 
     @Test
     void theCanonicalMachines() {
-        GeneratedDocs.check("docs/lifecycles.md", "canonical", Lifecycles.all().stream().map(each -> {
+        GeneratedDocs.check("docs/reference/lifecycles.md", "canonical", Lifecycles.all().stream().map(each -> {
             Machine machine = Machine.of(each);
             return "### " + capital(each.entity()) + "\n\n" + mermaid(machine) + "\n" + states(machine) + "\n"
                     + table(List.of("from", "to", "by", "event"), machine.transitions().stream()
@@ -42,7 +42,7 @@ class LifecyclesDocTest {
     void runsInEveryVocabulary() {
         List<String> head = new ArrayList<>(List.of("canonical"));
         Contracts.all().forEach(each -> head.add(code(each.name())));
-        GeneratedDocs.check("docs/lifecycles.md", "runs", table(head, Lifecycles.RUN.states().stream()
+        GeneratedDocs.check("docs/reference/lifecycles.md", "runs", table(head, Lifecycles.RUN.states().stream()
                 .map(state -> Stream.concat(Stream.of(code(state.wire())),
                         Contracts.all().stream().map(each -> inWords(each.run(), state))).toList())
                 .toList()));
@@ -50,13 +50,13 @@ class LifecyclesDocTest {
 
     @Test
     void theContracts() {
-        GeneratedDocs.check("docs/lifecycles.md", "contracts", Contracts.all().stream().map(LifecyclesDocTest::contract)
+        GeneratedDocs.check("docs/contracts/lifecycles.md", "contracts", Contracts.all().stream().map(LifecyclesDocTest::contract)
                 .collect(Collectors.joining("\n")));
     }
 
     @Test
     void theErrorsOfTheRunLifecycle() {
-        GeneratedDocs.check("docs/lifecycles.md", "errors",
+        GeneratedDocs.check("docs/contracts/lifecycles.md", "errors",
                 table(List.of("error", "HTTP", "when a run fails because", "codes"),
                         Arrays.stream(LifecycleError.values()).map(each -> List.of(code(each.name()),
                                 String.valueOf(each.httpStatus()), each.when(),

@@ -6,12 +6,12 @@ import io.keelson.core.run.Payloads;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The table of {@code docs/events.md} is what the code says. */
+/** The table of {@code docs/reference/events.md} is what the code says. */
 class EventsDocTest {
 
     @Test
     void everyTypeOfEvent() {
-        GeneratedDocs.check("docs/events.md", "types", "| type | when | decided by | members |\n|---|---|---|---|\n"
+        GeneratedDocs.check("docs/reference/events.md", "types", "| type | when | decided by | members |\n|---|---|---|---|\n"
                 + Payloads.all().stream().map(EventsDocTest::row).collect(Collectors.joining("\n")));
     }
 

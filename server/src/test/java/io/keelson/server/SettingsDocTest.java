@@ -14,7 +14,7 @@ class SettingsDocTest {
                         + (setting.defaultText().isEmpty() ? "" : "`" + setting.defaultText() + "`") + " | "
                         + setting.meaning() + " |\n")
                 .collect(Collectors.joining());
-        GeneratedDocs.check("docs/configuration.md", "settings",
+        GeneratedDocs.check("docs/reference/configuration.md", "settings",
                 "| name | default | meaning |\n|---|---|---|\n" + rows);
     }
 }

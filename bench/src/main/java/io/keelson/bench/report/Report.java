@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 public record Report(Map<String, String> circumstances, Results results) {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
-    /** Bars and tables in Markdown, as {@code docs/benchmarks.md} shows them. */
+    /** Bars and tables in Markdown, as {@code docs/internals/benchmarks.md} shows them. */
     public String markdown(List<Bar> bars) {
         StringBuilder text = new StringBuilder();
         circumstances.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value).append('\n'));

@@ -50,7 +50,7 @@ public final class KeelsonServer implements AutoCloseable {
      * @param folder its data folder; made where absent
      * @param databaseUrl null for the embedded PostgreSQL
      * @param jvm options of its JVM, such as its heap
-     * @param settings further variables of {@code docs/configuration.md}
+     * @param settings further variables of {@code docs/reference/configuration.md}
      */
     public static KeelsonServer start(Path folder, @Nullable String databaseUrl, List<String> jvm,
             Map<String, String> settings) throws IOException, InterruptedException {

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /**
  * Types of events of a run (PRD-101 §6.2, and further types of ours): one per edge of the lifecycles, and those that
- * are no transition. {@code docs/events.md} is generated from this table.
+ * are no transition. {@code docs/reference/events.md} is generated from this table.
  */
 public enum EventType {
     RUN_CREATED(ActorType.HUMAN, "a run is accepted"),

@@ -6,7 +6,7 @@ package io.keelson.core.mutants;
  * @param file below {@code io/keelson/core}
  * @param was the very text, once in its file; line breaks and indentation count as one blank
  * @param becomes the replacement
- * @param breaks what goes wrong, as docs/proof.md lists it
+ * @param breaks what goes wrong, as docs/internals/proof.md lists it
  */
 record Mutant(String file, String was, String becomes, String breaks) {
 

@@ -59,7 +59,7 @@ class MutantsTest {
 
     @Test
     void theDocsListThemAll() throws IOException {
-        String page = Files.readString(Path.of("../docs/proof.md"));
+        String page = Files.readString(Path.of("../docs/internals/proof.md"));
         assertThat(all()).allSatisfy(mutant -> assertThat(page).contains("| " + mutant.breaks() + " |"));
     }
 }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Simulates whole installations under virtual time. No fault breaks a law after any commit, and every run ends once the
- * faults stop. docs/proof.md says how to repeat a failing seed and how to run more seeds.
+ * faults stop. docs/internals/proof.md says how to repeat a failing seed and how to run more seeds.
  */
 class SimulationTest {
     private static final long FIRST = Long.getLong("keelson.sim.seed", 1);

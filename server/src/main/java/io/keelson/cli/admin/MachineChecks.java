@@ -45,7 +45,7 @@ final class MachineChecks {
         return environment.keySet().stream().sorted()
                 .filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
                 .map(name -> CheckResult.warn("settings", name + " in the environment is unknown",
-                        "docs/configuration.md lists the known names"))
+                        "docs/reference/configuration.md lists the known names"))
                 .toList();
     }
 

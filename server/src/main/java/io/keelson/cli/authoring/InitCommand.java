@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 public final class InitCommand extends CliCommand {
 
     private static final String MISSION = """
-            # Greets each name and writes the greetings to a file: docs/missions.md has the whole language.
+            # Greets each name and writes the greetings to a file: docs/guide/missions.md has the whole language.
             name: hello
             inputs:
               names: {type: array, items: {type: string}, default: [Ada, Grace]}

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A provider of deployments and orders over HTTP; docs/commands.md defines its answers. */
+/** A provider of deployments and orders over HTTP; docs/guide/commands.md defines its answers. */
 public final class HttpAdapter implements EffectAdapter {
 
     /** Their names are part of one address. */

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** All metrics; docs/metrics.md is generated from them. Labels have few values, and none names a tenant. */
+/** All metrics; docs/reference/metrics.md is generated from them. Labels have few values, and none names a tenant. */
 public enum Metric {
     RUNS_SUBMITTED(Kind.COUNTER, "keelson_runs_submitted_total", "runs made, by what made them", "trigger"),
     RUNS_FAILED(Kind.COUNTER, "keelson_runs_failed_total", "runs that failed, by error code; after 100 codes `other`",

@@ -3,7 +3,7 @@ package io.keelson.server.trace;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-/** Every attribute that spans bear; docs/traces.md is written from it. */
+/** Every attribute that spans bear; docs/reference/traces.md is written from it. */
 public enum TraceAttribute {
     RUN_ID("keelson.run.id", "run, task, step", "the run's id"),
     RUN_ATTEMPT("keelson.run.attempt", "run, task, step", "which attempt of the run, from 1"),

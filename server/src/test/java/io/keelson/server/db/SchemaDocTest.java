@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/schema.md} is what a database of the current schema says, in the order of the files that make it. */
+/** {@code docs/reference/schema.md} is what a database of the current schema says, in the order of the files that make it. */
 class SchemaDocTest {
 
     private static final Path FILES = Path.of("src", "main", "resources", "db", "schema");
@@ -54,7 +54,7 @@ class SchemaDocTest {
             for (Path file : files.filter(each -> each.toString().endsWith(".sql")).sorted().toList()) {
                 text.append(section(file, connection));
             }
-            GeneratedDocs.check("docs/schema.md", "tables", text.toString());
+            GeneratedDocs.check("docs/reference/schema.md", "tables", text.toString());
         }
     }
 
@@ -64,7 +64,7 @@ class SchemaDocTest {
                 .toList();
         String name = file.getFileName().toString();
         StringBuilder text = new StringBuilder(tables.isEmpty() ? ""
-                : "\n## [" + name + "](../server/src/main/resources/db/schema/" + name + ")\n");
+                : "\n## [" + name + "](../../server/src/main/resources/db/schema/" + name + ")\n");
         for (String table : tables) {
             text.append("\n### `").append(table).append("`\n").append(texts(connection, PURPOSE, table)).append("\n\n")
                     .append(texts(connection, COLUMNS, table)).append('\n');

@@ -21,7 +21,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a node asks of the database while there is nothing to do (docs/benchmarks.md: at most 2 statements a second). */
+/** What a node asks of the database while there is nothing to do (docs/internals/benchmarks.md: at most 2 statements a second). */
 class IdleTest {
     private static final int LOOKS = 5;
 

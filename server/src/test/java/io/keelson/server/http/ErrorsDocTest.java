@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/errors.md} names every code that the server can answer, and none that it cannot. */
+/** {@code docs/reference/errors.md} names every code that the server can answer, and none that it cannot. */
 class ErrorsDocTest {
 
     private static final Pattern LITERAL = Pattern.compile("\"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\"");
@@ -28,7 +28,7 @@ class ErrorsDocTest {
 
     @BeforeAll
     static void read() throws IOException {
-        table = Files.readString(Path.of("..", "docs", "errors.md"));
+        table = Files.readString(Path.of("..", "docs", "reference", "errors.md"));
     }
 
     @Test
@@ -43,7 +43,7 @@ class ErrorsDocTest {
         Set<String> missing = new TreeSet<>(codesInSources());
         missing.removeIf(code -> table.contains("`" + code + "`"));
 
-        assertThat(missing).as("add these to docs/errors.md").isEmpty();
+        assertThat(missing).as("add these to docs/reference/errors.md").isEmpty();
     }
 
     @Test
@@ -59,7 +59,7 @@ class ErrorsDocTest {
         }
         explained.removeIf(code -> OTHERS.matcher(code).matches());
 
-        assertThat(known).as("take the others out of docs/errors.md").containsAll(explained);
+        assertThat(known).as("take the others out of docs/reference/errors.md").containsAll(explained);
     }
 
     private static Set<String> codesInSources() throws IOException {

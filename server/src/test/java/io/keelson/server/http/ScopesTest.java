@@ -80,7 +80,7 @@ class ScopesTest {
                         .append(" |\n");
             }
 
-            GeneratedDocs.check("docs/tenants.md", "scopes", table.toString());
+            GeneratedDocs.check("docs/concepts/tenants.md", "scopes", table.toString());
         }
     }
 

@@ -14,7 +14,7 @@ class MetricsDocTest {
                         + metric.labels().stream().map(label -> "`" + label + "`").collect(Collectors.joining(", "))
                         + " | " + metric.meaning() + " |\n")
                 .collect(Collectors.joining());
-        GeneratedDocs.check("docs/metrics.md", "metrics",
+        GeneratedDocs.check("docs/reference/metrics.md", "metrics",
                 "| name | kind | labels | meaning |\n|---|---|---|---|\n" + rows);
     }
 }

@@ -392,7 +392,7 @@ class MissionReaderTest {
     /** What the documentation shows, anybody may try. */
     @Test
     void theMissionsOfTheDocumentationCanRun() throws IOException {
-        String page = Files.readString(Path.of("../docs/missions.md"));
+        String page = Files.readString(Path.of("../docs/guide/missions.md"));
         List<String> missions = Pattern.compile("```yaml\n(name: .*?)```", Pattern.DOTALL).matcher(page).results()
                 .map(found -> found.group(1)).toList();
 

@@ -1,7 +1,7 @@
 package io.keelson.server.http.support;
 
 /**
- * Every {@code code} that the API's own problem documents have, with its HTTP status; {@code docs/errors.md} explains
+ * Every {@code code} that the API's own problem documents have, with its HTTP status; {@code docs/reference/errors.md} explains
  * each. Codes of single problems in a body ({@code problems[]}) are the plan reader's and {@link Fields}'.
  */
 public enum ErrorCode {
