@@ -125,7 +125,8 @@ class DocsTest {
     static Stream<String> pages() throws IOException {
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
             return Stream.concat(Stream.of("README.md", "examples/README.md"),
-                    docs.map(file -> ROOT.relativize(file).toString()).filter(page -> !page.startsWith("docs/adr/")).sorted().toList().stream())
+                    docs.map(file -> ROOT.relativize(file).toString()).filter(page -> !page.startsWith("docs/adr/"))
+                            .sorted().toList().stream())
                     .filter(page -> page.endsWith(".md") && blocks(page).stream()
                             .anyMatch(block -> block.language().equals("sh")))
                     .toList().stream();
@@ -155,7 +156,8 @@ class DocsTest {
     void blocksOfCommandsAreMarkedAsSuch() throws IOException {
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
             assertThat(Stream.concat(Stream.of("README.md", "examples/README.md"),
-                    docs.map(file -> ROOT.relativize(file).toString()).filter(page -> !page.startsWith("docs/adr/")).filter(page -> page.endsWith(".md")))
+                    docs.map(file -> ROOT.relativize(file).toString()).filter(page -> !page.startsWith("docs/adr/"))
+                            .filter(page -> page.endsWith(".md")))
                     .flatMap(page -> blocks(page).stream())
                     .filter(block -> !block.language().equals("sh") && COMMAND.matcher(block.text()).lookingAt()))
                     .as("begin with ```sh").isEmpty();

@@ -50,8 +50,9 @@ class LifecyclesDocTest {
 
     @Test
     void theContracts() {
-        GeneratedDocs.check("docs/contracts/lifecycles.md", "contracts", Contracts.all().stream().map(LifecyclesDocTest::contract)
-                .collect(Collectors.joining("\n")));
+        GeneratedDocs.check("docs/contracts/lifecycles.md", "contracts",
+                Contracts.all().stream().map(LifecyclesDocTest::contract)
+                        .collect(Collectors.joining("\n")));
     }
 
     @Test

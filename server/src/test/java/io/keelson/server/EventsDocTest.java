@@ -11,8 +11,9 @@ class EventsDocTest {
 
     @Test
     void everyTypeOfEvent() {
-        GeneratedDocs.check("docs/reference/events.md", "types", "| type | when | decided by | members |\n|---|---|---|---|\n"
-                + Payloads.all().stream().map(EventsDocTest::row).collect(Collectors.joining("\n")));
+        GeneratedDocs.check("docs/reference/events.md", "types",
+                "| type | when | decided by | members |\n|---|---|---|---|\n"
+                        + Payloads.all().stream().map(EventsDocTest::row).collect(Collectors.joining("\n")));
     }
 
     private static String row(Payload payload) {

@@ -60,7 +60,8 @@ public final class DoctorCommand extends CliCommand {
             }
         } catch (InvalidSettingsException e) {
             for (Problem problem : e.problems()) {
-                findings.add(CheckResult.fail("settings", problem.message(), "docs/reference/configuration.md lists them"));
+                findings.add(
+                        CheckResult.fail("settings", problem.message(), "docs/reference/configuration.md lists them"));
             }
         }
         return findings;

@@ -36,7 +36,8 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
             case StartupException e -> new ErrorReport(ExitCode.FAILED, e.code(), String.valueOf(e.getMessage()),
                     List.of(), List.of(), null, Map.of());
             case InvalidSettingsException e -> new ErrorReport(ExitCode.USAGE, e.problems().getFirst().code(),
-                    "the settings cannot be used", e.problems(), List.of(), "docs/reference/configuration.md lists all settings",
+                    "the settings cannot be used", e.problems(), List.of(),
+                    "docs/reference/configuration.md lists all settings",
                     Map.of());
             default -> new ErrorReport(ExitCode.FAILED, UNEXPECTED, String.valueOf(failure), List.of(),
                     List.of(), "this is a bug of Keelson; --debug shows where", Map.of());

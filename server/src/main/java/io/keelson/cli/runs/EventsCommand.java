@@ -65,7 +65,8 @@ public final class EventsCommand extends CliCommand {
             if (!StreamTypes.all().contains(type)) {
                 throw CliException.usage("EVENT_TYPE_UNKNOWN",
                         "unknown event type '" + TerminalText.clean(type) + "'"
-                                + NameSuggestion.hint(type, StreamTypes.all()) + "; docs/reference/events.md lists them");
+                                + NameSuggestion.hint(type, StreamTypes.all())
+                                + "; docs/reference/events.md lists them");
             }
         }
         if (archived) {

@@ -31,7 +31,7 @@ public final class CreditPrecheck {
         this.money = money;
     }
 
-    /** Checks a new run that starts immediately. A run that exists already was checked before. */
+    /** Checks a new run without a start time, whether it starts immediately or on request. A run that exists already was checked before. */
     public Optional<InsufficientCredits> start(UUID workspace, UUID run, Budget budget) {
         BigDecimal hard = budget.hardLimit();
         BigDecimal least = budget.estimate().max(Amounts.ONE);

@@ -85,7 +85,7 @@ public final class RunSubmission {
     public Optional<SubmissionResult> check(Request request) {
         NewRun run = request.run();
         Optional<SubmissionResult> holder = holder(request);
-        if (holder.isPresent() || request.repeated() || !request.create().start() || run.startAt() != null) {
+        if (holder.isPresent() || request.repeated() || run.startAt() != null) {
             return holder;
         }
         return credits.start(run.workspaceId(), run.id(), run.policy().budget()).map(SubmissionResult.class::cast);

@@ -13,7 +13,8 @@ import java.util.List;
  * @param failingLimit how long an endpoint may refuse all deliveries before it is disabled
  * @param most deliveries that may wait at such an endpoint before it is disabled
  */
-record DeliveryPolicy(Duration timeout, Duration lease, List<Duration> delays, int turn, Duration failingLimit, int most) {
+record DeliveryPolicy(Duration timeout, Duration lease, List<Duration> delays, int turn, Duration failingLimit,
+        int most) {
 
     /** Some three days in all. */
     static final DeliveryPolicy USUAL = new DeliveryPolicy(Duration.ofSeconds(15), Duration.ofSeconds(45),

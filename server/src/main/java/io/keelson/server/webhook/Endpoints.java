@@ -223,7 +223,8 @@ public final class Endpoints {
                         Secrets.Sealed now = endpointSecrets.reencrypted(id, sealed(row, "key_id", "sealed"));
                         boolean previous = row.getBytes("previous") != null;
                         Secrets.Sealed before =
-                                previous ? endpointSecrets.reencrypted(id, sealed(row, "previous_key_id", "previous")) : null;
+                                previous ? endpointSecrets.reencrypted(id, sealed(row, "previous_key_id", "previous"))
+                                        : null;
                         update.setString(1, now.keyId());
                         update.setBytes(2, now.bytes());
                         update.setString(3, before == null ? null : before.keyId());

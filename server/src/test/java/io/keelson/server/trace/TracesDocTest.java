@@ -16,7 +16,8 @@ class TracesDocTest {
                 .map(each -> "| `" + each.sent() + "` | " + each.spans().collect(Collectors.joining(", ")) + " | "
                         + each.meaning() + " |\n")
                 .collect(Collectors.joining());
-        GeneratedDocs.check("docs/reference/traces.md", "attributes", "| attribute | of | meaning |\n|---|---|---|\n" + rows);
+        GeneratedDocs.check("docs/reference/traces.md", "attributes",
+                "| attribute | of | meaning |\n|---|---|---|\n" + rows);
     }
 
     @Test

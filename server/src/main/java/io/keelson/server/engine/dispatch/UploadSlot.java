@@ -76,7 +76,8 @@ final class UploadSlot implements AutoCloseable {
         try {
             database.runInTransaction(c -> places.leave(c, workspace, holder));
         } catch (SqlFailure e) {
-            LOG.warn("could not release an upload's slot, which stays taken for {}: {}", UploadSlots.LEASE, e.getMessage());
+            LOG.warn("could not release an upload's slot, which stays taken for {}: {}", UploadSlots.LEASE,
+                    e.getMessage());
         }
     }
 }
