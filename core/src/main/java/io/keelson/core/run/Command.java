@@ -1,6 +1,5 @@
 package io.keelson.core.run;
 
-import io.keelson.core.decide.Decider;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Plan;
