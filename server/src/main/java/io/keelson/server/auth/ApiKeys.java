@@ -1,5 +1,7 @@
 package io.keelson.server.auth;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.workspace.Limits;
@@ -40,12 +42,13 @@ public final class ApiKeys {
                and (k.expires_at is null or k.expires_at > clock_timestamp())"""
             .formatted(Limits.column("k.workspace_id"));
 
+    /** @param at time before the query, so that the age of the answer includes the query */
     private record Remembered(Caller caller, long at) {}
 
     private final Database database;
     private final ApiKeyUsage uses;
     private final LongSupplier nanoTime;
-    private final Map<ByteBuffer, Remembered> memory = new ConcurrentHashMap<>();
+    private final Cache<ByteBuffer, Remembered> memory;
     private final Map<ByteBuffer, FutureTask<@Nullable Caller>> asked = new ConcurrentHashMap<>();
 
     public ApiKeys(Database database, ApiKeyUsage uses) {
@@ -56,6 +59,8 @@ public final class ApiKeys {
         this.database = database;
         this.uses = uses;
         this.nanoTime = nanoTime;
+        this.memory = Caffeine.newBuilder().maximumSize(MAX_CACHED).expireAfterWrite(CACHE_TIME)
+                .ticker(nanoTime::getAsLong).build();
     }
 
     /** The holder of a key; null when it is malformed, unknown, expired or revoked. */
@@ -65,7 +70,7 @@ public final class ApiKeys {
         }
         ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(key));
         long now = nanoTime.getAsLong();
-        Remembered known = memory.get(hash);
+        Remembered known = memory.getIfPresent(hash);
         if (known != null && now - known.at < CACHE_TIME.toNanos()) {
             return known.caller;
         }
@@ -96,11 +101,8 @@ public final class ApiKeys {
 
     private void remember(ByteBuffer hash, @Nullable Caller caller, long now) {
         if (caller == null) {
-            memory.remove(hash);
+            memory.invalidate(hash);
             return;
-        }
-        if (memory.size() >= MAX_CACHED) {
-            memory.clear();
         }
         memory.put(hash, new Remembered(caller, now));
     }

@@ -1,5 +1,6 @@
 package io.keelson.server.expr;
 
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.json.JsonSize;
 import java.util.List;
 import java.util.Set;
@@ -10,7 +11,7 @@ import tools.jackson.databind.node.NullNode;
 /** The expressions of one template over one scope, within one {@link Budget}. */
 final class Evaluation {
 
-    private final RecentCache<String, JqProgram> programs;
+    private final LoadingCache<String, JqProgram> programs;
     private final ExpressionLimits limits;
     private final JsonNode scope;
     private final boolean whole;
@@ -18,7 +19,7 @@ final class Evaluation {
     private com.fasterxml.jackson.databind.@Nullable JsonNode view;
     private long chars;
 
-    Evaluation(RecentCache<String, JqProgram> programs, ExpressionLimits limits, JsonNode scope, boolean whole,
+    Evaluation(LoadingCache<String, JqProgram> programs, ExpressionLimits limits, JsonNode scope, boolean whole,
             Set<List<String>> paths) {
         this.programs = programs;
         this.limits = limits;

@@ -1,5 +1,7 @@
 package io.keelson.server.expr;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.compute.Computation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +29,8 @@ public final class Expressions {
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final int MAX_TEMPLATE_DEPTH = 200;
+    /** Templates, and programs, that are kept parsed. */
+    private static final int MAX_CACHED = 2_000;
 
     /** What is done within these bounds is done by the thread that asks: handing it over would take longer. */
     private static final ExpressionLimits AT_ONCE =
@@ -36,8 +40,8 @@ public final class Expressions {
             Set.of("EXPRESSION_TIMEOUT", "EXPRESSION_TOO_DEEP", "EXPRESSION_OUTPUT_TOO_LARGE");
 
     private final ExpressionLimits limits;
-    private final RecentCache<String, Template> templates;
-    private final RecentCache<String, JqProgram> programs;
+    private final LoadingCache<String, Template> templates;
+    private final LoadingCache<String, JqProgram> programs;
     private final Computation computation;
     private final @Nullable Tenant tenant;
 
@@ -58,12 +62,14 @@ public final class Expressions {
 
     /** @param computation executes evaluations of tenants that are too long for the calling thread */
     public Expressions(ExpressionLimits limits, Computation computation) {
-        this(limits, new RecentCache<>(2_000, Template::parse),
-                new RecentCache<>(2_000, text -> JqProgram.compile(text, limits.expressionChars())), computation, null);
+        this(limits, Caffeine.newBuilder().maximumSize(MAX_CACHED).build(Template::parse),
+                Caffeine.newBuilder().maximumSize(MAX_CACHED)
+                        .build(text -> JqProgram.compile(text, limits.expressionChars())),
+                computation, null);
     }
 
-    private Expressions(ExpressionLimits limits, RecentCache<String, Template> templates,
-            RecentCache<String, JqProgram> programs, Computation computation, @Nullable Tenant tenant) {
+    private Expressions(ExpressionLimits limits, LoadingCache<String, Template> templates,
+            LoadingCache<String, JqProgram> programs, Computation computation, @Nullable Tenant tenant) {
         this.limits = limits;
         this.templates = templates;
         this.programs = programs;

@@ -7,6 +7,7 @@ import static io.keelson.server.run.sql.Column.time;
 import static io.keelson.server.run.sql.Column.uuid;
 import static io.keelson.server.run.sql.Column.word;
 
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.BoardStatus;
@@ -29,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoardTable {
     private static final int MAX_ROWS = 2_000;
-    private static final TextColumns.Memo<String> TAGS =
-            new TextColumns.Memo<>(type -> TextColumns.JSON.writeValueAsString(List.of("mission_task", type)));
+    private static final LoadingCache<String, String> TAGS =
+            TextColumns.cached(type -> TextColumns.JSON.writeValueAsString(List.of("mission_task", type)));
 
     static final RowSetStatement<Accepted> INSERT_RUN = new RowSetStatement<>("keelson_board_run", """
             insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,
@@ -71,7 +72,7 @@ final class BoardTable {
             word("review_mode", n -> n.row().spec().successCriteria() == null ? "auto" : "manual"),
             text("assignee", 255, n -> n.row().agent().name()),
             integer("agent_id", n -> TasksTable.of(n, AgentTerms::id)),
-            json("tags", n -> TAGS.of(n.row().spec().taskType().wire())),
+            json("tags", n -> TAGS.get(n.row().spec().taskType().wire())),
             json("planning_data", n -> PlanningData.of(n.owner().run().id(), n.row())),
             uuid("run_id", n -> n.owner().run().id()), word("mission", n -> n.owner().run().id().toString()),
             word("subject", n -> n.row().id().toString()), text("result", MAX_ROWS, n -> n.task().summary()),

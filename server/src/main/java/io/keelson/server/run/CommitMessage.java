@@ -1,5 +1,7 @@
 package io.keelson.server.run;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.run.sql.RowSetStatement.Moment;
 import io.keelson.server.run.sql.RowSetStatement.Part;
 import java.sql.Connection;
@@ -7,8 +9,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.postgresql.core.TransactionState;
 import org.postgresql.jdbc.PgConnection;
 
@@ -24,8 +24,7 @@ final class CommitMessage {
     private static final int FEW_ROWS = 60;
 
     /** Message texts by their statements: the driver identifies a prepared statement by its text. */
-    private static final Map<List<String>, String> TEXTS = new ConcurrentHashMap<>();
-    private static final int MAX_TEXTS = 1_000;
+    private static final Cache<List<String>, String> TEXTS = Caffeine.newBuilder().maximumSize(1_000).build();
 
     private final List<Part<?>> parts = new ArrayList<>();
     private final boolean alone;
@@ -100,15 +99,6 @@ final class CommitMessage {
             statements.add(part.sql(alone));
         }
         statements.add("commit");
-        String known = TEXTS.get(statements);
-        if (known != null) {
-            return known;
-        }
-        if (TEXTS.size() >= MAX_TEXTS) {
-            TEXTS.clear();
-        }
-        String text = String.join(";\n", statements);
-        TEXTS.put(statements, text);
-        return text;
+        return TEXTS.get(statements, each -> String.join(";\n", each));
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -17,12 +18,12 @@ import tools.jackson.databind.node.ObjectNode;
  * not stored.
  */
 final class Policies {
-    private static final TextColumns.Memo<RunPolicy> RUNS = new TextColumns.Memo<>(Policies::write);
+    private static final LoadingCache<RunPolicy, String> RUNS = TextColumns.cached(Policies::write);
 
     private Policies() {}
 
     static String run(RunPolicy policy) {
-        return RUNS.of(policy);
+        return RUNS.get(policy);
     }
 
     private static String write(RunPolicy policy) {

@@ -1,10 +1,11 @@
 package io.keelson.server.http.support;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.workspace.Limits;
-import java.util.Map;
+import java.time.Duration;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestRate {
 
-    private static final int MOST_BUCKETS = 10_000;
+    private static final int MAX_BUCKETS = 100_000;
+    /** An unused bucket is full again after this time, and equal to a new one. */
+    private static final Duration REFILL_TIME = Duration.ofMinutes(1);
     private static final double MINUTE_NANOS = 60e9;
     private static final int MINUTE = 60;
 
@@ -44,10 +47,12 @@ public final class RequestRate {
     private record Bucket(double left, long at) {}
 
     private final LongSupplier nanoTime;
-    private final Map<UUID, Bucket> buckets = new ConcurrentHashMap<>();
+    private final Cache<UUID, Bucket> buckets;
 
     public RequestRate(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
+        this.buckets = Caffeine.newBuilder().maximumSize(MAX_BUCKETS).expireAfterAccess(REFILL_TIME)
+                .ticker(nanoTime::getAsLong).executor(Runnable::run).build();
     }
 
     /** Counts a request; null where the key has no limit. One too many takes nothing from those to come. */
@@ -57,11 +62,8 @@ public final class RequestRate {
             return null;
         }
         long most = Math.max(1, limit);
-        if (buckets.size() >= MOST_BUCKETS) {
-            buckets.clear();
-        }
         double[] left = new double[1];
-        buckets.compute(caller.keyId(), (key, old) -> {
+        buckets.asMap().compute(caller.keyId(), (key, old) -> {
             long now = nanoTime.getAsLong();
             double before = old == null ? most
                     : Math.min(most, old.left + (now - old.at) * most / MINUTE_NANOS);

@@ -1,10 +1,10 @@
 package io.keelson.server.run.sql;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.json.ExactJson;
 import io.keelson.server.json.SafeText;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -16,29 +16,14 @@ public final class TextColumns {
     public static final JsonMapper JSON = ExactJson.MAPPER.rebuild()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
-    private static final Memo<RetryPolicy> RETRIES = new Memo<>(JSON::writeValueAsString);
+    private static final int MAX_CACHED_TEXTS = 200;
+    private static final LoadingCache<RetryPolicy, String> RETRIES = cached(JSON::writeValueAsString);
 
     private TextColumns() {}
 
     /** Caches the texts of recurring values. */
-    public static final class Memo<T> extends LinkedHashMap<T, String> {
-        private static final long serialVersionUID = 1L;
-        private static final int MAX_CACHED = 200;
-
-        private final transient Function<T, String> writer;
-
-        public Memo(Function<T, String> writer) {
-            this.writer = writer;
-        }
-
-        public synchronized String of(T value) {
-            return computeIfAbsent(value, writer);
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<T, String> eldest) {
-            return size() > MAX_CACHED;
-        }
+    public static <T> LoadingCache<T, String> cached(Function<T, String> writer) {
+        return Caffeine.newBuilder().maximumSize(MAX_CACHED_TEXTS).build(writer::apply);
     }
 
     static @Nullable String storable(@Nullable String text) {
@@ -80,7 +65,7 @@ public final class TextColumns {
     }
 
     public static String retry(RetryPolicy policy) {
-        return RETRIES.of(policy);
+        return RETRIES.get(policy);
     }
 
     public static RetryPolicy retry(String json) {

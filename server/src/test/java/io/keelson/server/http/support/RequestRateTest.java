@@ -45,6 +45,18 @@ class RequestRateTest {
         assertThat(rate.count(caller(null))).isNull();
     }
 
+    @Test
+    void manyKeysInUseLeaveTheCountsOfTheOthers() {
+        Caller first = caller(1L);
+        assertThat(count(first).exhausted()).isFalse();
+
+        for (int i = 0; i < 10_000; i++) {
+            count(caller(1L));
+        }
+
+        assertThat(count(first).exhausted()).isTrue();
+    }
+
     private RequestRate.State count(Caller caller) {
         return Objects.requireNonNull(rate.count(caller));
     }
