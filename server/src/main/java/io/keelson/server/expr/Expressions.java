@@ -98,7 +98,7 @@ public final class Expressions {
         List<ExprProblem> problems = new ArrayList<>();
         for (Template.Part part : parsed.expressions()) {
             try {
-                programs.get(Objects.requireNonNull(part.expression()));
+                var _ = programs.get(Objects.requireNonNull(part.expression()));
             } catch (ExpressionException e) {
                 problems.add(new ExprProblem(e.code(), e.getMessage(), part.offset()));
             }
