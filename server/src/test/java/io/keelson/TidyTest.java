@@ -45,7 +45,7 @@ class TidyTest {
             Pattern.compile("<!-- generated: .*?<!-- end of generated part -->", Pattern.DOTALL);
 
     /** May only fall: lower it with each rewrite. At 0 it becomes a ban. */
-    private static final int DIALECT_WORDS_IN_SOURCES = 735;
+    private static final int DIALECT_WORDS_IN_SOURCES = 40;
 
     /** @param where a pattern on the path from the repository's root */
     private record Ban(String what, String where, String instead) {}
@@ -129,7 +129,7 @@ class TidyTest {
                 .map(path -> path.substring(0, path.lastIndexOf('/'))).distinct()
                 .filter(folder -> !SOURCES.getOrDefault(folder + "/package-info.java", "").contains("@NullMarked"))
                 .toList();
-        assertThat(missing).as("add a package-info.java that says what the room is for, with @NullMarked").isEmpty();
+        assertThat(missing).as("add a package-info.java that says what the package is for, with @NullMarked").isEmpty();
     }
 
     @Test
