@@ -22,14 +22,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The plan of the house (ARCHITECTURE.md): which room may know which. */
+/** The packages of ARCHITECTURE.md, and which may know which. */
 class ArchitectureTest {
 
     private static final JavaClasses HOUSE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .withImportOption(location -> !location.contains("-tests.jar")).importPackages("io.keelson");
 
-    /** Room | the rooms that it may know. Packages below {@code io.keelson}; a room includes its sub-packages. */
+    /** Package | the packages that it may know, below {@code io.keelson}, sub-packages included. */
     @ParameterizedTest(name = "{0} may know {1}")
     @CsvSource(delimiter = '|', nullValues = "nothing", value = {
             "core.lifecycle   | nothing",
@@ -76,22 +76,22 @@ class ArchitectureTest {
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan server.json server.plan server.tool server.db",
     })
-    void packageDependsOnLowerPackagesOnly(String room, String known) {
+    void packageDependsOnLowerPackagesOnly(String name, String known) {
         String[] allowed =
-                Stream.concat(Stream.of(room), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))))
-                        .map(name -> "io.keelson." + name + "..").toArray(String[]::new);
+                Stream.concat(Stream.of(name), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))))
+                        .map(each -> "io.keelson." + each + "..").toArray(String[]::new);
         DescribedPredicate<com.tngtech.archunit.core.domain.JavaClass> elsewhere = resideInAPackage("io.keelson..")
                 .and(DescribedPredicate.not(resideInAnyPackage(allowed)));
-        if (room.equals("cli")) {
+        if (name.equals("cli")) {
             elsewhere = elsewhere.and(DescribedPredicate.not(resideInAPackage("io.keelson.server")));
         }
-        noClasses().that().resideInAPackage("io.keelson." + room + "..").should().dependOnClassesThat(elsewhere)
-                .because("a run goes one hop down and never back; hand the other room's result in by a parameter, "
-                        + "or let the io.keelson.server wiring join the two (ARCHITECTURE.md, rooms)")
+        noClasses().that().resideInAPackage("io.keelson." + name + "..").should().dependOnClassesThat(elsewhere)
+                .because("a run goes one hop down and never back; pass the other package's result in by a parameter, "
+                        + "or let the io.keelson.server wiring join the two (ARCHITECTURE.md, packages)")
                 .allowEmptyShould(true).check(HOUSE);
     }
 
-    /** Sub-package | the packages of its own room that it may know; {@code .} is the room's own package. */
+    /** Sub-package | its siblings that it may know; {@code .} is their parent. */
     @ParameterizedTest(name = "{0} may know {1}")
     @CsvSource(delimiter = '|', nullValues = "nothing", value = {
             "server.engine.commit | nothing",
@@ -126,15 +126,15 @@ class ArchitectureTest {
             "cli.authoring    | common view",
     })
     void subPackageDependsOnLowerOnesOnly(String name, String known) {
-        String room = name.substring(0, name.lastIndexOf('.'));
+        String parent = name.substring(0, name.lastIndexOf('.'));
         String[] allowed = Stream
                 .concat(Stream.of(name), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))).map(
-                        k -> k.equals(".") ? room : room + "." + k))
+                        k -> k.equals(".") ? parent : parent + "." + k))
                 .map(each -> "io.keelson." + each).toArray(String[]::new);
         noClasses().that().resideInAPackage("io.keelson." + name).should()
-                .dependOnClassesThat(resideInAPackage("io.keelson." + room + "..")
+                .dependOnClassesThat(resideInAPackage("io.keelson." + parent + "..")
                         .and(DescribedPredicate.not(resideInAnyPackage(allowed))))
-                .because("sub-packages of one room stay apart; move what two of them share into the one below them")
+                .because("sub-packages of one package stay apart; move what two of them share into the one below them")
                 .check(HOUSE);
     }
 

@@ -186,10 +186,10 @@ public final class Server implements AutoCloseable {
                     settings.artifacts().retention()), tools, expressions, secrets,
                     new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
                             computation),
-                    new StartedRuns(recipeMissions, seen.places()), artifacts, clock,
+                    new StartedRuns(recipeMissions, seen.tracing()), artifacts, clock,
                     new Engine.Options(settings.executorSlots(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
-                            seen.engine(), seen.places())));
+                            seen.engine(), seen.tracing())));
             if (settings.artifacts().documents()) {
                 closing(new StatusDocuments(database, artifacts.documents()).start());
             }
@@ -202,7 +202,7 @@ public final class Server implements AutoCloseable {
             ScheduleRunner scheduleRunner = closing(new ScheduleRunner(database, schedules, scheduledTimes,
                     new ScheduledRuns(submissions.runs(), recipeMissions, engine, authServices.workspaces(), database,
                             new RunReader())));
-            engine.onSchedules(scheduleRunner::nudge);
+            engine.onSchedules(scheduleRunner::signal);
             EventSweeper events = closing(new EventSweeper(database, new EventRetention(DbClock.DATABASE), artifacts,
                     settings.events(), UuidCreator::getTimeOrderedEpoch));
             events.start();
@@ -210,7 +210,7 @@ public final class Server implements AutoCloseable {
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
                     new RetryAdmission(authServices.workspaces(), submissions.admission())).start());
             WebhookServices webhooks = webhooks(database, secrets);
-            engine.onWebhooks(closing(new WebhookDispatcher(database, webhooks, outbound, clock, seen.places()::ofRun,
+            engine.onWebhooks(closing(new WebhookDispatcher(database, webhooks, outbound, clock, seen.tracing()::ofRun,
                     seen.deliveries()))::signal);
             engine.onCommands(closing(new CommandUpkeep(commands))::signal);
             HttpServer http = closing(new HttpServer(
@@ -243,7 +243,7 @@ public final class Server implements AutoCloseable {
     }
 
     /** The observers of the server's parts. */
-    private record Seen(Observer engine, Tracing places, RequestListener http, DeliveryObserver deliveries) {}
+    private record Seen(Observer engine, Tracing tracing, RequestListener http, DeliveryObserver deliveries) {}
 
     /** OpenTelemetry is not loaded unless traces are configured. */
     private Seen seen(Settings settings, Metrics metrics) {
@@ -251,7 +251,7 @@ public final class Server implements AutoCloseable {
             return new Seen(metrics.engine(), Tracing.NONE, metrics.http(), metrics.deliveries());
         }
         Traces traces = closing(new Traces(settings.telemetry()));
-        return new Seen(new Observers(metrics.engine(), traces.engine()), traces.places(),
+        return new Seen(new Observers(metrics.engine(), traces.engine()), traces.tracing(),
                 new RequestListener.Both(metrics.http(), traces.http()),
                 new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
     }

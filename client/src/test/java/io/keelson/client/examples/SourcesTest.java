@@ -25,7 +25,7 @@ class SourcesTest {
 
     @Test
     void theProgramsOfTheGuideCompile() throws IOException {
-        List<Path> files = Sources.programs("worker-sdk.md", folder);
+        List<Path> files = Sources.programs("guide/worker-sdk.md", folder);
 
         assertThat(files).extracting(file -> file.getFileName().toString())
                 .containsExactly("Submit.java", "Greeter.java");

@@ -64,7 +64,7 @@ public final class BulkDriver implements AutoCloseable {
     }
 
     /** A job was made. Returns at once. */
-    public void nudge() {
+    public void signal() {
         if (!thread.isShutdown()) {
             thread.execute(this::work);
         }

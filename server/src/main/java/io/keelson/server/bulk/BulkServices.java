@@ -1,4 +1,4 @@
 package io.keelson.server.bulk;
 
-/** What the API needs of this room. */
+/** What the API needs of this package. */
 public record BulkServices(BulkJobs jobs, BulkDriver driver) {}

@@ -15,7 +15,7 @@ public final class CommandUpkeep implements AutoCloseable {
     private static final int BATCH_SIZE = 50;
 
     private final CommandHandler handler;
-    private final Semaphore room = new Semaphore(BATCH_SIZE);
+    private final Semaphore permits = new Semaphore(BATCH_SIZE);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     public CommandUpkeep(CommandHandler handler) {
@@ -24,14 +24,14 @@ public final class CommandUpkeep implements AutoCloseable {
 
     /** Signals that a command is due. Returns at once. */
     public void signal() {
-        int free = room.drainPermits();
+        int free = permits.drainPermits();
         if (free == 0) {
             return;
         }
         try {
             threads.execute(() -> look(free));
         } catch (RuntimeException e) {
-            room.release(free);
+            permits.release(free);
             throw e;
         }
     }
@@ -43,7 +43,7 @@ public final class CommandUpkeep implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("could not claim due commands, retrying", e);
         } finally {
-            room.release(free - taken.size());
+            permits.release(free - taken.size());
         }
         taken.forEach(command -> threads.execute(() -> drive(command)));
     }
@@ -56,7 +56,7 @@ public final class CommandUpkeep implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("could not record the outcome of command {}, retrying", command.id(), e);
         } finally {
-            room.release();
+            permits.release();
         }
     }
 

@@ -97,7 +97,7 @@ public final class Engine implements Commands, AutoCloseable {
             Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
-        ArtifactIntake intake = new ArtifactIntake(database, store.room(), artifacts, options.runArtifactBytes());
+        ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
         available = new WorkAvailability(runner::knows);
         notifier = new ClusterNotifier(database, node, this::heard);

@@ -67,7 +67,7 @@ public final class HttpServer implements AutoCloseable {
     private final HttpOptions options;
     private final ShutdownSignal shutdown = new ShutdownSignal();
     private final Authenticator authenticator;
-    private final RequestBodyBudget room;
+    private final RequestBodyBudget budget;
     private final Computation computation;
     private final Idempotency idempotency;
     private final RequestListener requestListener;
@@ -82,7 +82,7 @@ public final class HttpServer implements AutoCloseable {
     public HttpServer(HttpOptions options, ApiServices services, Observed observed) {
         this.requestListener = observed.requestListener();
         this.options = options;
-        this.room = new RequestBodyBudget((long) LARGEST_BODIES * options.maxBodyBytes());
+        this.budget = new RequestBodyBudget((long) LARGEST_BODIES * options.maxBodyBytes());
         this.computation = services.computation();
         this.idempotency = new Idempotency(services.database(), services.keys());
         this.authenticator = new Authenticator(services.authServices().holders(), new RequestRate(System::nanoTime));
@@ -243,7 +243,7 @@ public final class HttpServer implements AutoCloseable {
         ApiResponse response;
         TimedInputStream timedInputStream = arriving(context);
         UUID workspace = caller == null ? null : caller.workspaceId();
-        try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), room, workspace,
+        try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), budget, workspace,
                 computation)) {
             response = answer(route, new ApiRequest(context, caller, body));
         } catch (Throwable failure) {

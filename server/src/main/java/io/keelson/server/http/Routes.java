@@ -89,10 +89,10 @@ final class Routes {
         new DeploymentOrderActions(services.outside(), commands).addTo(table);
         new CommandActions(services.outside(), commands).addTo(table);
         new RunViews(reads, poll, services.commands()).addTo(table);
-        StreamLimiter places = new StreamLimiter();
-        StreamReads patient = new StreamReads(shutdown);
-        new EventStreams(reads, authenticator, shutdown, places, patient).addTo(table);
-        new FeedStreams(reads, authenticator, shutdown, places, patient).addTo(table);
+        StreamLimiter streamLimiter = new StreamLimiter();
+        StreamReads streamReads = new StreamReads(shutdown);
+        new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
+        new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
         new RunActions(reads, submissions.admission(), submissions.credits(), submission, services.database())
                 .addTo(table);
         new BulkActions(services.bulk(), services.database(), services.ids(), keyed).addTo(table);

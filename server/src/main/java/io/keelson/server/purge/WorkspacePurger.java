@@ -51,7 +51,7 @@ public final class WorkspacePurger implements AutoCloseable {
     }
 
     /** A workspace is to be emptied. Returns at once. */
-    public void nudge() {
+    public void signal() {
         if (!thread.isShutdown()) {
             thread.execute(this::work);
         }

@@ -155,7 +155,7 @@ public final class RunStore {
     /**
      * Balances of workspaces, locked in order of their ids until the transaction ends. Runs are locked before balances.
      */
-    public LockedBalances purse(Connection c, Collection<UUID> workspaces) throws SQLException {
+    public LockedBalances balances(Connection c, Collection<UUID> workspaces) throws SQLException {
         return BalancesTable.lock(c, workspaces);
     }
 

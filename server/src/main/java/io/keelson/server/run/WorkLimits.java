@@ -119,7 +119,7 @@ public final class WorkLimits implements LocalCapacity.Limits {
     }
 
     /** The capacity left at this moment, in a transaction. */
-    public Capacity room(Connection c, Collection<UUID> ids) throws SQLException {
+    public Capacity capacity(Connection c, Collection<UUID> ids) throws SQLException {
         Capacity capacity = new Capacity(most);
         try (PreparedStatement index = c.prepareStatement(BY_INDEX)) {
             index.executeQuery().close();

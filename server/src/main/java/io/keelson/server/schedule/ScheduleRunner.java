@@ -45,7 +45,7 @@ public final class ScheduleRunner implements AutoCloseable {
     }
 
     /** Something is due. Returns at once. */
-    public void nudge() {
+    public void signal() {
         if (asked.compareAndSet(false, true)) {
             thread.execute(() -> {
                 asked.set(false);

@@ -48,13 +48,13 @@ public final class FairSubmissionLimiter {
         WorkspaceQueue queue =
                 lines.compute(workspace, (id, there) -> (there == null ? new WorkspaceQueue(atOnce) : there).joined());
         try {
-            queue.places.acquire();
+            queue.permits.acquire();
         } catch (InterruptedException e) {
             leave(workspace);
             throw e;
         }
         return () -> {
-            queue.places.release();
+            queue.permits.release();
             leave(workspace);
         };
     }
@@ -71,11 +71,11 @@ public final class FairSubmissionLimiter {
 
     /** Its number is changed within the map only, which lets one at a time do so. */
     private static final class WorkspaceQueue {
-        private final Semaphore places;
+        private final Semaphore permits;
         private int in;
 
         WorkspaceQueue(int atOnce) {
-            places = new Semaphore(atOnce, true);
+            permits = new Semaphore(atOnce, true);
         }
 
         WorkspaceQueue joined() {

@@ -52,7 +52,7 @@ public final class Traces implements AutoCloseable {
     }
 
     /** Trace positions of runs and steps. */
-    public Tracing places() {
+    public Tracing tracing() {
         return spans;
     }
 

@@ -94,13 +94,13 @@ final class FanOut {
     }
 
     private final Database database;
-    private final Function<RunTrace, @Nullable TraceParent> places;
+    private final Function<RunTrace, @Nullable TraceParent> traceContexts;
     private final FeedWatermark marks = new FeedWatermark();
 
-    /** @param places trace positions of runs; null for none */
-    FanOut(Database database, Function<RunTrace, @Nullable TraceParent> places) {
+    /** @param traceContexts trace positions of runs; null for none */
+    FanOut(Database database, Function<RunTrace, @Nullable TraceParent> traceContexts) {
         this.database = database;
-        this.places = places;
+        this.traceContexts = traceContexts;
     }
 
     /** Continues up to the settled events, for at most one chunk; true when there is more. */
@@ -187,9 +187,9 @@ final class FanOut {
     }
 
     private @Nullable String trace(ObjectNode event) {
-        TraceParent place = places.apply(new RunTrace(UUID.fromString(event.get("run_id").stringValue()),
+        TraceParent context = traceContexts.apply(new RunTrace(UUID.fromString(event.get("run_id").stringValue()),
                 event.path("attempt").asInt(1), TraceParent.parse(event.path("traceparent").stringValue(null))));
-        return place == null ? null : place.text();
+        return context == null ? null : context.text();
     }
 
     private static List<ObjectNode> events(Connection c, List<Receiver> receivers, long after, long to)

@@ -28,19 +28,19 @@ public final class WebhookDispatcher implements AutoCloseable {
     private final Deliveries deliveries;
     private final Clock clock;
     private final Semaphore signals = new Semaphore(0);
-    private final Semaphore room = new Semaphore(MAX_CONCURRENT);
+    private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final ExecutorService turns = Executors.newVirtualThreadPerTaskExecutor();
     private final Thread thread;
     private Instant forgetAt;
     private volatile boolean closed;
 
     /**
-     * @param places trace positions of runs; null for none
+     * @param traceContexts trace positions of runs; null for none
      * @param observer observes attempts
      */
     public WebhookDispatcher(Database database, WebhookServices webhooks, OutboundClient client, Clock clock,
-            Function<RunTrace, @Nullable TraceParent> places, DeliveryObserver observer) {
-        this.fanOut = new FanOut(database, places);
+            Function<RunTrace, @Nullable TraceParent> traceContexts, DeliveryObserver observer) {
+        this.fanOut = new FanOut(database, traceContexts);
         this.deliverySender = new DeliverySender(database, client, webhooks.endpoints().seals(), clock,
                 DeliveryPolicy.USUAL, observer);
         this.deliveries = webhooks.deliveries();
@@ -74,10 +74,10 @@ public final class WebhookDispatcher implements AutoCloseable {
             }
         });
         quietly("sending them", () -> {
-            int most = room.availablePermits();
+            int most = permits.availablePermits();
             List<DeliverySender.EndpointBatch> claimed = most == 0 ? List.of() : deliverySender.claim(most);
             for (DeliverySender.EndpointBatch endpointBatch : claimed) {
-                room.acquireUninterruptibly();
+                permits.acquireUninterruptibly();
                 turns.execute(() -> serve(endpointBatch));
             }
         });
@@ -107,7 +107,7 @@ public final class WebhookDispatcher implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("webhook endpoint failed, retrying later", e);
         } finally {
-            room.release();
+            permits.release();
         }
     }
 

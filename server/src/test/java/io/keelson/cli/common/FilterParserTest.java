@@ -24,10 +24,10 @@ class FilterParserTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "''                        | character 1: a condition such as",
-            "state=failed colour=red   | character 14: there is no condition 'colour'",
-            "state>failed              | character 1: state takes = only",
-            "created=2026-01-01        | character 1: created takes > or <",
-            "created>yesterday         | character 1: 'yesterday' is no time",
+            "state=failed colour=red   | character 14: unknown condition 'colour'",
+            "state>failed              | character 1: state requires =",
+            "created=2026-01-01        | character 1: created requires > or <",
+            "created>yesterday         | character 1: 'yesterday' is not a time",
             "state=failed state=paused | character 14: state is given twice",
             "tag=\"                    | character 1: a condition such as",
             "tag=\"\"                  | character 1: the value of tag is empty",

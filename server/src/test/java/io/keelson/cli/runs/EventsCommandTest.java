@@ -52,7 +52,7 @@ class EventsCommandTest {
             CliProcess.Result misspelt = inProcessCli.run("events", "latest", "--types", "task_failed,run_complete");
             assertThat(misspelt.code()).isEqualTo(ExitCode.USAGE);
             assertThat(misspelt.err()).contains(
-                    "there is no type of event 'run_complete'; did you mean 'run_completed'?",
+                    "unknown event type 'run_complete'; did you mean 'run_completed'?",
                     "[EVENT_TYPE_UNKNOWN]");
             List<String> lines = inProcessCli.lines("events", "latest");
             assertThat(lines.getFirst()).startsWith("1  ").contains("  run_created");

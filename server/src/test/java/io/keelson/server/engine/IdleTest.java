@@ -71,7 +71,7 @@ class IdleTest {
             double perSecond = 1; // the look
             MaintenanceScheduler maintenance = nodes.node().upkeep();
             for (MaintenanceScheduler.Duty duty : Stream
-                    .concat(maintenance.duties().stream(), maintenance.chores().stream()).toList()) {
+                    .concat(maintenance.duties().stream(), maintenance.cleaningTasks().stream()).toList()) {
                 int count = IntStream.range(0, 3).map(i -> asks(duty, proxy)).min().orElseThrow();
                 perSecond += count / (double) duty.period().toSeconds();
                 asked.put(asked.size() + ": each " + duty.period(), count);

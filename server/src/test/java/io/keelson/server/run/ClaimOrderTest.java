@@ -126,6 +126,6 @@ class ClaimOrderTest extends QueuedWork {
     }
 
     private WorkLimits.Capacity room(WorkLimits limits) throws SQLException {
-        return limits.room(world.connection(), limits.workspaces());
+        return limits.capacity(world.connection(), limits.workspaces());
     }
 }

@@ -165,7 +165,7 @@ public final class BatchCommit {
         time.set(locked.now());
         refresh(connection, locked);
         Set<KeyUse.Id> used = store.used(connection, keys(batch));
-        CreditBalances balances = looking ? store.purse(connection, workspaces(batch)) : new OptimisticBalances();
+        CreditBalances balances = looking ? store.balances(connection, workspaces(batch)) : new OptimisticBalances();
         try {
             commit(connection, batch, runs,
                     new CommitContext(locked.now(), locked.versions().keySet(), used, funds(balances), true));

@@ -31,15 +31,15 @@ final class CommitLoop implements Runnable {
 
     private final Database database;
     private final BatchCommit batchCommit;
-    private final DiskSpace room;
+    private final DiskSpace diskSpace;
     private final BlockingQueue<PendingCommand> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger unanswered = new AtomicInteger();
     private final AtomicLong text = new AtomicLong();
     private @Nullable Connection connection;
     private volatile boolean closing;
 
-    CommitLoop(Database database, BatchCommit batch, DiskSpace room) {
-        this.room = room;
+    CommitLoop(Database database, BatchCommit batch, DiskSpace diskSpace) {
+        this.diskSpace = diskSpace;
         this.database = database;
         this.batchCommit = batch;
     }
@@ -160,7 +160,7 @@ final class CommitLoop implements Runnable {
                     commit(batch.subList(batch.size() / 2, batch.size()));
                     return;
                 }
-                room.refused(e);
+                diskSpace.refused(e);
                 if (tried == TRIES || !lost && !transientRefusal(e)) {
                     try (LogContext _ = LogContext.run(batch.getFirst().command.runId())) {
                         logRefusal(e);

@@ -23,17 +23,17 @@ public final class Committer implements AutoCloseable {
     private final List<CommitLoop> loops = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final Observer observer;
-    private final DiskSpace room;
+    private final DiskSpace diskSpace;
 
     public Committer(Database database, RunStore store, Ids ids, CommitListener node, int loopCount,
             Supplier<Prices> prices, Observer observer) {
         this.observer = observer;
-        this.room = new DiskSpace(database);
+        this.diskSpace = new DiskSpace(database);
         DatabaseTime time = new DatabaseTime(System::nanoTime);
         for (int i = 0; i < loopCount; i++) {
             CommitLoop loop = new CommitLoop(database,
                     new BatchCommit(store, new ViewCache(VIEW_ROWS / loopCount), ids, node, time, prices, observer),
-                    room);
+                    diskSpace);
             loops.add(loop);
             threads.add(Thread.ofPlatform().name("committer-" + i).start(loop));
         }
@@ -42,8 +42,8 @@ public final class Committer implements AutoCloseable {
     /** As {@link Commands#submit}. */
     public CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
         PendingCommand pending = new PendingCommand(command, key);
-        boolean room = loopOf(command).offer(pending, MAX_WAITING / loops.size(), MAX_WAITING_TEXT / loops.size());
-        if (!room) {
+        boolean queued = loopOf(command).offer(pending, MAX_WAITING / loops.size(), MAX_WAITING_TEXT / loops.size());
+        if (!queued) {
             observer.overloaded();
             return CompletableFuture.failedFuture(new Commands.Overloaded());
         }
@@ -59,7 +59,7 @@ public final class Committer implements AutoCloseable {
 
     /** False while the database's disk is full. */
     public boolean hasRoom() {
-        return room.left();
+        return diskSpace.left();
     }
 
     private CommitLoop loopOf(Command command) {

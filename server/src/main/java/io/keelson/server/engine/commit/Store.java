@@ -19,8 +19,8 @@ import java.util.function.Function;
 /** The parts of the store that the engine uses. */
 public record Store(RunStore runs, WorkerRegistry workers, Heartbeats heartbeats, ScopeReader scopes,
         StepWorkReader work,
-        IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota room, Uploads uploads,
-        UploadSlots places) {
+        IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota quota, Uploads uploads,
+        UploadSlots slots) {
 
     /**
      * @param plans reads a plan's stored document

@@ -40,7 +40,7 @@ final class ArtifactUploads {
     private final Uploads uploads;
     private final Scopes scopes;
     private final ArtifactIntake intake;
-    private final UploadSlots places;
+    private final UploadSlots slots;
     private final Supplier<UUID> ids;
 
     ArtifactUploads(Database database, Store store, Scopes scopes, ArtifactIntake intake, Supplier<UUID> ids) {
@@ -49,7 +49,7 @@ final class ArtifactUploads {
         this.uploads = store.uploads();
         this.scopes = scopes;
         this.intake = intake;
-        this.places = store.places();
+        this.slots = store.slots();
         this.ids = ids;
     }
 
@@ -61,8 +61,8 @@ final class ArtifactUploads {
         if (step.leaseEpoch() != upload.leaseEpoch() || !worker.equals(step.holder())) {
             return new UploadReply.StaleLease();
         }
-        try (UploadSlot place = new UploadSlot(database, places, workspace)) {
-            return store(upload, step, place.keptBy(content));
+        try (UploadSlot slot = new UploadSlot(database, slots, workspace)) {
+            return store(upload, step, slot.keptBy(content));
         }
     }
 

@@ -51,7 +51,7 @@ public final class Claims {
             return Tenancy.allWorkspaces(() -> database.withConnection(c -> store.candidates(c, search)));
         }
         return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
-            Capacity capacity = limits.room(c, limitedOnes);
+            Capacity capacity = limits.capacity(c, limitedOnes);
             if (capacity.anyFull()) {
                 available.heldBack();
             }
@@ -73,7 +73,7 @@ public final class Claims {
         try {
             return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
                 limits.lock(c, crowded);
-                Capacity capacity = limits.room(c, crowded);
+                Capacity capacity = limits.capacity(c, crowded);
                 List<Candidate> fitting = candidates.stream().filter(capacity::take).toList();
                 if (fitting.size() < candidates.size()) {
                     available.heldBack();

@@ -19,17 +19,17 @@ final class UploadSlot implements AutoCloseable {
     private static final Duration BEAT = UploadSlots.LEASE.dividedBy(6);
 
     private final Database database;
-    private final UploadSlots places;
+    private final UploadSlots slots;
     private final UUID workspace;
     private final UUID holder = UUID.randomUUID();
     private long kept = System.nanoTime();
 
     /** @throws ArtifactRefusedException {@code UPLOAD_LIMIT_REACHED} */
-    UploadSlot(Database database, UploadSlots places, UUID workspace) throws ArtifactRefusedException {
+    UploadSlot(Database database, UploadSlots slots, UUID workspace) throws ArtifactRefusedException {
         this.database = database;
-        this.places = places;
+        this.slots = slots;
         this.workspace = workspace;
-        if (!database.inTransaction(c -> places.take(c, workspace, holder))) {
+        if (!database.inTransaction(c -> slots.take(c, workspace, holder))) {
             throw new ArtifactRefusedException(LIMIT_REACHED, UploadSlots.MAX_UPLOADS
                     + " artifacts of this workspace are being uploaded; nothing was stored");
         }
@@ -62,7 +62,7 @@ final class UploadSlot implements AutoCloseable {
         }
         kept = now;
         try {
-            if (!database.withConnection(c -> places.keep(c, workspace, holder))) {
+            if (!database.withConnection(c -> slots.keep(c, workspace, holder))) {
                 throw new ArtifactRefusedException(LIMIT_REACHED,
                         "the upload stood still for too long and lost its place; nothing was stored");
             }
@@ -74,7 +74,7 @@ final class UploadSlot implements AutoCloseable {
     @Override
     public void close() {
         try {
-            database.runInTransaction(c -> places.leave(c, workspace, holder));
+            database.runInTransaction(c -> slots.leave(c, workspace, holder));
         } catch (SqlFailure e) {
             LOG.warn("could not release an upload's slot, which stays taken for {}: {}", UploadSlots.LEASE,
                     e.getMessage());

@@ -18,14 +18,14 @@ import java.io.InputStream;
  */
 public final class ArtifactIntake {
     private final Database database;
-    private final ArtifactQuota room;
+    private final ArtifactQuota quota;
     private final ArtifactStore store;
     private final long mostOfRun;
 
     /** @param mostOfRun maximum bytes of all artifacts of a run together */
-    public ArtifactIntake(Database database, ArtifactQuota room, ArtifactStore store, long mostOfRun) {
+    public ArtifactIntake(Database database, ArtifactQuota quota, ArtifactStore store, long mostOfRun) {
         this.database = database;
-        this.room = room;
+        this.quota = quota;
         this.store = store;
         this.mostOfRun = mostOfRun;
     }
@@ -45,13 +45,13 @@ public final class ArtifactIntake {
     public StoredArtifact take(ArtifactOwner owner, String name, String contentType, InputStream content,
             long announced)
             throws IOException {
-        Left before = database.withConnection(c -> room.left(c, item(owner, "", 0), mostOfRun));
+        Left before = database.withConnection(c -> quota.left(c, item(owner, "", 0), mostOfRun));
         check(before, announced);
         StoredArtifact stored = store.put(owner, name, contentType, new Bounded(content, before));
         boolean taken = false;
         try {
             check(database.inTransaction(
-                    c -> room.take(c, item(owner, stored.storageKey(), stored.sizeBytes()), mostOfRun)),
+                    c -> quota.take(c, item(owner, stored.storageKey(), stored.sizeBytes()), mostOfRun)),
                     stored.sizeBytes());
             taken = true;
             return stored;
@@ -65,7 +65,7 @@ public final class ArtifactIntake {
     /** Removes content that will not be recorded. */
     public void discard(String storageKey) throws IOException {
         store.delete(storageKey);
-        database.runInTransaction(c -> room.giveBack(c, storageKey));
+        database.runInTransaction(c -> quota.giveBack(c, storageKey));
     }
 
     private static Item item(ArtifactOwner owner, String key, long size) {

@@ -45,14 +45,14 @@ public final class Evaluator {
     private final Replanner replanner;
     private final ChildMissions children;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    private final Semaphore places = new Semaphore(MAX_CONCURRENT);
-    private final Semaphore room = new Semaphore(MAX_WAITING);
+    private final Semaphore running = new Semaphore(MAX_CONCURRENT);
+    private final Semaphore admitted = new Semaphore(MAX_WAITING);
 
     public Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
             Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
-        this.scopes = scopes.yielding(places);
+        this.scopes = scopes.yielding(running);
         this.replanner = replanner;
         this.children = children;
         this.commands = commands;
@@ -60,11 +60,11 @@ public final class Evaluator {
 
     /** Evaluates soon; drops the request when too many wait. */
     public void evaluate(Evaluate request) {
-        if (!room.tryAcquire()) {
+        if (!admitted.tryAcquire()) {
             return;
         }
         Thread.ofVirtual().name("evaluate-" + request.subject()).start(() -> {
-            places.acquireUninterruptibly();
+            running.acquireUninterruptibly();
             try {
                 Evaluation answer = answer(request);
                 if (answer != null) {
@@ -76,8 +76,8 @@ public final class Evaluator {
                     LOG.warn("evaluation {} failed and will be repeated", request, e);
                 }
             } finally {
-                places.release();
-                room.release();
+                running.release();
+                admitted.release();
             }
         });
     }

@@ -28,7 +28,7 @@ public final class Scopes {
     private final ScopeReader reader;
     private final Expressions expressions;
     private final Secrets secrets;
-    private final @Nullable Semaphore places;
+    private final @Nullable Semaphore permits;
 
     /**
      * A tool's input.
@@ -42,12 +42,12 @@ public final class Scopes {
     }
 
     private Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets,
-            @Nullable Semaphore places) {
+            @Nullable Semaphore permits) {
         this.database = database;
         this.reader = reader;
         this.expressions = expressions;
         this.secrets = secrets;
-        this.places = places;
+        this.permits = permits;
     }
 
     /** The same for threads that hold one of those permits: they release it while a long evaluation waits or runs. */
@@ -56,10 +56,10 @@ public final class Scopes {
     }
 
     private Expressions of(Supplier<UUID> workspace, UUID run) {
-        Runnable before = places == null ? () -> {
-        } : places::release;
-        Runnable after = places == null ? () -> {
-        } : places::acquireUninterruptibly;
+        Runnable before = permits == null ? () -> {
+        } : permits::release;
+        Runnable after = permits == null ? () -> {
+        } : permits::acquireUninterruptibly;
         return expressions.on(new Expressions.Tenant(() -> new Computation.Owner(workspace.get(), run), before, after));
     }
 

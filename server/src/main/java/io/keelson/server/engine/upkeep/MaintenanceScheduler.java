@@ -59,7 +59,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private volatile long committedAt;
     private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
     /** Separate, so that a slow store delays no lease. */
-    private final ScheduledThreadPoolExecutor chores = ticker(1, "chores-");
+    private final ScheduledThreadPoolExecutor cleaningTasks = ticker(1, "chores-");
 
     public MaintenanceScheduler(Database database, Store store, Reconciler reconciler, DueWorkPoller dueWorkPoller,
             LocalExecutor executor,
@@ -91,7 +91,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         committedAt = System.nanoTime();
         readSettings();
         duties().forEach(duty -> every(ticker, duty));
-        chores().forEach(duty -> every(chores, duty));
+        cleaningTasks().forEach(duty -> every(cleaningTasks, duty));
         lookAfter(TIMER_INTERVAL);
     }
 
@@ -116,7 +116,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
     }
 
     /** Tasks that may delay each other. */
-    public List<Duty> chores() {
+    public List<Duty> cleaningTasks() {
         return List.of(new Duty(JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
                 new Duty(CLEANUP_INTERVAL, this::dropExpiredKeys),
                 new Duty(CLEANUP_INTERVAL, secrets::forget), new Duty(CLEANUP_INTERVAL, artifacts::expire),
@@ -195,9 +195,9 @@ public final class MaintenanceScheduler implements AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         ticker.shutdown();
-        chores.shutdown();
+        cleaningTasks.shutdown();
         ticker.awaitTermination(5, TimeUnit.SECONDS);
-        chores.awaitTermination(5, TimeUnit.SECONDS);
+        cleaningTasks.awaitTermination(5, TimeUnit.SECONDS);
         notifier.close();
         dueWorkPoller.close();
         try {

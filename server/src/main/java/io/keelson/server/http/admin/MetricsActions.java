@@ -28,7 +28,7 @@ public final class MetricsActions {
     }
 
     private ApiResponse metrics(ApiRequest request) {
-        boolean open = switch (observed.door()) {
+        boolean open = switch (observed.access()) {
             case OPEN -> true;
             case LOOPBACK -> request.fromThisMachine();
             case KEY -> false;

@@ -236,7 +236,7 @@ public final class WorkspaceActions {
     private ApiResponse delete(ApiRequest request) throws IOException {
         WorkspaceRow closed = closed(request);
         purger.asks().ask(closed.id(), request.origin());
-        purger.nudge();
+        purger.signal();
         return ApiResponse.json(202, document(workspaces.find(closed.id()).orElse(closed)));
     }
 

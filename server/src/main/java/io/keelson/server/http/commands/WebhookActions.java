@@ -49,9 +49,9 @@ public final class WebhookActions {
     private final Deliveries deliveries;
     private final Ids ids;
 
-    public WebhookActions(WebhookServices room, Ids ids) {
-        this.endpoints = room.endpoints();
-        this.deliveries = room.deliveries();
+    public WebhookActions(WebhookServices services, Ids ids) {
+        this.endpoints = services.endpoints();
+        this.deliveries = services.deliveries();
         this.ids = ids;
     }
 

@@ -50,11 +50,11 @@ public final class ScheduleActions {
     private final Ids ids;
     private final KeyedTransaction keyed;
 
-    public ScheduleActions(ScheduleServices room, Database database, RecipeMissions missions, Ids ids,
+    public ScheduleActions(ScheduleServices services, Database database, RecipeMissions missions, Ids ids,
             KeyedTransaction keyed) {
-        this.schedules = room.schedules();
-        this.scheduledTimes = room.scheduledTimes();
-        this.scheduleRunner = room.scheduleRunner();
+        this.schedules = services.schedules();
+        this.scheduledTimes = services.scheduledTimes();
+        this.scheduleRunner = services.scheduleRunner();
         this.database = database;
         this.missions = missions;
         this.ids = ids;
@@ -180,7 +180,7 @@ public final class ScheduleActions {
             }
             return ApiResponse.ok(answer);
         });
-        scheduleRunner.nudge();
+        scheduleRunner.signal();
         return said;
     }
 

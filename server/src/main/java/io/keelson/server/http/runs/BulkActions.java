@@ -41,9 +41,9 @@ public final class BulkActions {
     private final Ids ids;
     private final KeyedTransaction keyed;
 
-    public BulkActions(BulkServices room, Database database, Ids ids, KeyedTransaction keyed) {
-        this.jobs = room.jobs();
-        this.driver = room.driver();
+    public BulkActions(BulkServices services, Database database, Ids ids, KeyedTransaction keyed) {
+        this.jobs = services.jobs();
+        this.driver = services.driver();
         this.database = database;
         this.ids = ids;
         this.keyed = keyed;
@@ -83,7 +83,7 @@ public final class BulkActions {
             BulkJob job = jobs.insert(c, id, request.workspace(), order);
             return ApiResponse.created("/api/v1/bulk/" + id, document(job)).as(202);
         });
-        driver.nudge();
+        driver.signal();
         return response;
     }
 

@@ -38,17 +38,17 @@ public final class EventStreams {
     private final RunProgressPoller news;
     private final Authenticator authenticator;
     private final ShutdownSignal shutdown;
-    private final StreamLimiter places;
-    private final StreamReads patient;
+    private final StreamLimiter limiter;
+    private final StreamReads streamReads;
     private final EventChunkCache texts = new EventChunkCache();
 
-    public EventStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter places,
-            StreamReads patient) {
+    public EventStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter limiter,
+            StreamReads streamReads) {
         this.reads = reads;
         this.authenticator = authenticator;
         this.shutdown = shutdown;
-        this.places = places;
-        this.patient = patient;
+        this.limiter = limiter;
+        this.streamReads = streamReads;
         this.news = new RunProgressPoller(runs -> reads.read((reader, c) -> reader.progress(c, runs)), shutdown);
     }
 
@@ -63,12 +63,12 @@ public final class EventStreams {
         long wait = query.integer("wait_ms", 0, Long.MAX_VALUE, Long.MAX_VALUE);
         query.done();
         long seen = Math.max(after, lastSeen(request, 0));
-        Progress known = patient.once(() -> reads.read((reader, c) -> Reads.found(
+        Progress known = streamReads.once(() -> reads.read((reader, c) -> Reads.found(
                 reader.progress(c, request.workspace(), run), IdKind.RUN, run)));
         if (known.ended() && known.lastSeq() <= seen) {
             return ApiResponse.empty(NO_CONTENT);
         }
-        places.requireRoom(request);
+        limiter.requireRoom(request);
         // an id that is none of this run's yet, as of another stream, skips nothing that is to come
         long from = Math.min(seen, known.lastSeq());
         return ApiResponse.live("text/event-stream", out -> send(new Reader(request, run, out, from), known, wait))
@@ -89,7 +89,7 @@ public final class EventStreams {
     }
 
     private void send(Reader reader, Progress known, long wait) throws IOException, InterruptedException {
-        try (StreamLimiter.Place _ = places.take(reader.request);
+        try (StreamLimiter.Place _ = limiter.take(reader.request);
                 RunProgressPoller.Watch watch = news.watch(reader.run, known)) {
             reader.write(RETRY);
             follow(reader, known, watch, Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
@@ -139,13 +139,13 @@ public final class EventStreams {
 
         /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
         private boolean open() throws InterruptedException {
-            return patient.patiently(() -> authenticator.stillOpenTo(request));
+            return streamReads.patiently(() -> authenticator.stillOpenTo(request));
         }
 
         private void sendUpTo(long last) throws IOException, InterruptedException {
             while (seen < last && !shutdown.hasBegun() && open()) {
                 EventChunkCache.Part part = texts.of(run, seen, EventChunkCache.end(seen, last),
-                        (id, after, limit) -> patient.patiently(() -> reads.read((reader, c) -> reader
+                        (id, after, limit) -> streamReads.patiently(() -> reads.read((reader, c) -> reader
                                 .eventsWithSteps(c, request.workspace(), id, after, limit))));
                 for (byte[] text : part.texts()) {
                     out.write(text);

@@ -39,19 +39,19 @@ public final class FeedStreams {
     private final Reads reads;
     private final Authenticator authenticator;
     private final ShutdownSignal shutdown;
-    private final StreamLimiter places;
-    private final StreamReads patient;
+    private final StreamLimiter limiter;
+    private final StreamReads streamReads;
     private final FeedWatermark marks = new FeedWatermark();
     private final FeedPoller news;
     private final FeedChunkCache texts = new FeedChunkCache();
 
-    public FeedStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter places,
-            StreamReads patient) {
+    public FeedStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter limiter,
+            StreamReads streamReads) {
         this.reads = reads;
         this.authenticator = authenticator;
         this.shutdown = shutdown;
-        this.places = places;
-        this.patient = patient;
+        this.limiter = limiter;
+        this.streamReads = streamReads;
         this.news = new FeedPoller(() -> reads.read((reader, c) -> marks.look(c)), shutdown);
     }
 
@@ -67,16 +67,16 @@ public final class FeedStreams {
         UUID run = run(query.text("run_id"));
         query.done();
         if (run != null) {
-            patient.once(() -> {
+            streamReads.once(() -> {
                 reads.requireRun(request.workspace(), run);
                 return run;
             });
         }
         long seen = Math.max(after, EventStreams.lastSeen(request, -1));
-        places.requireRoom(request);
-        long head = patient.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
+        limiter.requireRoom(request);
+        long head = streamReads.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
         return ApiResponse.live("text/event-stream", out -> {
-            try (StreamLimiter.Place _ = places.take(request); FeedPoller.Watch watch = news.watch()) {
+            try (StreamLimiter.Place _ = limiter.take(request); FeedPoller.Watch watch = news.watch()) {
                 new Reader(request, types, run, out, seen < 0 ? head : Math.min(seen, head)).follow(watch, head,
                         Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
             }
@@ -178,7 +178,7 @@ public final class FeedStreams {
             }
             List<FeedChunkCache.Piece> part = new ArrayList<>();
             int size = 0;
-            for (FeedChunkCache.Piece piece : texts.of(request.workspace(), from, to, () -> patient.patiently(
+            for (FeedChunkCache.Piece piece : texts.of(request.workspace(), from, to, () -> streamReads.patiently(
                     () -> reads.read((reader, c) -> FeedReader.events(c, request.workspace(), from, to))))) {
                 if (piece.id() > seen && wanted(piece)) {
                     if (size > 0 && size + piece.text().length > EventChunkCache.PART_BYTES) {
@@ -195,7 +195,7 @@ public final class FeedStreams {
 
         /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
         private boolean open() throws InterruptedException {
-            return patient.patiently(() -> authenticator.stillOpenTo(request));
+            return streamReads.patiently(() -> authenticator.stillOpenTo(request));
         }
 
         private boolean wanted(FeedChunkCache.Piece piece) {

@@ -18,7 +18,7 @@ public final class StreamReads {
     private static final int AT_ONCE = 4;
     private static final Duration PAUSE = Duration.ofMillis(500);
 
-    private final Semaphore places = new Semaphore(AT_ONCE, true);
+    private final Semaphore permits = new Semaphore(AT_ONCE, true);
     private final ShutdownSignal shutdown;
 
     public StreamReads(ShutdownSignal shutdown) {
@@ -27,11 +27,11 @@ public final class StreamReads {
 
     /** Asks once. */
     <T> T once(Supplier<T> question) throws InterruptedException {
-        places.acquire();
+        permits.acquire();
         try {
             return question.get();
         } finally {
-            places.release();
+            permits.release();
         }
     }
 

@@ -32,7 +32,7 @@ public final class Body implements AutoCloseable {
     private final HttpServletRequest request;
     private final InputStream content;
     private final int maxBytes;
-    private final RequestBodyBudget room;
+    private final RequestBodyBudget budget;
     private final @Nullable UUID workspace;
     private final Computation computation;
     private byte @Nullable [] bytes;
@@ -42,13 +42,13 @@ public final class Body implements AutoCloseable {
      * @param content the request's, as it arrives
      * @param workspace of the caller; null for an open route
      */
-    public Body(HttpServletRequest request, InputStream content, int maxBytes, RequestBodyBudget room,
+    public Body(HttpServletRequest request, InputStream content, int maxBytes, RequestBodyBudget budget,
             @Nullable UUID workspace,
             Computation computation) {
         this.request = request;
         this.content = content;
         this.maxBytes = maxBytes;
-        this.room = room;
+        this.budget = budget;
         this.workspace = workspace;
         this.computation = computation;
     }
@@ -73,7 +73,7 @@ public final class Body implements AutoCloseable {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[PIECE];
         for (int length = source.read(piece); length >= 0; length = source.read(piece)) {
-            room.take(workspace, length);
+            budget.take(workspace, length);
             taken += length;
             all.write(piece, 0, length);
             if (all.size() > maxBytes) {
@@ -85,7 +85,7 @@ public final class Body implements AutoCloseable {
 
     @Override
     public void close() {
-        room.giveBack(workspace, taken);
+        budget.giveBack(workspace, taken);
         taken = 0;
     }
 

@@ -7,9 +7,9 @@ import java.util.function.UnaryOperator;
  *
  * @param requestListener receives every request
  * @param page the metrics in the format that the caller's {@code Accept} asks for
- * @param door access to metrics without a key
+ * @param access access to metrics without a key
  */
-public record Observed(RequestListener requestListener, UnaryOperator<Page> page, MetricsAccess door) {
+public record Observed(RequestListener requestListener, UnaryOperator<Page> page, MetricsAccess access) {
 
     /** No listener and no metrics. */
     public static final Observed NOTHING = new Observed(RequestListener.NONE, asked -> asked, MetricsAccess.LOOPBACK);

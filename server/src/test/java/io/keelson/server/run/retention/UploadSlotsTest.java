@@ -22,7 +22,7 @@ class UploadSlotsTest {
 
     private final Database database = TestDatabase.create();
     private volatile Instant now = START;
-    private final UploadSlots places = new UploadSlots(() -> now);
+    private final UploadSlots slots = new UploadSlots(() -> now);
 
     @Test
     void tenOfManyConcurrentUploadsGetASlot() throws Exception {
@@ -33,7 +33,7 @@ class UploadSlotsTest {
                     .stream().map(Future::resultNow).toList();
             assertThat(taken.stream().filter(got -> got)).hasSize(UploadSlots.MAX_UPLOADS);
         }
-        boolean elsewhere = database.inTransaction(c -> places.take(c, UUID.randomUUID(), UUID.randomUUID()));
+        boolean elsewhere = database.inTransaction(c -> slots.take(c, UUID.randomUUID(), UUID.randomUUID()));
         assertThat(elsewhere).isTrue();
     }
 
@@ -49,15 +49,15 @@ class UploadSlotsTest {
         assertThat(Stream.generate(UUID::randomUUID).limit(UploadSlots.MAX_UPLOADS).filter(this::take)).hasSize(9);
         assertThat(keep(holders.getFirst())).isTrue();
         assertThat(keep(holders.getLast())).isFalse();
-        database.runInTransaction(c -> places.leave(c, WORKSPACE, holders.getFirst()));
+        database.runInTransaction(c -> slots.leave(c, WORKSPACE, holders.getFirst()));
         assertThat(take(UUID.randomUUID())).isTrue();
     }
 
     private boolean take(UUID holder) {
-        return database.inTransaction(c -> places.take(c, WORKSPACE, holder));
+        return database.inTransaction(c -> slots.take(c, WORKSPACE, holder));
     }
 
     private boolean keep(UUID holder) {
-        return database.withConnection(c -> places.keep(c, WORKSPACE, holder));
+        return database.withConnection(c -> slots.keep(c, WORKSPACE, holder));
     }
 }
