@@ -61,7 +61,8 @@ class LifecyclesCommandTest {
         JsonNode all = JsonMapper.shared().readTree(run("--json").out());
         assertThat(all.get("items").valueStream().map(each -> each.get("name").stringValue())).containsExactly("run",
                 "agent", "task", "step", "handoff", "gate4", "steps", "mission", "lifecycle");
-        assertThat(run().out()).contains("run, starts as created", "gate4 task, starts as received", "lifecycle run, starts as");
+        assertThat(run().out()).contains("run, starts as created", "gate4 task, starts as received",
+                "lifecycle run, starts as");
     }
 
     @Test
@@ -69,7 +70,8 @@ class LifecyclesCommandTest {
         String run = run("run").out();
         assertThat(run).contains("FROM", "EVENT", "run_queued").doesNotContain("gate4", "CANONICAL");
         List<String> gate4 = run("gate4").out().lines().map(line -> line.replaceAll(" +", " ")).toList();
-        assertThat(gate4).contains("gate4 run, starts as received", "executing awaiting_tool retry allowed, with backoff",
+        assertThat(gate4).contains("gate4 run, starts as received",
+                "executing awaiting_tool retry allowed, with backoff",
                 "gate4 task, starts as received", "canonical run in gate4", "CANONICAL GATE4 WHEN",
                 "running awaiting_tool waits_for_timer", "retrying received a new item", "canonical task in gate4",
                 "queued awaiting_tool later_attempt");

@@ -99,7 +99,7 @@ class TransitionsTest {
                 + " where id = '" + run + "'");
         if (state == RunState.ESCALATED) {
             api.sql("insert into escalation_tickets (id, workspace_id, run_id, attempt, kind, severity, reason, message,"
-                    + " opened_at) select gen_random_uuid(), workspace_id, id, 1, 'failure', 'error', 'x', 'x', now()"
+                    + " opened_at) select gen_random_uuid(), workspace_id, id, 1, 'failure', 'high', 'x', 'x', now()"
                     + " from orchestration_runs where id = '" + run + "'");
         }
         api.sql("update run_heads set version_id = version_id + 1 where run_id = '" + run + "'");

@@ -30,7 +30,7 @@ class DocumentsTest {
             JSON | // c                  | MALFORMED_JSON      | `` | Unexpected character
             JSON | ``                    | MALFORMED_JSON      | `` | nothing in it
             JSON | {"a": 1e400}          | NUMBER_OUT_OF_RANGE | /a | '1e400'
-            JSON | {"a": {"b":1,"b":2}}  | DUPLICATE_KEY       | /a/b | stands here twice
+            JSON | {"a": {"b":1,"b":2}}  | DUPLICATE_KEY       | /a/b | occurs twice
             JSON | {"a": ["\\u0000"]}    | INVALID_TEXT        | /a/0 | NUL
             JSON | {"a": "x\\ud800"}     | INVALID_TEXT        | /a | surrogate
             JSON | {"a": "\\udc00\\ud800"} | INVALID_TEXT      | /a | surrogate
@@ -41,7 +41,7 @@ class DocumentsTest {
             YAML | `? [x]`               | MALFORMED_YAML      | `` | property name
             YAML | ``                    | MALFORMED_YAML      | `` | nothing in it
             YAML | # only a comment      | MALFORMED_YAML      | `` | nothing in it
-            YAML | {a: {b: 1, b: 2}}     | DUPLICATE_KEY       | /a/b | stands here twice
+            YAML | {a: {b: 1, b: 2}}     | DUPLICATE_KEY       | /a/b | occurs twice
             YAML | a: "x\\0"             | INVALID_TEXT        | /a | NUL
             YAML | a: "\\uD800"          | INVALID_TEXT        | /a | surrogate
             YAML | a: .nan               | NUMBER_OUT_OF_RANGE | /a | '.nan'

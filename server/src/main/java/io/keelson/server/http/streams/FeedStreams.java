@@ -74,7 +74,8 @@ public final class FeedStreams {
         }
         long seen = Math.max(after, EventStreams.lastSeen(request, -1));
         limiter.requireRoom(request);
-        long head = streamReads.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
+        long head =
+                streamReads.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
         return ApiResponse.live("text/event-stream", out -> {
             try (StreamLimiter.Place _ = limiter.take(request); FeedPoller.Watch watch = news.watch()) {
                 new Reader(request, types, run, out, seen < 0 ? head : Math.min(seen, head)).follow(watch, head,

@@ -71,12 +71,12 @@ class VerifiersTest {
             "jq          | \"expression\": \"true, true\"                            | {}        | does not meet true, true",
             "jq          | \"expression\": \".a.b == 1\"                             | \"text\"  | does not meet .a.b == 1 (",
             "regex       | \"pattern\": \"b+\"                                       | \"abba\"  | ",
-            "regex       | \"pattern\": \"^b\"                                       | \"abba\"  | nothing in the output matches ^b",
-            "regex       | \"pattern\": \"b\", \"absent\": true                      | \"abba\"  | has something that matches b",
+            "regex       | \"pattern\": \"^b\"                                       | \"abba\"  | the output does not match ^b",
+            "regex       | \"pattern\": \"b\", \"absent\": true                      | \"abba\"  | the output matches b",
             "regex       | \"pattern\": \"x\", \"absent\": true                      | \"abba\"  | ",
             "regex       | \"pattern\": \"x\", \"feedback\": \"say x\"               | \"abba\"  | say x",
             "regex       | \"pattern\": \"\\\"n\\\":7\"                              | {\"n\": 7} | ",
-            "sections    | \"sections\": [\"A\"]                                     | {}        | the output is no text",
+            "sections    | \"sections\": [\"A\"]                                     | {}        | the output must be text",
             "sections    | \"sections\": [\"summary\"]                               | \"# Summary\\nyes\" | ",
             "sections    | \"sections\": [\"A\", \"B\"]                              | \"# A\\n\\n# C\\nx\" | section 'A' is empty; section 'B' is missing"})
     void judges(String tool, String rule, String output, @Nullable String flaw) {
