@@ -60,15 +60,15 @@ public final class CommandTools {
     private static List<Tool> all(CommandTool.Runner runner, List<String> registered, Duration timeout) {
         List<Tool> tools = new ArrayList<>();
         tools.add(new CommandTool(spec(CommandTypes.DEPLOYMENT_CREATE,
-                "Creates a deployment at the provider, exactly once.", DEPLOYMENT, timeout), runner));
+                "Creates a deployment at the provider, at most once.", DEPLOYMENT, timeout), runner));
         tools.add(new CommandTool(spec(CommandTypes.DEPLOYMENT_STOP, "Stops a deployment.",
                 TARGET.replace("{subject}", "deployment"), timeout), runner));
         tools.add(new CommandTool(spec(CommandTypes.ORDER_PLACE,
-                "Places an order at the provider, exactly once.", ORDER, timeout), runner));
+                "Places an order at the provider, at most once.", ORDER, timeout), runner));
         tools.add(new CommandTool(spec(CommandTypes.ORDER_CANCEL, "Cancels an open order.",
                 TARGET.replace("{subject}", "order"), timeout), runner));
         registered.forEach(type -> tools.add(new CommandTool(spec(type,
-                "Sends its input to the address in the server's settings, exactly once.",
+                "Sends its input to the address in the server's settings, at most once.",
                 "{\"type\": \"object\"}", timeout), runner)));
         return tools;
     }

@@ -65,7 +65,7 @@ public final class AdmissionControl {
         return ended ? admit(workspace, limits) : UNCOUNTED;
     }
 
-    /** Admits one more open run, whatever its id. */
+    /** Admits one more open run without looking for it. */
     Admission admit(UUID workspace, Limits limits) {
         int others = underWay.merge(workspace, 1, Integer::sum) - 1;
         Permit permit = new Permit(() -> underWay.computeIfPresent(workspace, (w, n) -> n == 1 ? null : n - 1));

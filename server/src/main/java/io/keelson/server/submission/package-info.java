@@ -1,6 +1,6 @@
 /**
- * Creates runs for every caller: HTTP requests, schedules, child runs and bulk retries. Limits, credits and fairness
- * are checked here.
+ * Submits runs of HTTP requests and schedules, under limits and credits; admits bulk retries under the same limits;
+ * prepares child runs, whose budgets their parents decide.
  */
 @NullMarked
 package io.keelson.server.submission;
