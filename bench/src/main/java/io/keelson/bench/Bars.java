@@ -2,7 +2,7 @@ package io.keelson.bench;
 
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.report.Bar;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import io.keelson.bench.report.Results;
 import io.keelson.bench.scenario.BigRun;
 import io.keelson.bench.scenario.DeepQueue;
@@ -31,10 +31,10 @@ final class Bars {
 
     List<Bar> all() {
         int most = Collections.max(sizes.inFlight());
-        OptionalDouble ours = ten(ContenderKind.KEELSON, most, Metric.RUNS_PER_SECOND);
-        OptionalDouble alone = ten(ContenderKind.KEELSON, 1, Metric.P50);
+        OptionalDouble ours = ten(ContenderKind.KEELSON, most, Measure.RUNS_PER_SECOND);
+        OptionalDouble alone = ten(ContenderKind.KEELSON, 1, Measure.P50);
         OptionalDouble limit = results.median(TenSteps.TITLE, TenSteps.LIMIT, ContenderKind.SQL_LIMIT.title(),
-                Metric.TRANSITIONS_PER_SECOND);
+                Measure.TRANSITIONS_PER_SECOND);
         return List.of(
                 atLeast("runs/s with " + most + " in flight ÷ DBOS at its best: at least 8", 8,
                         ratio(ours, best(ContenderKind.DBOS))),
@@ -43,36 +43,36 @@ final class Bars {
                 atLeast("its transitions/s ÷ set-wise SQL limit: at least 0.5", 0.5,
                         times(ratio(ours, limit), TRANSITIONS_OF_A_RUN)),
                 atLeast("runs/s with a charge per step ÷ without: at least 0.8", 0.8,
-                        ratio(keelson(TenSteps.TITLE, TenSteps.charged(most), Metric.RUNS_PER_SECOND), ours)),
+                        ratio(keelson(TenSteps.TITLE, TenSteps.charged(most), Measure.RUNS_PER_SECOND), ours)),
                 atMost("p50 alone, ms: at most 6", 6, alone),
-                atMost("p50 alone ÷ DBOS: at most 1", 1, ratio(alone, ten(ContenderKind.DBOS, 1, Metric.P50))),
-                atMost("p50 with 32 in flight, ms: at most 15", 15, ten(ContenderKind.KEELSON, 32, Metric.P50)),
-                atMost("p99 with 32 in flight, ms: at most 80", 80, ten(ContenderKind.KEELSON, 32, Metric.P99)),
+                atMost("p50 alone ÷ DBOS: at most 1", 1, ratio(alone, ten(ContenderKind.DBOS, 1, Measure.P50))),
+                atMost("p50 with 32 in flight, ms: at most 15", 15, ten(ContenderKind.KEELSON, 32, Measure.P50)),
+                atMost("p99 with 32 in flight, ms: at most 80", 80, ten(ContenderKind.KEELSON, 32, Measure.P99)),
                 atMost("cost per step in the big run ÷ in runs of 10 tasks: at most 1.5", 1.5,
-                        ratio(keelson(BigRun.TITLE, BigRun.big(sizes.stages()), Metric.MICROS_PER_STEP),
-                                keelson(BigRun.TITLE, BigRun.SMALL, Metric.MICROS_PER_STEP))),
+                        ratio(keelson(BigRun.TITLE, BigRun.big(sizes.stages()), Measure.MICROS_PER_STEP),
+                                keelson(BigRun.TITLE, BigRun.SMALL, Measure.MICROS_PER_STEP))),
                 atMost("cost of a run with history in the tables ÷ without: at most 1.2", 1.2,
-                        ratio(keelson(History.TITLE, History.EMPTY, Metric.RUNS_PER_SECOND),
-                                keelson(History.TITLE, History.full(sizes.history()), Metric.RUNS_PER_SECOND))),
+                        ratio(keelson(History.TITLE, History.EMPTY, Measure.RUNS_PER_SECOND),
+                                keelson(History.TITLE, History.full(sizes.history()), Measure.RUNS_PER_SECOND))),
                 atMost("claim from a deep queue ÷ from a nearly empty one: at most 2", 2,
-                        ratio(keelson(DeepQueue.TITLE, DeepQueue.deep(sizes.queued()), Metric.P50),
-                                keelson(DeepQueue.TITLE, DeepQueue.SHALLOW, Metric.P50))),
+                        ratio(keelson(DeepQueue.TITLE, DeepQueue.deep(sizes.queued()), Measure.P50),
+                                keelson(DeepQueue.TITLE, DeepQueue.SHALLOW, Measure.P50))),
                 atMost("p99 of a quiet workspace while another submits a flood ÷ alone: at most 2", 2,
-                        ratio(server(TwoTenants.TITLE, TwoTenants.SUBMITTED, Metric.P99),
-                                server(TwoTenants.TITLE, TwoTenants.ALONE, Metric.P99))),
+                        ratio(server(TwoTenants.TITLE, TwoTenants.SUBMITTED, Measure.P99),
+                                server(TwoTenants.TITLE, TwoTenants.ALONE, Measure.P99))),
                 atMost("p99 of a quiet workspace beside another's flood ÷ alone: at most 2", 2,
-                        ratio(server(TwoTenants.TITLE, TwoTenants.FLOODED, Metric.P99),
-                                server(TwoTenants.TITLE, TwoTenants.ALONE, Metric.P99))),
+                        ratio(server(TwoTenants.TITLE, TwoTenants.FLOODED, Measure.P99),
+                                server(TwoTenants.TITLE, TwoTenants.ALONE, Measure.P99))),
                 atMost("idle statements/s: at most 2", 2, server(Idle.TITLE, Idle.WATCHED,
-                        Metric.STATEMENTS_PER_SECOND)),
+                        Measure.STATEMENTS_PER_SECOND)),
                 atMost("idle resident MB of the server's JVM: at most 200", 200,
-                        server(Idle.TITLE, Idle.STARTED, Metric.RESIDENT_MB)),
+                        server(Idle.TITLE, Idle.STARTED, Measure.RESIDENT_MB)),
                 atMost("s until ready, warm, with the embedded database: at most 3", 3,
-                        server(Idle.TITLE, Idle.STARTED, Metric.READY_SECONDS)),
+                        server(Idle.TITLE, Idle.STARTED, Measure.READY_SECONDS)),
                 atMost("s from kill -9 until claimed again: at most lease + 1", sizes.leaseSeconds() + 1,
-                        server(Recovery.TITLE, Recovery.held(sizes.leaseSeconds()), Metric.CLAIMED_SECONDS)),
+                        server(Recovery.TITLE, Recovery.held(sizes.leaseSeconds()), Measure.CLAIMED_SECONDS)),
                 atMost("runs in flight at kill -9 that did not complete: none", 0,
-                        server(Recovery.TITLE, Recovery.inFlight(sizes.recovered()), Metric.FAILED_RUNS)));
+                        server(Recovery.TITLE, Recovery.inFlight(sizes.recovered()), Measure.FAILED_RUNS)));
     }
 
     private static Bar atLeast(String text, double bound, OptionalDouble measured) {
@@ -84,19 +84,19 @@ final class Bars {
     }
 
     private OptionalDouble best(ContenderKind kind) {
-        return sizes.inFlight().stream().map(callers -> ten(kind, callers, Metric.RUNS_PER_SECOND))
+        return sizes.inFlight().stream().map(callers -> ten(kind, callers, Measure.RUNS_PER_SECOND))
                 .flatMapToDouble(OptionalDouble::stream).max();
     }
 
-    private OptionalDouble ten(ContenderKind kind, int callers, Metric metric) {
+    private OptionalDouble ten(ContenderKind kind, int callers, Measure metric) {
         return results.median(TenSteps.TITLE, TenSteps.inFlight(callers), kind.title(), metric);
     }
 
-    private OptionalDouble keelson(String scenario, String variant, Metric metric) {
+    private OptionalDouble keelson(String scenario, String variant, Measure metric) {
         return results.median(scenario, variant, ContenderKind.KEELSON.title(), metric);
     }
 
-    private OptionalDouble server(String scenario, String variant, Metric metric) {
+    private OptionalDouble server(String scenario, String variant, Measure metric) {
         return results.median(scenario, variant, ContenderKind.KEELSON_HTTP.title(), metric);
     }
 

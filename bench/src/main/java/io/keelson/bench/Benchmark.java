@@ -3,7 +3,7 @@ package io.keelson.bench;
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.lab.Lab;
 import io.keelson.bench.report.Bar;
-import io.keelson.bench.report.Report;
+import io.keelson.bench.report.BenchmarkReport;
 import io.keelson.bench.report.Results;
 import io.keelson.bench.scenario.Bench;
 import io.keelson.bench.scenario.Scenario;
@@ -131,10 +131,10 @@ public final class Benchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Report report;
+        BenchmarkReport report;
         try (Lab lab = new Lab(work.toAbsolutePath().resolve(clock.instant().toString().replaceAll("\\W", "")),
                 work.toAbsolutePath(), jvm(), smoke ? QUICK : List.of())) {
-            report = new Report(circumstances(lab), new Results());
+            report = new BenchmarkReport(circumstances(lab), new Results());
             List<Callable<Void>> turns = new ArrayList<>();
             Scenarios.ALL.stream().filter(scenario -> scenarios.contains(scenario.name()))
                     .forEach(scenario -> turns.addAll(turns(lab, scenario, report)));
@@ -149,17 +149,17 @@ public final class Benchmark implements Callable<Integer> {
         return report.results().samples().isEmpty() ? 1 : 0;
     }
 
-    private List<Bar> bars(Report report) {
+    private List<Bar> bars(BenchmarkReport report) {
         return new Bars(report.results(), sizes()).all();
     }
 
     /** After each turn, so that a go that is broken off has not been in vain. */
-    private synchronized void write(Report report) throws IOException {
+    private synchronized void write(BenchmarkReport report) throws IOException {
         report.write(out, bars(report), TenSteps.TITLE, sizes().inFlight().stream().map(TenSteps::inFlight).toList());
     }
 
     /** Orders turns as A, B, C; then B, C, A; and so on, so that no contender always follows the same one. */
-    private List<Callable<Void>> turns(Lab lab, Scenario scenario, Report report) {
+    private List<Callable<Void>> turns(Lab lab, Scenario scenario, BenchmarkReport report) {
         List<ContenderKind> order = new ArrayList<>(scenario.contenders());
         order.retainAll(taking());
         int rounds = scenario.once() ? 1 : sizes().rounds();

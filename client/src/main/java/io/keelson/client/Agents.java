@@ -22,13 +22,13 @@ public final class Agents {
      * @param limit at most so many, up to 200
      */
     public Page<Agent> list(@Nullable String cursor, int limit) {
-        return Page.of(api.get(Route.of("/agents").with("cursor", cursor).with("limit", limit).toString()),
+        return Page.of(api.get(RequestPath.of("/agents").with("cursor", cursor).with("limit", limit).toString()),
                 Agent.class);
     }
 
     /** @throws KeelsonException {@code AGENT_NOT_FOUND} */
     public Agent get(String agent) {
-        return Json.document(api.get(Route.of("/agents/", agent).toString()), Agent.class);
+        return Json.document(api.get(RequestPath.of("/agents/", agent).toString()), Agent.class);
     }
 
     /** @throws KeelsonException {@code AGENT_SLUG_TAKEN} when there is one with that slug */
@@ -38,12 +38,12 @@ public final class Agents {
 
     /** Replaces an agent. Tasks already assigned keep the earlier definition. */
     public Agent update(String agent, AgentRequest request) {
-        return Json.document(api.send(Call.put(Route.of("/agents/", agent), request.body())).body(), Agent.class);
+        return Json.document(api.send(Call.put(RequestPath.of("/agents/", agent), request.body())).body(), Agent.class);
     }
 
     /** Tasks that it was given it still does. */
     public void delete(String agent) {
-        api.send(Call.of("DELETE", Route.of("/agents/", agent), null));
+        api.send(Call.of("DELETE", RequestPath.of("/agents/", agent), null));
     }
 
     /**

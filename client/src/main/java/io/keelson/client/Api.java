@@ -80,7 +80,7 @@ public final class Api {
         return exchange(Call.get(path), this::streamed);
     }
 
-    Reply send(Call call) {
+    HttpReply send(Call call) {
         return exchange(call, this::whole);
     }
 
@@ -106,13 +106,13 @@ public final class Api {
         };
     }
 
-    private Reply whole(Call call) {
+    private HttpReply whole(Call call) {
         HttpResponse<byte[]> answer = transfer(call, BodyHandlers.ofByteArray());
         JsonNode body = parse(answer.statusCode(), answer.body());
         if (answer.statusCode() >= 400) {
             throw KeelsonException.refused(answer.statusCode(), body, retryAfter(answer));
         }
-        return new Reply(answer.statusCode(), body, answer.headers().firstValue("ETag").orElse(null));
+        return new HttpReply(answer.statusCode(), body, answer.headers().firstValue("ETag").orElse(null));
     }
 
     private InputStream streamed(Call call) {

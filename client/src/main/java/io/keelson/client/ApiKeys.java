@@ -65,12 +65,12 @@ public final class ApiKeys {
         return Json.document(api.send(call).body(), ApiKey.class);
     }
 
-    private static Route route(@Nullable String workspace, String id, String act) {
-        return workspace == null ? Route.of("/api-keys/", id, act)
-                : Route.of("/workspaces/", workspace, "/api-keys/", id, act);
+    private static RequestPath route(@Nullable String workspace, String id, String act) {
+        return workspace == null ? RequestPath.of("/api-keys/", id, act)
+                : RequestPath.of("/workspaces/", workspace, "/api-keys/", id, act);
     }
 
-    private static Route route(@Nullable String workspace) {
-        return workspace == null ? Route.of("/api-keys") : Route.of("/workspaces/", workspace, "/api-keys");
+    private static RequestPath route(@Nullable String workspace) {
+        return workspace == null ? RequestPath.of("/api-keys") : RequestPath.of("/workspaces/", workspace, "/api-keys");
     }
 }

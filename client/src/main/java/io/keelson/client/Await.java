@@ -70,7 +70,7 @@ final class Await {
 
     /** Reads the run before its events, so that all events of an ended run are delivered. */
     private boolean readRun() {
-        Reply reply = runs.getIfChanged(id, etag, listener == null ? patience() : Duration.ZERO);
+        HttpReply reply = runs.getIfChanged(id, etag, listener == null ? patience() : Duration.ZERO);
         if (reply.status() == 304) {
             return false;
         }

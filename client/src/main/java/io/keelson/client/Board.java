@@ -23,11 +23,12 @@ public final class Board {
 
     /** The same as the API says it. */
     public JsonNode document(BoardQuery query) {
-        return api.get(query.on(Route.of("/board")).toString());
+        return api.get(query.on(RequestPath.of("/board")).toString());
     }
 
     public Page<BoardTask> tasks(BoardQuery query) {
-        Route route = query.on(Route.of("/board/tasks")).with("status", query.status()).with("cursor", query.cursor());
+        RequestPath route =
+                query.on(RequestPath.of("/board/tasks")).with("status", query.status()).with("cursor", query.cursor());
         return Page.of(api.get(route.toString()), BoardTask.class);
     }
 
@@ -36,7 +37,8 @@ public final class Board {
     }
 
     public BoardTask create(BoardTaskRequest task) {
-        return Json.document(api.send(Call.post(Route.of("/board/tasks"), task.document())).body(), BoardTask.class);
+        return Json.document(api.send(Call.post(RequestPath.of("/board/tasks"), task.document())).body(),
+                BoardTask.class);
     }
 
     /** @throws KeelsonException {@code BOARD_TASK_READ_ONLY} for what a run put there, but for its priority */
@@ -50,7 +52,7 @@ public final class Board {
         api.send(Call.of("DELETE", at(id), null));
     }
 
-    private static Route at(long id) {
-        return Route.of("/board/tasks/", Long.toString(id));
+    private static RequestPath at(long id) {
+        return RequestPath.of("/board/tasks/", Long.toString(id));
     }
 }

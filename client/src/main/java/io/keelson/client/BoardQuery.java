@@ -53,7 +53,7 @@ public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @N
         return new BoardQuery(parentTaskId, runId, status, assignee, sourceType, tag, cursor, value);
     }
 
-    Route on(Route route) {
+    RequestPath on(RequestPath route) {
         return route.with("parent_task_id", parentTaskId).with("run_id", runId).with("assignee", assignee)
                 .with("source_type", sourceType).with("tag", tag).with("limit", limit);
     }

@@ -70,7 +70,7 @@ public final class Bulk {
     }
 
     public BulkJob get(String id) {
-        return job(Call.get(Route.of("/bulk/", id)));
+        return job(Call.get(RequestPath.of("/bulk/", id)));
     }
 
     /** All of them, newest first. */
@@ -85,13 +85,13 @@ public final class Bulk {
      * @param limit at most so many, up to 500
      */
     public Page<BulkJob> list(@Nullable String cursor, int limit) {
-        return Page.of(api.get(Route.of("/bulk").with("cursor", cursor).with("limit", limit).toString()),
+        return Page.of(api.get(RequestPath.of("/bulk").with("cursor", cursor).with("limit", limit).toString()),
                 BulkJob.class);
     }
 
     /** Stops the job; runs that it has already changed stay changed. */
     public BulkJob stop(String id) {
-        return job(Call.post(Route.of("/bulk/", id, "/stop"), Json.object()).repeatable());
+        return job(Call.post(RequestPath.of("/bulk/", id, "/stop"), Json.object()).repeatable());
     }
 
     private BulkJob job(Call call) {

@@ -58,7 +58,7 @@ public final class Credits {
      * @param to exclusive; null for now
      */
     public Usage usage(Usage.By by, @Nullable Instant from, @Nullable Instant to) {
-        return Json.document(api.get(Route.of("/usage").with("by", by.name().toLowerCase(Locale.ROOT))
+        return Json.document(api.get(RequestPath.of("/usage").with("by", by.name().toLowerCase(Locale.ROOT))
                 .with("from", from).with("to", to).toString()), Usage.class);
     }
 

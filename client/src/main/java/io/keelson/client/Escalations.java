@@ -12,18 +12,18 @@ public final class Escalations {
     }
 
     public Page<Escalation> list(EscalationQuery query) {
-        Route route = Route.of("/escalations").with("run_id", query.runId()).with("state", query.state())
+        RequestPath route = RequestPath.of("/escalations").with("run_id", query.runId()).with("state", query.state())
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), Escalation.class);
     }
 
     public Escalation get(String id) {
-        return Json.document(api.get(Route.of("/escalations/", id).toString()), Escalation.class);
+        return Json.document(api.get(RequestPath.of("/escalations/", id).toString()), Escalation.class);
     }
 
     /** Answers a ticket; its run continues after its last one. Repeating the same answer changes nothing. */
     public Escalation resolve(String id, Resolution resolution, @Nullable String reason) {
-        Call call = Call.post(Route.of("/escalations/", id, "/resolve"),
+        Call call = Call.post(RequestPath.of("/escalations/", id, "/resolve"),
                 Json.object().put("resolution", resolution.wire()).put("reason", reason)).repeatable();
         return Json.document(api.send(call).body(), Escalation.class);
     }

@@ -15,7 +15,7 @@ public final class Inbox {
     }
 
     public Page<InboxItem> list(InboxQuery query) {
-        Route route = Route.of("/inbox").with("kind", query.kind()).with("run_id", query.runId())
+        RequestPath route = RequestPath.of("/inbox").with("kind", query.kind()).with("run_id", query.runId())
                 .with("assignee", query.assignee()).with("overdue", query.overdue() ? "true" : null)
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), InboxItem.class);
@@ -79,12 +79,12 @@ public final class Inbox {
     }
 
     private InboxItem assigned(String id, ObjectNode body) {
-        return Json.document(api.send(Call.post(Route.of("/inbox/", id, "/assign"), body).repeatable()).body(),
+        return Json.document(api.send(Call.post(RequestPath.of("/inbox/", id, "/assign"), body).repeatable()).body(),
                 InboxItem.class);
     }
 
     private InboxDecision decide(String id, String answer, ObjectNode body) {
-        return Json.document(api.send(Call.post(Route.of("/inbox/", id, answer), body).repeatable()).body(),
+        return Json.document(api.send(Call.post(RequestPath.of("/inbox/", id, answer), body).repeatable()).body(),
                 InboxDecision.class);
     }
 }

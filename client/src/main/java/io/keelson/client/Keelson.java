@@ -82,8 +82,8 @@ public final class Keelson {
     }
 
     /** Deployments, orders and other commands to the world outside. */
-    public Commands commands() {
-        return new Commands(api);
+    public ExternalCommands commands() {
+        return new ExternalCommands(api);
     }
 
     /** What waits for people. */
@@ -157,7 +157,7 @@ public final class Keelson {
      * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the newest
      */
     public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
-        return Page.of(api.get(Route.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
+        return Page.of(api.get(RequestPath.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
                 .with("limit", limit).toString()), AuditEntry.class);
     }
 
@@ -169,7 +169,7 @@ public final class Keelson {
      * @param after the id behind which to begin; 0 for the first event, null for what happens from now on
      */
     public EventStream eventStream(Set<String> types, boolean follow, @Nullable Long after) {
-        return new EventStream(api, Route.of("/events/stream")
+        return new EventStream(api, RequestPath.of("/events/stream")
                 .with("types", types.isEmpty() ? null : String.join(",", types)).toString(), types, follow, after);
     }
 
@@ -195,7 +195,7 @@ public final class Keelson {
      * @throws KeelsonException {@code LIFECYCLE_NOT_FOUND}
      */
     public Lifecycle lifecycle(String name) {
-        return Json.document(api.get(Route.of("/lifecycles/", name).toString()), Lifecycle.class);
+        return Json.document(api.get(RequestPath.of("/lifecycles/", name).toString()), Lifecycle.class);
     }
 
     /** Whether runs can be taken; false also when no server answers. */
@@ -238,7 +238,7 @@ public final class Keelson {
     }
 
     private <T> List<T> all(String path, Class<T> type) {
-        return Page.all(cursor -> Page.of(api.get(Route.of(path).with("cursor", cursor).toString()), type));
+        return Page.all(cursor -> Page.of(api.get(RequestPath.of(path).with("cursor", cursor).toString()), type));
     }
 
     /** Settings of a connection. */

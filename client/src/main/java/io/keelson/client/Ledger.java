@@ -17,7 +17,7 @@ public final class Ledger {
 
     /** Newest first. */
     public Page<LedgerEntry> list(LedgerQuery query) {
-        Route route = matching(query).with("cursor", query.cursor()).with("limit", query.limit());
+        RequestPath route = matching(query).with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), LedgerEntry.class);
     }
 
@@ -29,13 +29,14 @@ public final class Ledger {
     /** What a run reserved, was charged and got back, oldest first. */
     public List<LedgerEntry> ofRun(String runId) {
         return Page.all(cursor -> Page.of(
-                api.get(Route.of("/runs/", runId, "/ledger").with("cursor", cursor).with("limit", 500).toString()),
+                api.get(RequestPath.of("/runs/", runId, "/ledger").with("cursor", cursor).with("limit", 500)
+                        .toString()),
                 LedgerEntry.class));
     }
 
     /** The same as CSV; the caller closes the stream. */
     public InputStream csvOfRun(String runId) {
-        return api.stream(Route.of("/runs/", runId, "/ledger").with("format", "csv").toString());
+        return api.stream(RequestPath.of("/runs/", runId, "/ledger").with("format", "csv").toString());
     }
 
     /** Whether the workspace's books are right. It reads everything there is, which may take a while. */
@@ -52,7 +53,7 @@ public final class Ledger {
         return Json.document(api.send(Call.get(path).within(PATIENCE)).body(), Verification.class);
     }
 
-    private static Route matching(LedgerQuery query) {
-        return Route.of("/ledger").with("type", query.type()).with("from", query.from()).with("to", query.to());
+    private static RequestPath matching(LedgerQuery query) {
+        return RequestPath.of("/ledger").with("type", query.type()).with("from", query.from()).with("to", query.to());
     }
 }

@@ -23,7 +23,7 @@ public final class Prices {
 
     /** The list as it stood at that version, which an entry of the ledger may name. */
     public PriceList at(int version) {
-        return Json.document(api.get(Route.of(PATH).with("version", version).toString()), PriceList.class);
+        return Json.document(api.get(RequestPath.of(PATH).with("version", version).toString()), PriceList.class);
     }
 
     /** @param usdPerCall from 0, at most 6 decimal places */

@@ -12,13 +12,13 @@ public final class Proposals {
     }
 
     public Page<Proposal> list(ProposalQuery query) {
-        Route route = Route.of("/proposals").with("state", query.state()).with("run_id", query.runId())
+        RequestPath route = RequestPath.of("/proposals").with("state", query.state()).with("run_id", query.runId())
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), Proposal.class);
     }
 
     public Proposal get(String id) {
-        return Json.document(api.get(Route.of("/proposals/", id).toString()), Proposal.class);
+        return Json.document(api.get(RequestPath.of("/proposals/", id).toString()), Proposal.class);
     }
 
     /** The same answer again changes nothing. */
@@ -32,7 +32,8 @@ public final class Proposals {
     }
 
     private Proposal decide(String id, String answer, @Nullable String reason) {
-        Call call = Call.post(Route.of("/proposals/", id, answer), Json.object().put("reason", reason)).repeatable();
+        Call call =
+                Call.post(RequestPath.of("/proposals/", id, answer), Json.object().put("reason", reason)).repeatable();
         return Json.document(api.send(call).body(), Proposal.class);
     }
 }

@@ -19,21 +19,22 @@ public final class Recipes {
     /** All of them, by name, without their missions. */
     public List<Recipe> list() {
         return Page
-                .all(cursor -> Page.of(api.get(Route.of("/recipes").with("cursor", cursor).toString()), Recipe.class));
+                .all(cursor -> Page.of(api.get(RequestPath.of("/recipes").with("cursor", cursor).toString()),
+                        Recipe.class));
     }
 
     public Recipe get(String id) {
-        return recipe(Call.get(Route.of("/recipes/", id)));
+        return recipe(Call.get(RequestPath.of("/recipes/", id)));
     }
 
     /** As it was in that version. */
     public Recipe get(String id, int version) {
-        return recipe(Call.get(Route.of("/recipes/", id).with("version", version)));
+        return recipe(Call.get(RequestPath.of("/recipes/", id).with("version", version)));
     }
 
     /** Without its mission; empty when there is none of that name. */
     public Optional<Recipe> byName(String name) {
-        return Page.of(api.get(Route.of("/recipes").with("name", name).toString()), Recipe.class).items().stream()
+        return Page.of(api.get(RequestPath.of("/recipes").with("name", name).toString()), Recipe.class).items().stream()
                 .findFirst();
     }
 
@@ -44,7 +45,7 @@ public final class Recipes {
 
     /** A new version, unless the mission is the one that it has. */
     public Recipe replace(String id, JsonNode mission) {
-        return recipe(Call.put(Route.of("/recipes/", id), mission));
+        return recipe(Call.put(RequestPath.of("/recipes/", id), mission));
     }
 
     /**
@@ -57,7 +58,7 @@ public final class Recipes {
         if (name != null) {
             body.put("name", name);
         }
-        return recipe(Call.post(Route.of("/runs/", run, "/save-as-recipe"), body).repeatable());
+        return recipe(Call.post(RequestPath.of("/runs/", run, "/save-as-recipe"), body).repeatable());
     }
 
     /**
@@ -78,14 +79,14 @@ public final class Recipes {
      * @param idempotencyKey the same key never makes a second run; null for none
      */
     public Run run(String id, JsonNode body, @Nullable String idempotencyKey) {
-        Call call = Call.post(Route.of("/recipes/", id, "/run"), body);
+        Call call = Call.post(RequestPath.of("/recipes/", id, "/run"), body);
         Call keyed = idempotencyKey == null ? call : call.header("Idempotency-Key", idempotencyKey).repeatable();
         return Json.document(api.send(keyed).body(), Run.class);
     }
 
     /** Runs that were made of it stay. */
     public void delete(String id) {
-        api.send(Call.of("DELETE", Route.of("/recipes/", id), null));
+        api.send(Call.of("DELETE", RequestPath.of("/recipes/", id), null));
     }
 
     private Recipe recipe(Call call) {

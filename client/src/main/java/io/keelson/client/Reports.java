@@ -18,7 +18,7 @@ public final class Reports {
 
     /** The same as the API says it. */
     public JsonNode document(ReportQuery query) {
-        Route route = Route.of("/reports").with("run_id", query.runId()).with("type", query.type())
+        RequestPath route = RequestPath.of("/reports").with("run_id", query.runId()).with("type", query.type())
                 .with("agent", query.agent()).with("from", query.from()).with("to", query.to())
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return api.get(route.toString());
@@ -30,6 +30,6 @@ public final class Reports {
 
     /** The same as the API says it. */
     public JsonNode document(String id) {
-        return api.get(Route.of("/reports/", id).toString());
+        return api.get(RequestPath.of("/reports/", id).toString());
     }
 }

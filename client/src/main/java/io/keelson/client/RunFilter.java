@@ -98,8 +98,8 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
     }
 
     /** The same as parameters of a list. */
-    Route addTo(Route route) {
-        Route all = route.with("state", state).with("state_type", stateType).with("name", name).with("text", text)
+    RequestPath addTo(RequestPath route) {
+        RequestPath all = route.with("state", state).with("state_type", stateType).with("name", name).with("text", text)
                 .with("created_after", createdAfter).with("created_before", createdBefore).with("recipe_id", recipeId)
                 .with("trigger", trigger).with("external_id", externalId).with("error_code", errorCode);
         tags.forEach(tag -> all.with("tag", tag));

@@ -35,7 +35,7 @@ public final class Runs {
     }
 
     public Run get(String id) {
-        return run(Call.get(Route.of("/runs/", id)));
+        return run(Call.get(RequestPath.of("/runs/", id)));
     }
 
     public Page<Run> list(RunQuery query) {
@@ -44,26 +44,26 @@ public final class Runs {
 
     /** The same as the server answers it. */
     public JsonNode listDocument(RunQuery query) {
-        return api.get(query.filter().addTo(Route.of("/runs")).with("cursor", query.cursor())
+        return api.get(query.filter().addTo(RequestPath.of("/runs")).with("cursor", query.cursor())
                 .with("limit", query.limit()).toString());
     }
 
     public Run start(String id) {
-        return run(Call.post(Route.of("/runs/", id, "/start"), Json.object()).repeatable());
+        return run(Call.post(RequestPath.of("/runs/", id, "/start"), Json.object()).repeatable());
     }
 
     /** Work in flight may finish and is recorded; nothing new is dispatched. */
     public Run pause(String id) {
-        return run(Call.post(Route.of("/runs/", id, "/pause"), Json.object()).repeatable());
+        return run(Call.post(RequestPath.of("/runs/", id, "/pause"), Json.object()).repeatable());
     }
 
     public Run resume(String id) {
-        return run(Call.post(Route.of("/runs/", id, "/resume"), Json.object()));
+        return run(Call.post(RequestPath.of("/runs/", id, "/resume"), Json.object()));
     }
 
     public Run cancel(String id, @Nullable String reason) {
         JsonNode body = Json.object().put("reason", reason);
-        return run(Call.post(Route.of("/runs/", id, "/cancel"), body).repeatable());
+        return run(Call.post(RequestPath.of("/runs/", id, "/cancel"), body).repeatable());
     }
 
     /**
@@ -71,18 +71,18 @@ public final class Runs {
      * stays so.
      */
     public void delete(String id) {
-        api.send(Call.of("DELETE", Route.of("/runs/", id), null).repeatable());
+        api.send(Call.of("DELETE", RequestPath.of("/runs/", id), null).repeatable());
     }
 
     /** Opens the next attempt of a failed run. */
     public Run retry(String id, RetryFrom from) {
         JsonNode body = Json.object().put("from", from.name().toLowerCase(Locale.ROOT));
-        return run(Call.post(Route.of("/runs/", id, "/retry"), body));
+        return run(Call.post(RequestPath.of("/runs/", id, "/retry"), body));
     }
 
     /** Ends a run as failed; what runs is interrupted. */
     public Run fail(String id, @Nullable String reason) {
-        return run(Call.post(Route.of("/runs/", id, "/fail"), Json.object().put("reason", reason)).repeatable());
+        return run(Call.post(RequestPath.of("/runs/", id, "/fail"), Json.object().put("reason", reason)).repeatable());
     }
 
     /**
@@ -93,7 +93,7 @@ public final class Runs {
      */
     public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) {
         JsonNode body = Json.object().put("hard_limit_usd", hardLimit).put("soft_limit_usd", softLimit);
-        return run(Call.post(Route.of("/runs/", id, "/budget"), body).repeatable());
+        return run(Call.post(RequestPath.of("/runs/", id, "/budget"), body).repeatable());
     }
 
     /**
@@ -105,12 +105,12 @@ public final class Runs {
     public Run signal(String id, String name, @Nullable Object payload) {
         ObjectNode body = Json.object();
         body.set("payload", Json.of(payload));
-        return run(Call.post(Route.of("/runs/", id, "/signals/", name), body));
+        return run(Call.post(RequestPath.of("/runs/", id, "/signals/", name), body));
     }
 
     /** Asks the run's planner for a new plan; what has completed stays. */
     public Run replan(String id, @Nullable String reason) {
-        return run(Call.post(Route.of("/runs/", id, "/replan"), Json.object().put("reason", reason)));
+        return run(Call.post(RequestPath.of("/runs/", id, "/replan"), Json.object().put("reason", reason)));
     }
 
     /**
@@ -126,12 +126,12 @@ public final class Runs {
         if (name != null) {
             body.put("name", name);
         }
-        return run(Call.post(Route.of("/runs/", id, "/fork"), body));
+        return run(Call.post(RequestPath.of("/runs/", id, "/fork"), body));
     }
 
     /** Ends an agent and all of its tasks. */
     public RunAgent cancelAgent(String id, int number, @Nullable String reason) {
-        Route route = Route.of("/runs/", id, "/agents/", Integer.toString(number), "/cancel");
+        RequestPath route = RequestPath.of("/runs/", id, "/agents/", Integer.toString(number), "/cancel");
         return Json.document(api.send(Call.post(route, Json.object().put("reason", reason)).repeatable()).body(),
                 RunAgent.class);
     }
@@ -141,31 +141,31 @@ public final class Runs {
      * names.
      */
     public Run approve(String id, @Nullable String reason) {
-        return run(Call.post(Route.of("/runs/", id, "/approve"), Json.object().put("reason", reason)));
+        return run(Call.post(RequestPath.of("/runs/", id, "/approve"), Json.object().put("reason", reason)));
     }
 
     public Run reject(String id, @Nullable String reason) {
-        return run(Call.post(Route.of("/runs/", id, "/reject"), Json.object().put("reason", reason)));
+        return run(Call.post(RequestPath.of("/runs/", id, "/reject"), Json.object().put("reason", reason)));
     }
 
     /** The status document of the run lifecycle contract. */
     public RunStatus status(String id) {
-        return Json.document(api.get(Route.of("/runs/", id, "/status").toString()), RunStatus.class);
+        return Json.document(api.get(RequestPath.of("/runs/", id, "/status").toString()), RunStatus.class);
     }
 
     /** Why the run waits, or what it is busy with. */
     public Explanation explain(String id) {
-        return Json.document(api.get(Route.of("/runs/", id, "/explain").toString()), Explanation.class);
+        return Json.document(api.get(RequestPath.of("/runs/", id, "/explain").toString()), Explanation.class);
     }
 
     /** Why a task waits. */
     public Explanation explainTask(String taskId) {
-        return Json.document(api.get(Route.of("/tasks/", taskId, "/explain").toString()), Explanation.class);
+        return Json.document(api.get(RequestPath.of("/tasks/", taskId, "/explain").toString()), Explanation.class);
     }
 
     /** The state of the run's current attempt in every vocabulary. */
     public RunStates states(String id) {
-        return Json.document(api.get(Route.of("/runs/", id, "/states").toString()), RunStates.class);
+        return Json.document(api.get(RequestPath.of("/runs/", id, "/states").toString()), RunStates.class);
     }
 
     public List<RunAttempt> attempts(String id) {
@@ -183,7 +183,8 @@ public final class Runs {
 
     /** The runs that its steps have started, those of earlier attempts included, newest first; they may have some, too. */
     public List<Run> children(String id) {
-        return Page.all(cursor -> page(Route.of("/runs").with("parent_run_id", id).with("cursor", cursor), Run.class));
+        return Page.all(
+                cursor -> page(RequestPath.of("/runs").with("parent_run_id", id).with("cursor", cursor), Run.class));
     }
 
     /** All tasks of the current attempt, in plan order. */
@@ -213,12 +214,12 @@ public final class Runs {
      * @param limit at most so many
      */
     public Page<Event> events(String id, long after, int limit) {
-        return page(Route.of("/runs/", id, "/events").with("after", after).with("limit", limit), Event.class);
+        return page(RequestPath.of("/runs/", id, "/events").with("after", after).with("limit", limit), Event.class);
     }
 
     /** Old events that were moved to files: JSON Lines, in order; the caller closes the stream. */
     public InputStream exportedEvents(String id) {
-        return api.stream(Route.of("/runs/", id, "/events/exported").toString());
+        return api.stream(RequestPath.of("/runs/", id, "/events/exported").toString());
     }
 
     public List<Artifact> artifacts(String id) {
@@ -228,12 +229,12 @@ public final class Runs {
     /** An artifact's content; the caller closes the stream. */
     public InputStream content(Artifact artifact) {
         return api.stream(
-                Route.of("/runs/", artifact.runId(), "/artifacts/", artifact.id(), "/content").toString());
+                RequestPath.of("/runs/", artifact.runId(), "/artifacts/", artifact.id(), "/content").toString());
     }
 
     /** Ends an artifact before its time; its record stays. What has ended already stays so. */
     public void remove(Artifact artifact) {
-        api.send(Call.of("DELETE", Route.of("/runs/", artifact.runId(), "/artifacts/", artifact.id()), null));
+        api.send(Call.of("DELETE", RequestPath.of("/runs/", artifact.runId(), "/artifacts/", artifact.id()), null));
     }
 
     /** As {@link #awaitEnd(String, Duration, Consumer)} without a listener. */
@@ -258,9 +259,9 @@ public final class Runs {
      *
      * @param wait how long the server may hold the answer back while the run has not ended
      */
-    Reply getIfChanged(String id, @Nullable String etag, Duration wait) {
-        Call call = wait.isZero() ? Call.get(Route.of("/runs/", id))
-                : Call.get(Route.of("/runs/", id).with("wait_ms", wait.toMillis())).within(wait.multipliedBy(3));
+    HttpReply getIfChanged(String id, @Nullable String etag, Duration wait) {
+        Call call = wait.isZero() ? Call.get(RequestPath.of("/runs/", id))
+                : Call.get(RequestPath.of("/runs/", id).with("wait_ms", wait.toMillis())).within(wait.multipliedBy(3));
         return api.send(etag == null ? call : call.header("If-None-Match", etag));
     }
 
@@ -268,17 +269,18 @@ public final class Runs {
         return Json.document(api.send(call).body(), Run.class);
     }
 
-    private <T> Page<T> page(Route route, Class<T> type) {
+    private <T> Page<T> page(RequestPath route, Class<T> type) {
         return Page.of(api.get(route.toString()), type);
     }
 
     private <T> List<T> history(String id, String what, int attempt, Class<T> type) {
-        return Page.all(cursor -> page(Route.of("/runs/", id, what).with("attempt", attempt).with("history", "true")
-                .with("cursor", cursor), type));
+        return Page
+                .all(cursor -> page(RequestPath.of("/runs/", id, what).with("attempt", attempt).with("history", "true")
+                        .with("cursor", cursor), type));
     }
 
     private <T> List<T> all(String id, String what, Class<T> type) {
-        return Page.all(cursor -> page(Route.of("/runs/", id, what).with("cursor", cursor), type));
+        return Page.all(cursor -> page(RequestPath.of("/runs/", id, what).with("cursor", cursor), type));
     }
 
     /**
@@ -289,6 +291,6 @@ public final class Runs {
      * @param after the number behind which to begin; 0 for the first event
      */
     public EventStream eventStream(String id, Set<String> types, boolean follow, long after) {
-        return new EventStream(api, Route.of("/runs/", id, "/events/stream").toString(), types, follow, after);
+        return new EventStream(api, RequestPath.of("/runs/", id, "/events/stream").toString(), types, follow, after);
     }
 }

@@ -17,16 +17,18 @@ public final class Schedules {
     /** All of them, by name. */
     public List<Schedule> list() {
         return Page.all(
-                cursor -> Page.of(api.get(Route.of("/schedules").with("cursor", cursor).toString()), Schedule.class));
+                cursor -> Page.of(api.get(RequestPath.of("/schedules").with("cursor", cursor).toString()),
+                        Schedule.class));
     }
 
     public Schedule get(String id) {
-        return schedule(Call.get(Route.of("/schedules/", id)));
+        return schedule(Call.get(RequestPath.of("/schedules/", id)));
     }
 
     /** Empty when there is none of that name. */
     public Optional<Schedule> byName(String name) {
-        return Page.of(api.get(Route.of("/schedules").with("name", name).toString()), Schedule.class).items().stream()
+        return Page.of(api.get(RequestPath.of("/schedules").with("name", name).toString()), Schedule.class).items()
+                .stream()
                 .findFirst();
     }
 
@@ -36,22 +38,22 @@ public final class Schedules {
     }
 
     public Schedule replace(String id, JsonNode body) {
-        return schedule(Call.put(Route.of("/schedules/", id), body));
+        return schedule(Call.put(RequestPath.of("/schedules/", id), body));
     }
 
     /** No more times come. */
     public Schedule pause(String id) {
-        return schedule(Call.post(Route.of("/schedules/", id, "/pause"), Json.object()).repeatable());
+        return schedule(Call.post(RequestPath.of("/schedules/", id, "/pause"), Json.object()).repeatable());
     }
 
     /** Goes on with the next time from now. */
     public Schedule resume(String id) {
-        return schedule(Call.post(Route.of("/schedules/", id, "/resume"), Json.object()).repeatable());
+        return schedule(Call.post(RequestPath.of("/schedules/", id, "/resume"), Json.object()).repeatable());
     }
 
     /** Creates a run now, regardless of the schedule's policies. */
     public ScheduledTime trigger(String id) {
-        return Json.document(api.send(Call.post(Route.of("/schedules/", id, "/trigger"), Json.object())).body(),
+        return Json.document(api.send(Call.post(RequestPath.of("/schedules/", id, "/trigger"), Json.object())).body(),
                 ScheduledTime.class);
     }
 
@@ -62,25 +64,26 @@ public final class Schedules {
      */
     public int backfill(String id, Instant from, Instant to) {
         JsonNode body = Json.object().put("from", from.toString()).put("to", to.toString());
-        return api.send(Call.post(Route.of("/schedules/", id, "/backfill"), body).repeatable()).body().path("times")
+        return api.send(Call.post(RequestPath.of("/schedules/", id, "/backfill"), body).repeatable()).body()
+                .path("times")
                 .asInt();
     }
 
     /** What became of its times, the latest first; at most so many. */
     public List<ScheduledTime> runs(String id, int limit) {
-        return Page.of(api.get(Route.of("/schedules/", id, "/runs").with("limit", limit).toString()),
+        return Page.of(api.get(RequestPath.of("/schedules/", id, "/runs").with("limit", limit).toString()),
                 ScheduledTime.class).items();
     }
 
     /** Its next times, as if it were not paused. */
     public List<Instant> next(String id, int count) {
-        return api.get(Route.of("/schedules/", id, "/next").with("count", count).toString()).path("items")
+        return api.get(RequestPath.of("/schedules/", id, "/next").with("count", count).toString()).path("items")
                 .valueStream().map(time -> Instant.parse(time.asString())).toList();
     }
 
     /** Its runs stay. */
     public void delete(String id) {
-        api.send(Call.of("DELETE", Route.of("/schedules/", id), null));
+        api.send(Call.of("DELETE", RequestPath.of("/schedules/", id), null));
     }
 
     private Schedule schedule(Call call) {

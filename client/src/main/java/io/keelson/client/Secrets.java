@@ -23,12 +23,12 @@ public final class Secrets {
      * @param value 4 to 65,536 characters
      */
     public Secret set(String name, String value) {
-        Call call = Call.of("PUT", Route.of("/secrets/", name), Json.object().put("value", value)).repeatable();
+        Call call = Call.of("PUT", RequestPath.of("/secrets/", name), Json.object().put("value", value)).repeatable();
         return Json.document(api.send(call).body(), Secret.class);
     }
 
     /** @throws KeelsonException {@code SECRET_NOT_FOUND} when there is none of that name */
     public void remove(String name) {
-        api.send(Call.of("DELETE", Route.of("/secrets/", name), null));
+        api.send(Call.of("DELETE", RequestPath.of("/secrets/", name), null));
     }
 }

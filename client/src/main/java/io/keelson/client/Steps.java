@@ -24,7 +24,7 @@ public final class Steps {
 
     /** What each lease of the step was given and came to, oldest first. */
     public List<StepAttempt> attempts(String id) {
-        return Page.of(api.get(Route.of("/steps/", id, "/attempts").toString()), StepAttempt.class).items();
+        return Page.of(api.get(RequestPath.of("/steps/", id, "/attempts").toString()), StepAttempt.class).items();
     }
 
     /** All lines that the step's executors wrote, in order. */
@@ -35,12 +35,12 @@ public final class Steps {
     /** The lines with a greater {@link LogLine#seq()}, in order. */
     public List<LogLine> logs(String id, long after) {
         return Page.all(cursor -> Page.of(api.get(cursor == null
-                ? Route.of("/steps/", id, "/logs").with("after", after).toString()
-                : Route.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
+                ? RequestPath.of("/steps/", id, "/logs").with("after", after).toString()
+                : RequestPath.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
     }
 
     private Step decide(String id, String decision, @Nullable String reason) {
-        Route route = Route.of("/steps/", id, decision);
+        RequestPath route = RequestPath.of("/steps/", id, decision);
         return Json.document(api.post(route.toString(), Json.object().put("reason", reason)), Step.class);
     }
 }

@@ -13,7 +13,7 @@ public final class Tasks {
     }
 
     public Task get(String id) {
-        return Json.document(api.get(Route.of("/tasks/", id).toString()), Task.class);
+        return Json.document(api.get(RequestPath.of("/tasks/", id).toString()), Task.class);
     }
 
     /**
@@ -51,7 +51,7 @@ public final class Tasks {
     }
 
     private Task act(String id, String action, JsonNode body, boolean repeatable) {
-        Call call = Call.post(Route.of("/tasks/", id, action), body);
+        Call call = Call.post(RequestPath.of("/tasks/", id, action), body);
         return Json.document(api.send(repeatable ? call.repeatable() : call).body(), Task.class);
     }
 }

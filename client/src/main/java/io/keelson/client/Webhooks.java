@@ -20,7 +20,7 @@ public final class Webhooks {
     }
 
     public Webhook get(String id) {
-        return webhook(Call.get(Route.of("/webhooks/", id)));
+        return webhook(Call.get(RequestPath.of("/webhooks/", id)));
     }
 
     /**
@@ -35,12 +35,12 @@ public final class Webhooks {
 
     /** @param body what is to be changed */
     public Webhook change(String id, JsonNode body) {
-        return webhook(Call.patch(Route.of("/webhooks/", id), body));
+        return webhook(Call.patch(RequestPath.of("/webhooks/", id), body));
     }
 
     /** A new secret, which the answer alone has; for a day deliveries are signed with the one before, too. */
     public Webhook rotate(String id) {
-        return webhook(Call.post(Route.of("/webhooks/", id, "/rotate"), Json.object()));
+        return webhook(Call.post(RequestPath.of("/webhooks/", id, "/rotate"), Json.object()));
     }
 
     /**
@@ -49,7 +49,7 @@ public final class Webhooks {
      * @return its id
      */
     public String ping(String id) {
-        return api.send(Call.post(Route.of("/webhooks/", id, "/ping"), Json.object())).body().path("delivery_id")
+        return api.send(Call.post(RequestPath.of("/webhooks/", id, "/ping"), Json.object())).body().path("delivery_id")
                 .asString("");
     }
 
@@ -59,7 +59,7 @@ public final class Webhooks {
      * @param state {@code pending}, {@code delivered} or {@code dead}; null for all
      */
     public List<WebhookDelivery> deliveries(String id, @Nullable String state, int limit) {
-        Route route = Route.of("/webhooks/", id, "/deliveries").with("state", state).with("limit", limit);
+        RequestPath route = RequestPath.of("/webhooks/", id, "/deliveries").with("state", state).with("limit", limit);
         return Page.of(api.get(route.toString()), WebhookDelivery.class).items();
     }
 
@@ -80,11 +80,11 @@ public final class Webhooks {
 
     /** With its deliveries. */
     public void delete(String id) {
-        api.send(Call.of("DELETE", Route.of("/webhooks/", id), null));
+        api.send(Call.of("DELETE", RequestPath.of("/webhooks/", id), null));
     }
 
     private Webhook again(String id, JsonNode body) {
-        return webhook(Call.post(Route.of("/webhooks/", id, "/redeliver"), body).repeatable());
+        return webhook(Call.post(RequestPath.of("/webhooks/", id, "/redeliver"), body).repeatable());
     }
 
     private Webhook webhook(Call call) {

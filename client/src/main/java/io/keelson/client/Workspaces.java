@@ -24,12 +24,12 @@ public final class Workspaces {
 
     /** All of them, newest first. */
     public List<Workspace> list() {
-        return Page.all(cursor -> Page.of(api.get(Route.of("/workspaces").with("cursor", cursor).toString()),
+        return Page.all(cursor -> Page.of(api.get(RequestPath.of("/workspaces").with("cursor", cursor).toString()),
                 Workspace.class));
     }
 
     public Workspace get(String id) {
-        return Json.document(api.get(Route.of("/workspaces/", id).toString()), Workspace.class);
+        return Json.document(api.get(RequestPath.of("/workspaces/", id).toString()), Workspace.class);
     }
 
     public Workspace create(String name, Map<String, Long> limits) {
@@ -46,7 +46,7 @@ public final class Workspaces {
     public Workspace limit(String id, Map<String, @Nullable Long> limits) {
         ObjectNode body = Json.object();
         body.set("limits", document(limits));
-        return Json.document(api.send(Call.patch(Route.of("/workspaces/", id), body)).body(), Workspace.class);
+        return Json.document(api.send(Call.patch(RequestPath.of("/workspaces/", id), body)).body(), Workspace.class);
     }
 
     /**
@@ -61,11 +61,11 @@ public final class Workspaces {
         } else {
             paths.forEach(body.putArray("allowed_folders")::add);
         }
-        return Json.document(api.send(Call.patch(Route.of("/workspaces/", id), body)).body(), Workspace.class);
+        return Json.document(api.send(Call.patch(RequestPath.of("/workspaces/", id), body)).body(), Workspace.class);
     }
 
     public Workspace rename(String id, String name) {
-        Call call = Call.patch(Route.of("/workspaces/", id), Json.object().put("name", name));
+        Call call = Call.patch(RequestPath.of("/workspaces/", id), Json.object().put("name", name));
         return Json.document(api.send(call).body(), Workspace.class);
     }
 
@@ -76,20 +76,21 @@ public final class Workspaces {
      * @param key as of {@link Credits#grant(BigDecimal, String, String)}
      */
     public LedgerEntry grant(String id, BigDecimal amount, @Nullable String reason, String key) {
-        Call call = Call.post(Route.of("/workspaces/", id, "/credits/grants"),
+        Call call = Call.post(RequestPath.of("/workspaces/", id, "/credits/grants"),
                 Json.object().put("amount", amount).put("reason", reason)).header("Idempotency-Key", key).repeatable();
         return Json.document(api.send(call).body(), LedgerEntry.class);
     }
 
     /** Closes a workspace for good: its keys open nothing any more, what runs in it is cancelled. */
     public Workspace close(String id) {
-        return Json.document(api.send(Call.post(Route.of("/workspaces/", id, "/close"), Json.object()).repeatable())
-                .body(), Workspace.class);
+        return Json
+                .document(api.send(Call.post(RequestPath.of("/workspaces/", id, "/close"), Json.object()).repeatable())
+                        .body(), Workspace.class);
     }
 
     /** Closes a workspace and has what it has removed, little by little; its ledger and the audit log stay. */
     public Workspace delete(String id) {
-        return Json.document(api.send(Call.of("DELETE", Route.of("/workspaces/", id), null).repeatable()).body(),
+        return Json.document(api.send(Call.of("DELETE", RequestPath.of("/workspaces/", id), null).repeatable()).body(),
                 Workspace.class);
     }
 

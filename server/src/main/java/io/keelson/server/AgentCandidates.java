@@ -3,10 +3,10 @@ package io.keelson.server;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.server.db.Database;
 import io.keelson.server.money.Money;
-import io.keelson.server.money.Price;
 import io.keelson.server.money.PriceKind;
-import io.keelson.server.roster.Agent;
+import io.keelson.server.money.PriceRow;
 import io.keelson.server.roster.Roster;
+import io.keelson.server.roster.RosterEntry;
 import io.keelson.server.run.read.RunReader;
 import java.math.BigDecimal;
 import java.util.List;
@@ -29,14 +29,14 @@ final class AgentCandidates {
     }
 
     List<RosterAgent> of(UUID workspace) {
-        List<Agent> agents = roster.list(workspace, "", Roster.MAX_AGENTS);
+        List<RosterEntry> agents = roster.list(workspace, "", Roster.MAX_AGENTS);
         if (agents.isEmpty()) {
             return List.of();
         }
         Map<Integer, Integer> open = database.withConnection(c -> runs.openTasksOfAgents(c, workspace));
         Map<String, BigDecimal> prices = money.prices().current().prices().stream()
                 .filter(price -> price.kind() == PriceKind.MODEL)
-                .collect(Collectors.toMap(Price::name, Price::usd));
+                .collect(Collectors.toMap(PriceRow::name, PriceRow::usd));
         return agents.stream().map(agent -> new RosterAgent(agent.id(), agent.slug(), agent.name(), agent.model(),
                 agent.instructions(), agent.tools(), agent.capabilities(),
                 agent.maxTurns() == null ? 0 : agent.maxTurns(), open.getOrDefault(agent.id(), 0),

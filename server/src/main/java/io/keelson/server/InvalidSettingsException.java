@@ -1,6 +1,6 @@
 package io.keelson.server;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -9,15 +9,15 @@ public final class InvalidSettingsException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient List<Problem> problems;
+    private final transient List<PlanProblem> problems;
 
-    InvalidSettingsException(List<Problem> problems) {
-        super(problems.stream().map(Problem::message).collect(Collectors.joining("\n")));
+    InvalidSettingsException(List<PlanProblem> problems) {
+        super(problems.stream().map(PlanProblem::message).collect(Collectors.joining("\n")));
         this.problems = List.copyOf(problems);
     }
 
     /** Codes: {@code SETTING_UNKNOWN}, {@code SETTING_INVALID}, {@code CONFIG_FILE_UNREADABLE}. */
-    public List<Problem> problems() {
+    public List<PlanProblem> problems() {
         return problems;
     }
 }

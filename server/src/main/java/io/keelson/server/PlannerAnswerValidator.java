@@ -1,6 +1,6 @@
 package io.keelson.server;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
@@ -48,15 +48,15 @@ public final class PlannerAnswerValidator implements Replanner {
         return switch (plans.read(replan.workspace(), answer, replan.plan(), replan.finished(), replan.inputs())) {
             case ReadResult.Ok<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json(),
                     NewPlans.terms(replan.config(), made));
-            case ReadResult.Invalid<Checked>(List<Problem> problems) when problems.stream()
+            case ReadResult.Invalid<Checked>(List<PlanProblem> problems) when problems.stream()
                     .allMatch(each -> each.code().equals(NO_PRICE)) ->
                 new Evaluation.Broken(new StepError(NO_PRICE, ErrorClass.PERMANENT, "the plan is good but for prices: "
                         + text(problems) + "; then " + (replan.first() ? "retry the run" : "resume this ticket")));
-            case ReadResult.Invalid<Checked>(List<Problem> problems) -> broken(replan, text(problems));
+            case ReadResult.Invalid<Checked>(List<PlanProblem> problems) -> broken(replan, text(problems));
         };
     }
 
-    private static String text(List<Problem> problems) {
+    private static String text(List<PlanProblem> problems) {
         return problems.stream().map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")
                 .collect(Collectors.joining("; "));
     }

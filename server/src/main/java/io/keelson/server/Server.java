@@ -48,23 +48,23 @@ import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.purge.WorkspacePurger;
-import io.keelson.server.recipe.Recipes;
+import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.queue.Backlog;
 import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.run.read.Explainer;
-import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.retention.ArtifactRetention;
 import io.keelson.server.run.retention.EventRetention;
 import io.keelson.server.schedule.ScheduleRunner;
 import io.keelson.server.schedule.ScheduleServices;
+import io.keelson.server.schedule.ScheduleStore;
 import io.keelson.server.schedule.ScheduledTimes;
-import io.keelson.server.schedule.Schedules;
 import io.keelson.server.secret.SealingKey;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import io.keelson.server.statusdoc.StatusDocuments;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.RetryAdmission;
@@ -79,7 +79,7 @@ import io.keelson.server.webhook.DeliveryObserver;
 import io.keelson.server.webhook.Endpoints;
 import io.keelson.server.webhook.WebhookDispatcher;
 import io.keelson.server.webhook.WebhookServices;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
@@ -155,7 +155,7 @@ public final class Server implements AutoCloseable {
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
             ToolCatalog tools =
-                    EffectWiring.catalog(BuiltinTools.all(ToolFolders.policy(settings, new Workspaces(database)),
+                    EffectWiring.catalog(BuiltinTools.all(ToolFolders.policy(settings, new WorkspaceStore(database)),
                             expressions, searching, outbound,
                             clock), commands, settings.commands());
             WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
@@ -164,7 +164,7 @@ public final class Server implements AutoCloseable {
             LocalArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"),
                     settings.artifacts().maxBytes());
             AuthServices authServices = AuthServices.of(database, closing(new ApiKeyUsage(database).start()));
-            Secrets secrets = secrets(settings, database);
+            SecretStore secrets = secrets(settings, database);
             LocalCredentials files = new LocalCredentials(settings.dataDir());
             Money money = new Money(database, DbClock.DATABASE);
             ModelPrices prices = models -> money.prices().withoutPrice(PriceKind.MODEL, models);
@@ -179,7 +179,7 @@ public final class Server implements AutoCloseable {
                     .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
                     .staffed(() -> agents.of(workspace))
                     .in(work -> Turns.of(computation, workspace, work::get));
-            Recipes recipes = new Recipes();
+            RecipeStore recipes = new RecipeStore();
             RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missionsOf);
             Seen seen = seen(settings, metrics);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read,
@@ -195,7 +195,7 @@ public final class Server implements AutoCloseable {
             }
             metrics.executors(engine::busy, settings.executorSlots());
             metrics.pools(database);
-            Schedules schedules = new Schedules(DbClock.DATABASE);
+            ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
             ScheduledTimes scheduledTimes = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
             SubmissionServices submissions =
                     SubmissionServices.of(recipeMissions, database, new RunReader(), money, engine);
@@ -220,7 +220,7 @@ public final class Server implements AutoCloseable {
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read,
                                     settings.artifacts().retention()),
                                     tool -> tools.find(tool).isPresent()),
-                            new Inbox(DbClock.DATABASE), missionsOf, submissions,
+                            new InboxReader(DbClock.DATABASE), missionsOf, submissions,
                             tools, artifacts, new ArtifactRetention(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,
@@ -256,11 +256,11 @@ public final class Server implements AutoCloseable {
                 new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
     }
 
-    private static Secrets secrets(Settings settings, Database database) throws IOException {
+    private static SecretStore secrets(Settings settings, Database database) throws IOException {
         List<SealingKey> keys = settings.secretKeys().isEmpty()
                 ? List.of(SealingKey.ofFile(settings.dataDir().resolve("secret-key")))
                 : settings.secretKeys();
-        Secrets secrets = new Secrets(database, keys.getFirst(), keys.subList(1, keys.size()));
+        SecretStore secrets = new SecretStore(database, keys.getFirst(), keys.subList(1, keys.size()));
         int count = secrets.reseal();
         if (count > 0) {
             LOG.info("{} secrets were re-encrypted under the key {}", count, keys.getFirst().id());
@@ -268,7 +268,7 @@ public final class Server implements AutoCloseable {
         return secrets;
     }
 
-    private static WebhookServices webhooks(Database database, Secrets secrets) {
+    private static WebhookServices webhooks(Database database, SecretStore secrets) {
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new WebhookServices(endpoints, new Deliveries(database));

@@ -1,13 +1,13 @@
 package io.keelson.server;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.auth.ApiKeyFormat;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.effect.CommandTypes;
 import io.keelson.server.effect.EndpointAdapter;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.http.support.Observed;
-import io.keelson.server.money.Amounts;
+import io.keelson.server.money.CreditAmounts;
 import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.secret.SealingKey;
 import java.io.File;
@@ -61,7 +61,7 @@ final class SettingsReader {
     private final Map<String, String> environment;
     private final Path home;
     private final Path workingFolder;
-    private final List<Problem> problems = new ArrayList<>();
+    private final List<PlanProblem> problems = new ArrayList<>();
     private final Map<String, String> file = new HashMap<>();
 
     SettingsReader(Map<String, String> environment, Path home, Path workingFolder) {
@@ -118,7 +118,7 @@ final class SettingsReader {
         try (Reader reader = Files.newBufferedReader(path)) {
             properties.load(reader);
         } catch (IOException | IllegalArgumentException e) {
-            problems.add(new Problem("CONFIG_FILE_UNREADABLE", Setting.KEELSON_CONFIG.name(),
+            problems.add(new PlanProblem("CONFIG_FILE_UNREADABLE", Setting.KEELSON_CONFIG.name(),
                     "cannot read the settings file " + path + " that KEELSON_CONFIG names: "
                             + (e instanceof IOException failed ? FileProblems.reason(failed) : e.getMessage())));
         }
@@ -126,7 +126,7 @@ final class SettingsReader {
             if (Setting.named(name).filter(setting -> setting != Setting.KEELSON_CONFIG).isPresent()) {
                 file.put(name, properties.getProperty(name));
             } else {
-                problems.add(new Problem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
+                problems.add(new PlanProblem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
                         + ", which does not exist there" + NameSuggestion.hint(name, knownInFile()) + "; known are "
                         + String.join(", ", knownInFile())));
             }
@@ -229,7 +229,7 @@ final class SettingsReader {
         try {
             boolean ofHome = text.equals("~") || text.startsWith("~/");
             if (ofHome && home.endsWith(NO_HOME)) {
-                problems.add(new Problem("SETTING_INVALID", setting.name(), "this user has no home folder: set "
+                problems.add(new PlanProblem("SETTING_INVALID", setting.name(), "this user has no home folder: set "
                         + setting + " to a folder, or HOME"));
                 return workingFolder;
             }
@@ -259,10 +259,11 @@ final class SettingsReader {
 
     private BigDecimal credits(Setting setting) {
         String text = required(setting);
-        Optional<BigDecimal> amount = Amounts.parse(text).filter(Amounts::possible);
+        Optional<BigDecimal> amount = CreditAmounts.parse(text).filter(CreditAmounts::possible);
         if (amount.isEmpty()) {
-            refuse(setting, text, "an amount from 0 to " + Amounts.MAX_AMOUNT + " with at most " + Amounts.SCALE
-                    + " decimal places");
+            refuse(setting, text,
+                    "an amount from 0 to " + CreditAmounts.MAX_AMOUNT + " with at most " + CreditAmounts.SCALE
+                            + " decimal places");
         }
         return amount.orElse(BigDecimal.ZERO);
     }
@@ -311,7 +312,7 @@ final class SettingsReader {
     }
 
     private void refuse(Setting setting, String value, String wanted) {
-        problems.add(new Problem("SETTING_INVALID", setting.name(),
+        problems.add(new PlanProblem("SETTING_INVALID", setting.name(),
                 setting.name() + "=" + value + " cannot be used: it must be " + wanted));
     }
 }

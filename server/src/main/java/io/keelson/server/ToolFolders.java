@@ -5,7 +5,7 @@ import io.keelson.server.db.SqlFailure;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.RefusedPlaces;
 import io.keelson.server.tool.ToolPolicy;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ final class ToolFolders {
 
     private ToolFolders() {}
 
-    static ToolPolicy policy(Settings settings, Workspaces workspaces) {
+    static ToolPolicy policy(Settings settings, WorkspaceStore workspaces) {
         List<Path> refused = new ArrayList<>(settings.folders().keyFiles());
         refused.add(settings.dataDir());
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
@@ -29,7 +29,7 @@ final class ToolFolders {
                 settings.allowedPrograms(), settings.allowPrivateAddresses());
     }
 
-    private static Optional<List<Path>> own(Workspaces workspaces, UUID workspace) {
+    private static Optional<List<Path>> own(WorkspaceStore workspaces, UUID workspace) {
         try {
             return workspaces.folders(workspace).map(own -> own.stream().map(Path::of).toList());
         } catch (SqlFailure e) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.http.support.Observed;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -89,7 +89,7 @@ class SettingsTest {
             "KEELSON_DATABASE_URL, mysql://h/d",
             "KEELSON_URL, 127.0.0.1:7331", "KEELSON_URL, 'http:// x'"})
     void aBadValueIsNamed(String name, String value) {
-        Problem problem = problems(Map.of(name, value)).getFirst();
+        PlanProblem problem = problems(Map.of(name, value)).getFirst();
         assertThat(problem.code()).isEqualTo("SETTING_INVALID");
         assertThat(problem.pointer()).isEqualTo(name);
         assertThat(problem.message()).startsWith(name + "=").contains("it must be");
@@ -99,7 +99,7 @@ class SettingsTest {
     void allProblemsAtOnceAndNoSecretAmongThem() throws IOException {
         Map<String, String> environment = config("KEELSON_HTTP_PROT=1\nKEELSON_CONFIG=x\nKEELSON_EXECUTOR_SLOTS=few");
         environment.put("KEELSON_DATABASE_URL", "mysql://ada:secret@h/d");
-        assertThat(problems(environment)).extracting(Problem::code, Problem::pointer)
+        assertThat(problems(environment)).extracting(PlanProblem::code, PlanProblem::pointer)
                 .containsExactlyInAnyOrder(
                         tuple("SETTING_UNKNOWN", "KEELSON_HTTP_PROT"),
                         tuple("SETTING_UNKNOWN", "KEELSON_CONFIG"),
@@ -121,7 +121,7 @@ class SettingsTest {
     @Test
     void aMissingFileIsNamed() {
         Map<String, String> environment = Map.of("KEELSON_CONFIG", folder.resolve("absent").toString());
-        assertThat(problems(environment)).extracting(Problem::code).containsExactly("CONFIG_FILE_UNREADABLE");
+        assertThat(problems(environment)).extracting(PlanProblem::code).containsExactly("CONFIG_FILE_UNREADABLE");
     }
 
     @Test
@@ -145,7 +145,7 @@ class SettingsTest {
         return new HashMap<>(Map.of("KEELSON_CONFIG", file.toString()));
     }
 
-    private static List<Problem> problems(Map<String, String> environment) {
+    private static List<PlanProblem> problems(Map<String, String> environment) {
         return catchThrowableOfType(InvalidSettingsException.class, () -> Settings.load(environment, HOME, WORK))
                 .problems();
     }

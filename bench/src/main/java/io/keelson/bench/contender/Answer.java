@@ -7,4 +7,4 @@ import org.jspecify.annotations.Nullable;
  *
  * @param failure what went wrong, whose stack trace is in the process's log; null when nothing did
  */
-public record Answer(@Nullable Outcome outcome, @Nullable String failure) {}
+public record Answer(@Nullable WorkloadResult outcome, @Nullable String failure) {}

@@ -31,11 +31,11 @@ final class Callers {
     }
 
     /** @param threads what a caller is for this contender: whichever serves it better */
-    static Outcome measure(Load load, ThreadFactory threads, OneRun run) throws Exception {
+    static WorkloadResult measure(Load load, ThreadFactory threads, OneRun run) throws Exception {
         return new Callers(load, run).measure(threads);
     }
 
-    private Outcome measure(ThreadFactory threads) throws Exception {
+    private WorkloadResult measure(ThreadFactory threads) throws Exception {
         try (ExecutorService pool = Executors.newThreadPerTaskExecutor(threads)) {
             List<Future<long[]>> callers = new ArrayList<>();
             for (int i = 0; i < load.callers(); i++) {
@@ -49,7 +49,7 @@ final class Callers {
                 System.arraycopy(more, 0, all, size, more.length);
             }
             long end = load.count() > 0 ? System.nanoTime() : deadline;
-            return Outcome.of(all.length, end - start, all);
+            return WorkloadResult.of(all.length, end - start, all);
         }
     }
 

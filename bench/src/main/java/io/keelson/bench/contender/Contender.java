@@ -4,7 +4,7 @@ package io.keelson.bench.contender;
 public interface Contender extends AutoCloseable {
 
     /** Does runs in a closed loop and measures them. */
-    Outcome load(Load load) throws Exception;
+    WorkloadResult load(Load load) throws Exception;
 
     /** Accepts so many runs of one step that do not begin before {@link #drain}. */
     default void preload(int count) throws Exception {
@@ -12,12 +12,12 @@ public interface Contender extends AutoCloseable {
     }
 
     /** Works off what was preloaded: until it is done, or so many seconds have gone. */
-    default Outcome drain(double seconds) throws Exception {
+    default WorkloadResult drain(double seconds) throws Exception {
         throw new UnsupportedOperationException("has no queue that can be filled beforehand");
     }
 
     /** Claims preloaded work as a worker does, so many times so much, and reports nothing: how long does a claim take? */
-    default Outcome claim(int claims, int each) throws Exception {
+    default WorkloadResult claim(int claims, int each) throws Exception {
         throw new UnsupportedOperationException("has no claims of its own");
     }
 }

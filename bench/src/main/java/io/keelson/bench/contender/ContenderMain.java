@@ -57,7 +57,7 @@ public final class ContenderMain {
         }
     }
 
-    private @Nullable Outcome perform(Order order) throws Exception {
+    private @Nullable WorkloadResult perform(Order order) throws Exception {
         return switch (order.verb()) {
             case START -> {
                 contender = kind.start(Objects.requireNonNull(order.place()));

@@ -64,7 +64,7 @@ final class DbScheduler implements Contender {
     }
 
     @Override
-    public Outcome load(Load load) {
+    public WorkloadResult load(Load load) {
         throw new UnsupportedOperationException("db-scheduler has no steps; it takes part in the queue drain");
     }
 
@@ -83,7 +83,7 @@ final class DbScheduler implements Contender {
     }
 
     @Override
-    public Outcome drain(double seconds) throws InterruptedException {
+    public WorkloadResult drain(double seconds) throws InterruptedException {
         Tally counting = new Tally(preloaded);
         tally = counting;
         long start = System.nanoTime();

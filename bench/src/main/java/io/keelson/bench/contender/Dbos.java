@@ -82,7 +82,7 @@ final class Dbos implements Contender {
     }
 
     @Override
-    public Outcome load(Load load) throws Exception {
+    public WorkloadResult load(Load load) throws Exception {
         return Callers.measure(load, Thread.ofPlatform().factory(), switch (load.work()) {
             case TEN_STEPS -> flows::tenSteps;
             case ONE_STEP -> flows::oneStep;
@@ -99,7 +99,7 @@ final class Dbos implements Contender {
 
     /** By a second instance, which does listen to the queue. */
     @Override
-    public Outcome drain(double seconds) throws Exception {
+    public WorkloadResult drain(double seconds) throws Exception {
         Tally tally = new Tally(preloaded);
         try (DBOS listening = listeningTo(QUEUE)) {
             listening.registerProxy(Flows.class, new FlowsImpl(listening, tally::one));

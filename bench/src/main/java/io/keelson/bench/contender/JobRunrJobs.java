@@ -51,7 +51,7 @@ final class JobRunrJobs implements Contender {
     }
 
     @Override
-    public Outcome load(Load load) {
+    public WorkloadResult load(Load load) {
         throw new UnsupportedOperationException("JobRunr has no steps; it takes part in the queue drain");
     }
 
@@ -62,7 +62,7 @@ final class JobRunrJobs implements Contender {
     }
 
     @Override
-    public Outcome drain(double seconds) throws InterruptedException {
+    public WorkloadResult drain(double seconds) throws InterruptedException {
         Tally counting = new Tally(preloaded);
         tally = counting;
         BackgroundJobServer server = JobRunr.getBackgroundJobServer();

@@ -21,14 +21,14 @@ import io.keelson.server.expr.Expressions;
 import io.keelson.server.money.Money;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.Format;
-import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.secret.SealingKey;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
@@ -59,7 +59,7 @@ final class KeelsonEngine implements Contender {
     private final ToolCatalog catalog;
     private final CatalogToolKnowledge knowledge;
     private final Missions bodies;
-    private final Map<Work, Mission> missions = new ConcurrentHashMap<>();
+    private final Map<Work, CheckedMission> missions = new ConcurrentHashMap<>();
     private final List<UUID> preloaded = new ArrayList<>();
     private final Engine engine;
 
@@ -81,20 +81,20 @@ final class KeelsonEngine implements Contender {
     private Engine engine(int executors) throws IOException {
         return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read,
                 settings.artifacts().retention()), catalog,
-                expressions, new Secrets(database, SealingKey.fresh(), List.of()),
+                expressions, new SecretStore(database, SealingKey.fresh(), List.of()),
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)),
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(executors, settings.lease(), "bench"));
     }
 
     @Override
-    public Outcome load(Load load) throws Exception {
-        Mission mission = mission(load.work());
+    public WorkloadResult load(Load load) throws Exception {
+        CheckedMission mission = mission(load.work());
         return Callers.measure(load, Thread.ofVirtual().factory(), () -> requireCompleted(submit(mission).get()));
     }
 
     /** Accepted when the answer is there; the future is its end. */
-    private CompletableFuture<RunState> submit(Mission mission) throws Exception {
+    private CompletableFuture<RunState> submit(CheckedMission mission) throws Exception {
         UUID id = UuidCreator.getTimeOrderedEpoch();
         CompletableFuture<RunState> end = engine.ended(id);
         engine.submit(new Command.Create(mission.newRun(id, Bootstrap.DEFAULT_WORKSPACE, "bench"), true, WHO)).get();
@@ -104,7 +104,7 @@ final class KeelsonEngine implements Contender {
     /** Taken by a node that executes nothing: option {@code executors} is to be 0. */
     @Override
     public void preload(int count) throws Exception {
-        Mission mission = mission(Work.ONE_STEP);
+        CheckedMission mission = mission(Work.ONE_STEP);
         Semaphore unanswered = new Semaphore(MOST_UNANSWERED);
         for (int i = 0; i < count; i++) {
             UUID id = UuidCreator.getTimeOrderedEpoch();
@@ -117,7 +117,7 @@ final class KeelsonEngine implements Contender {
     }
 
     @Override
-    public Outcome drain(double seconds) throws Exception {
+    public WorkloadResult drain(double seconds) throws Exception {
         Tally tally = new Tally(preloaded.size());
         long start = System.nanoTime();
         try (Engine executing = engine(settings.executorSlots())) {
@@ -132,7 +132,7 @@ final class KeelsonEngine implements Contender {
     }
 
     @Override
-    public Outcome claim(int claims, int each) throws Exception {
+    public WorkloadResult claim(int claims, int each) throws Exception {
         long[] latencies = new long[claims];
         long start = System.nanoTime();
         for (int i = 0; i < claims; i++) {
@@ -144,14 +144,14 @@ final class KeelsonEngine implements Contender {
                 throw new IllegalStateException("a claim gave " + got + " of " + each);
             }
         }
-        return Outcome.of(claims, System.nanoTime() - start, latencies);
+        return WorkloadResult.of(claims, System.nanoTime() - start, latencies);
     }
 
-    private Mission mission(Work work) {
+    private CheckedMission mission(Work work) {
         return missions.computeIfAbsent(work, each -> {
             MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
             byte[] json = bodies.of(each).toString().getBytes(StandardCharsets.UTF_8);
-            if (reader.read(json, Format.JSON) instanceof ReadResult.Ok<Mission> ok) {
+            if (reader.read(json, Format.JSON) instanceof ReadResult.Ok<CheckedMission> ok) {
                 return ok.value();
             }
             throw new IllegalStateException("the mission of " + each + " is refused");

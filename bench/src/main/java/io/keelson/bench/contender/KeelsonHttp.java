@@ -48,7 +48,7 @@ final class KeelsonHttp implements Contender {
     }
 
     @Override
-    public Outcome load(Load load) throws Exception {
+    public WorkloadResult load(Load load) throws Exception {
         Mission mission = missions.of(load.work());
         return Callers.measure(load, Thread.ofVirtual().factory(), () -> {
             Keelson client = clients.get(Math.floorMod(turn.getAndIncrement(), clients.size()));

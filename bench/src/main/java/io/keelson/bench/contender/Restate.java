@@ -109,7 +109,7 @@ final class Restate implements Contender {
     }
 
     @Override
-    public Outcome load(Load load) throws Exception {
+    public WorkloadResult load(Load load) throws Exception {
         if (load.work() != Work.TEN_STEPS) {
             throw new UnsupportedOperationException("Restate is not measured with " + load.work());
         }

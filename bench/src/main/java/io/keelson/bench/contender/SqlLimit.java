@@ -92,7 +92,7 @@ final class SqlLimit implements Contender {
 
     /** The number of callers is not looked at. */
     @Override
-    public Outcome load(Load load) throws Exception {
+    public WorkloadResult load(Load load) throws Exception {
         double seconds = load.seconds() > 0 ? load.seconds() : 1;
         Thread[] threads = new Thread[CONNECTIONS];
         long start = System.nanoTime();
@@ -105,7 +105,7 @@ final class SqlLimit implements Contender {
             thread.join();
         }
         long sets = Arrays.stream(setters).mapToLong(Setter::takeSets).sum();
-        return Outcome.of(sets * SET, System.nanoTime() - start);
+        return WorkloadResult.of(sets * SET, System.nanoTime() - start);
     }
 
     @Override

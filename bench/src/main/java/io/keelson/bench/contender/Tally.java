@@ -18,8 +18,8 @@ final class Tally {
     }
 
     /** Waits for all, or so many seconds. */
-    Outcome since(long startNanos, double seconds) throws InterruptedException {
+    WorkloadResult since(long startNanos, double seconds) throws InterruptedException {
         open.await((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
-        return Outcome.of(all - open.getCount(), System.nanoTime() - startNanos);
+        return WorkloadResult.of(all - open.getCount(), System.nanoTime() - startNanos);
     }
 }

@@ -5,8 +5,8 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.ContenderMain;
 import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Order;
-import io.keelson.bench.contender.Outcome;
 import io.keelson.bench.contender.Place;
+import io.keelson.bench.contender.WorkloadResult;
 import io.keelson.bench.server.Launcher;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -78,7 +78,7 @@ public final class ContenderProcess implements AutoCloseable {
         }
     }
 
-    public Outcome load(Load load) throws ContenderException, InterruptedException {
+    public WorkloadResult load(Load load) throws ContenderException, InterruptedException {
         return outcome(ask(Order.load(load), SLACK.plusSeconds((long) load.seconds())));
     }
 
@@ -86,19 +86,19 @@ public final class ContenderProcess implements AutoCloseable {
         ask(Order.preload(count), SLACK);
     }
 
-    public Outcome drain(double seconds) throws ContenderException, InterruptedException {
+    public WorkloadResult drain(double seconds) throws ContenderException, InterruptedException {
         return outcome(ask(Order.drain(seconds), SLACK.plusSeconds((long) seconds)));
     }
 
-    public Outcome claim(int claims, int each) throws ContenderException, InterruptedException {
+    public WorkloadResult claim(int claims, int each) throws ContenderException, InterruptedException {
         return outcome(ask(Order.claim(claims, each), SLACK));
     }
 
-    private static Outcome outcome(@Nullable Outcome outcome) {
+    private static WorkloadResult outcome(@Nullable WorkloadResult outcome) {
         return Objects.requireNonNull(outcome, "an answer without an outcome");
     }
 
-    private @Nullable Outcome ask(Order order, Duration limit) throws ContenderException, InterruptedException {
+    private @Nullable WorkloadResult ask(Order order, Duration limit) throws ContenderException, InterruptedException {
         orders.println(JSON.writeValueAsString(order));
         String line = answer(limit);
         if (line == null) {

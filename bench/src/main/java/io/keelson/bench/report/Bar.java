@@ -21,7 +21,7 @@ public record Bar(String text, OptionalDouble measured, boolean atMost, double b
     static String markdown(List<Bar> bars) {
         List<List<String>> lines = new ArrayList<>(List.of(List.of("bar", "measured", "met?")));
         for (Bar bar : bars) {
-            String measured = bar.measured.isPresent() ? Summary.number(bar.measured.getAsDouble()) : "–";
+            String measured = bar.measured.isPresent() ? SampleSummary.number(bar.measured.getAsDouble()) : "–";
             lines.add(List.of(bar.text, measured, bar.measured.isEmpty() ? "not measured" : bar.met() ? "yes" : "no"));
         }
         return Markdown.table(lines);

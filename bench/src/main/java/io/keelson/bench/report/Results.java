@@ -30,10 +30,10 @@ public final class Results {
     }
 
     /** The median of all rounds; empty when it was not measured. */
-    public OptionalDouble median(String scenario, String variant, String contender, Metric metric) {
+    public OptionalDouble median(String scenario, String variant, String contender, Measure metric) {
         List<Sample> found = samples().stream().filter(s -> s.scenario().equals(scenario)
                 && s.variant().equals(variant) && s.contender().equals(contender) && s.metric().equals(metric))
                 .toList();
-        return found.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Summary.of(found).median());
+        return found.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(SampleSummary.of(found).median());
     }
 }

@@ -8,5 +8,5 @@ package io.keelson.bench.report;
  * @param round from 1
  * @param others percent of all processors' time that others used meanwhile; NaN where that is not known
  */
-public record Sample(String scenario, String variant, String contender, Metric metric, int round, double value,
+public record Sample(String scenario, String variant, String contender, Measure metric, int round, double value,
         double others) {}

@@ -33,7 +33,7 @@ final class Tables {
     }
 
     private String table(List<Sample> samples) {
-        Set<Metric> metrics = new LinkedHashSet<>();
+        Set<Measure> metrics = new LinkedHashSet<>();
         Map<Row, List<Sample>> rows = new LinkedHashMap<>();
         for (Sample sample : samples) {
             metrics.add(sample.metric());
@@ -58,11 +58,11 @@ final class Tables {
         return lines.stream().map(line -> Arrays.stream(kept).mapToObj(line::get).toList()).toList();
     }
 
-    private List<String> line(Row row, List<Sample> samples, Set<Metric> metrics) {
+    private List<String> line(Row row, List<Sample> samples, Set<Measure> metrics) {
         List<String> cells = new ArrayList<>(List.of(row.variant, row.contender));
-        for (Metric metric : metrics) {
+        for (Measure metric : metrics) {
             List<Sample> found = samples.stream().filter(s -> s.metric().equals(metric)).toList();
-            cells.add(found.isEmpty() ? "" : Summary.of(found).text());
+            cells.add(found.isEmpty() ? "" : SampleSummary.of(found).text());
         }
         cells.add(ratio(samples.getFirst()));
         cells.add(others(samples));
@@ -78,7 +78,7 @@ final class Tables {
             return "";
         }
         double ratio = ours.getAsDouble() / theirs.getAsDouble();
-        return Summary.number(sample.metric().moreIsBetter() ? ratio : 1 / ratio) + " ×";
+        return SampleSummary.number(sample.metric().moreIsBetter() ? ratio : 1 / ratio) + " ×";
     }
 
     private static String others(List<Sample> samples) {

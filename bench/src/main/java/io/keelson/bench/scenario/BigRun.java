@@ -3,7 +3,7 @@ package io.keelson.bench.scenario;
 import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import java.util.Map;
 
 /** What a step costs in a run of ten thousand tasks, against one in runs of ten, with as much to do side by side. */
@@ -45,7 +45,7 @@ public final class BigRun implements Scenario {
 
     private static void perStep(Bench bench, String variant, int steps, Bench.Measured measured) throws Exception {
         Bench.Watched watched = bench.watch(measured);
-        bench.record(variant, Metric.MICROS_PER_STEP, watched.outcome().seconds() * MICROS / steps,
+        bench.record(variant, Measure.MICROS_PER_STEP, watched.outcome().seconds() * MICROS / steps,
                 watched.others());
     }
 }

@@ -4,7 +4,7 @@ import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
 import io.keelson.bench.lab.RunCopies;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import java.util.Locale;
 import java.util.Map;
 
@@ -52,7 +52,7 @@ public final class History implements Scenario {
         int callers = sizes.callers(CALLERS);
         contender.load(Load.during(Work.TEN_STEPS, callers, sizes.warmup()));
         for (int round = 1; round <= sizes.rounds(); round++) {
-            bench.inRound(round).rate(variant, Metric.RUNS_PER_SECOND,
+            bench.inRound(round).rate(variant, Measure.RUNS_PER_SECOND,
                     () -> contender.load(Load.during(Work.TEN_STEPS, callers, sizes.seconds())));
         }
     }

@@ -2,7 +2,7 @@ package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.lab.StatementLog;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
 import java.io.IOException;
@@ -49,8 +49,8 @@ public final class Idle implements Scenario {
             long start = System.nanoTime();
             rest(bench);
             double seconds = (System.nanoTime() - start) / 1e9;
-            bench.record(WATCHED, Metric.STATEMENTS_PER_SECOND, (log.count() - before) / seconds, Double.NaN);
-            bench.record(WATCHED, Metric.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
+            bench.record(WATCHED, Measure.STATEMENTS_PER_SECOND, (log.count() - before) / seconds, Double.NaN);
+            bench.record(WATCHED, Measure.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
         }
     }
 
@@ -59,9 +59,9 @@ public final class Idle implements Scenario {
         String node = "embedded";
         bench.turn().serverWithDatabase(node).close();
         try (KeelsonServer server = bench.turn().serverWithDatabase(node)) {
-            bench.record(STARTED, Metric.READY_SECONDS, server.startup().toMillis() / 1e3, Double.NaN);
+            bench.record(STARTED, Measure.READY_SECONDS, server.startup().toMillis() / 1e3, Double.NaN);
             rest(bench);
-            bench.record(STARTED, Metric.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
+            bench.record(STARTED, Measure.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
         }
     }
 

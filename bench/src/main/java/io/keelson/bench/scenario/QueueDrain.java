@@ -2,7 +2,7 @@ package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,7 +31,7 @@ final class QueueDrain implements Scenario {
         int count = bench.sizes().drain();
         try (ContenderProcess contender = bench.start(Map.of("executors", "0"))) {
             contender.preload(count);
-            bench.rate(String.format(Locale.ROOT, "%,d queued", count), Metric.RUNS_PER_SECOND,
+            bench.rate(String.format(Locale.ROOT, "%,d queued", count), Measure.RUNS_PER_SECOND,
                     () -> contender.drain(LONGEST_SECONDS));
         }
     }

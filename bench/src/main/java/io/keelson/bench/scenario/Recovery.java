@@ -1,7 +1,7 @@
 package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
 import io.keelson.client.Keelson;
@@ -72,8 +72,9 @@ public final class Recovery implements Scenario {
             long killed = System.nanoTime();
             try (KeelsonServer other = server(bench, "other", Map.of())) {
                 Poll.until(PATIENCE, () -> OPEN.stream().allMatch(type -> none(client, type)));
-                bench.record(inFlight(count), Metric.ALL_ENDED_SECONDS, (System.nanoTime() - killed) / 1e9, Double.NaN);
-                bench.record(inFlight(count), Metric.FAILED_RUNS, count - completed(client), Double.NaN);
+                bench.record(inFlight(count), Measure.ALL_ENDED_SECONDS, (System.nanoTime() - killed) / 1e9,
+                        Double.NaN);
+                bench.record(inFlight(count), Measure.FAILED_RUNS, count - completed(client), Double.NaN);
                 heldWork(bench, other);
             }
         }
@@ -110,7 +111,7 @@ public final class Recovery implements Scenario {
             dying.kill();
             long killed = System.nanoTime();
             Poll.until(PATIENCE, () -> claimedAtLeast(client, runs, 2));
-            bench.record(held(bench.sizes().leaseSeconds()), Metric.CLAIMED_SECONDS,
+            bench.record(held(bench.sizes().leaseSeconds()), Measure.CLAIMED_SECONDS,
                     (System.nanoTime() - killed) / 1e9, Double.NaN);
             runs.forEach(run -> client.runs().cancel(run, "measured"));
         }

@@ -4,7 +4,7 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
@@ -32,7 +32,7 @@ final class RemoteWorkers implements Scenario {
         try (ContenderProcess contender = bench.start(Map.of("slots", Integer.toString(SLOTS)))) {
             contender.load(Load.during(Work.TEN_REMOTE_STEPS, bench.sizes().callers(SLOTS), bench.sizes().warmup()));
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(TenSteps.inFlight(callers), Metric.RUNS_PER_SECOND,
+                bench.rate(TenSteps.inFlight(callers), Measure.RUNS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_REMOTE_STEPS, callers, bench.sizes().seconds())));
             }
         }

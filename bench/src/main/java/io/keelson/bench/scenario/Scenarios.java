@@ -4,7 +4,8 @@ import java.util.List;
 
 /** All there are, in the order of the report. */
 public final class Scenarios {
-    public static final List<Scenario> ALL = List.of(new TenSteps(), new QueueDrain(), new BigRun(), new FanOut(),
+    public static final List<Scenario> ALL = List.of(new TenSteps(), new QueueDrain(), new BigRun(),
+            new FanOutScenario(),
             new RemoteWorkers(), new TwoServers(), new TwoTenants(), new Recovery(), new Idle(), new DeepQueue(),
             new History());
 

@@ -4,7 +4,7 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -47,17 +47,17 @@ public final class TenSteps implements Scenario {
         try (ContenderProcess contender = bench.start(Map.of())) {
             warm(bench, contender);
             if (bench.kind() == ContenderKind.SQL_LIMIT) {
-                bench.rate(LIMIT, Metric.TRANSITIONS_PER_SECOND,
+                bench.rate(LIMIT, Measure.TRANSITIONS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, 2, bench.sizes().seconds())));
                 return;
             }
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(inFlight(callers), Metric.RUNS_PER_SECOND,
+                bench.rate(inFlight(callers), Measure.RUNS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
             }
             if (bench.kind() == ContenderKind.KEELSON) {
                 int most = Collections.max(bench.sizes().inFlight());
-                bench.rate(charged(most), Metric.RUNS_PER_SECOND,
+                bench.rate(charged(most), Measure.RUNS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_CHARGED_STEPS, most, bench.sizes().seconds())));
             }
         }

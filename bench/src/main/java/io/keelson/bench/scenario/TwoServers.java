@@ -4,7 +4,7 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
-import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
@@ -33,7 +33,7 @@ final class TwoServers implements Scenario {
         for (int nodes = 1; nodes <= 2; nodes++) {
             try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(nodes)))) {
                 contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().warmup()));
-                bench.rate(nodes == 1 ? "one server" : "two servers", Metric.RUNS_PER_SECOND,
+                bench.rate(nodes == 1 ? "one server" : "two servers", Measure.RUNS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
             }
         }

@@ -1,7 +1,7 @@
 package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
-import io.keelson.bench.contender.Outcome;
+import io.keelson.bench.contender.WorkloadResult;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.SlowAnswers;
 import io.keelson.client.ApiKey;
@@ -112,12 +112,13 @@ public final class TwoTenants implements Scenario {
         }));
     }
 
-    private static Outcome oneASecond(List<Keelson> clients, Mission mission, int count) throws InterruptedException {
+    private static WorkloadResult oneASecond(List<Keelson> clients, Mission mission, int count)
+            throws InterruptedException {
         return oneASecond(clients, mission, count, () -> true);
     }
 
     /** @param still asked before each run but the first few; no further one is begun once it says no */
-    private static Outcome oneASecond(List<Keelson> clients, Mission mission, int most, BooleanSupplier still)
+    private static WorkloadResult oneASecond(List<Keelson> clients, Mission mission, int most, BooleanSupplier still)
             throws InterruptedException {
         long start = System.nanoTime();
         List<Long> latencies = new ArrayList<>();
@@ -140,7 +141,7 @@ public final class TwoTenants implements Scenario {
         } catch (ExecutionException | TimeoutException e) {
             throw new IllegalStateException("runs of the quiet workspace did not end", e);
         }
-        return Outcome.of(latencies.size(), System.nanoTime() - start,
+        return WorkloadResult.of(latencies.size(), System.nanoTime() - start,
                 latencies.stream().mapToLong(Long::longValue).toArray());
     }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class TablesTest {
     private final Results results = new Results();
 
-    private void sample(String contender, Metric metric, double... values) {
+    private void sample(String contender, Measure metric, double... values) {
         for (int round = 1; round <= values.length; round++) {
             results.add(new Sample("s", "8 in flight", contender, metric, round, values[round - 1], 7.4));
         }
@@ -17,8 +17,8 @@ class TablesTest {
 
     @Test
     void aRowHasMedianRangeAndHowMuchBetterKeelsonIs() {
-        sample("us", Metric.RUNS_PER_SECOND, 3_000, 2_000, 4_000);
-        sample("them", Metric.RUNS_PER_SECOND, 400, 300, 500, 200);
+        sample("us", Measure.RUNS_PER_SECOND, 3_000, 2_000, 4_000);
+        sample("them", Measure.RUNS_PER_SECOND, 400, 300, 500, 200);
 
         assertThat(new Tables(results, "us").markdown()).isEqualTo("""
                 ### s
@@ -33,8 +33,8 @@ class TablesTest {
 
     @Test
     void lessTimeIsBetter() {
-        sample("us", Metric.MICROS_PER_STEP, 10);
-        sample("them", Metric.MICROS_PER_STEP, 25);
+        sample("us", Measure.MICROS_PER_STEP, 10);
+        sample("them", Measure.MICROS_PER_STEP, 25);
 
         assertThat(new Tables(results, "us").markdown()).contains("| them      | 25.0        | 2.50 ×");
     }

@@ -68,9 +68,9 @@ final class Dispatch {
      *
      * @param goOn whether the answer to a completed step may bear the next one of its task
      */
-    List<@Nullable JsonNode> report(Outcome.Kind kind, List<ObjectNode> items, boolean goOn) {
+    List<@Nullable JsonNode> report(ExecutionResult.Kind kind, List<ObjectNode> items, boolean goOn) {
         ObjectNode body = body();
-        if (goOn && kind == Outcome.Kind.COMPLETE) {
+        if (goOn && kind == ExecutionResult.Kind.COMPLETE) {
             body.set("next", asking(Json.object()));
         }
         return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, PATIENCE);

@@ -40,7 +40,7 @@ public final class Worker implements AutoCloseable {
     private final Dispatch dispatch;
     private final Slots slots;
     private final Heartbeats heartbeats;
-    private final Reports reports;
+    private final ResultReporter reports;
     private final ThreadFactory threads = Threads.handlers();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch stopping = new CountDownLatch(1);
@@ -57,7 +57,7 @@ public final class Worker implements AutoCloseable {
         this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(), settings.lease);
         this.slots = new Slots(settings.slots);
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease);
-        this.reports = new Reports(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
+        this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
         this.reportThread = Threads.daemon("keelson-report", reports::run);
     }
@@ -115,7 +115,7 @@ public final class Worker implements AutoCloseable {
         });
         claimThread.interrupt();
         slots.taken().stream().filter(Execution::abandon)
-                .forEach(execution -> reports.add(execution, Outcome.released()));
+                .forEach(execution -> reports.add(execution, ExecutionResult.released()));
         long patience = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
         interrupted |= !waited(() -> slots.awaitIdle(patience));
         heartbeatThread.interrupt();
@@ -177,7 +177,7 @@ public final class Worker implements AutoCloseable {
             return;
         }
         if (stopping() && execution.abandon()) {
-            reports.add(execution, Outcome.released());
+            reports.add(execution, ExecutionResult.released());
         } else {
             threads.newThread(() -> execute(execution)).start();
         }
@@ -185,7 +185,7 @@ public final class Worker implements AutoCloseable {
 
     private void execute(Execution execution) {
         if (execution.begin(Thread.currentThread())) {
-            Outcome outcome = outcome(execution);
+            ExecutionResult outcome = outcome(execution);
             if (execution.finish()) {
                 reports.add(execution, outcome);
             }
@@ -196,24 +196,24 @@ public final class Worker implements AutoCloseable {
     }
 
     @SuppressWarnings("IllegalCatch") // any exception of a handler fails its step, never the worker
-    private Outcome outcome(Execution execution) {
+    private ExecutionResult outcome(Execution execution) {
         StepHandler handler = handlers.get(execution.tool());
         if (handler == null) {
-            return Outcome.failed(new StepFailure("TOOL_NOT_SERVED", ErrorClass.INFRASTRUCTURE,
+            return ExecutionResult.failed(new StepFailure("TOOL_NOT_SERVED", ErrorClass.INFRASTRUCTURE,
                     "worker " + id + " does not serve " + execution.tool()));
         }
         try {
             Object result = handler.handle(execution);
             return result instanceof Continue turn
-                    ? Outcome.continued(output(turn.output()), execution.takeExtras())
-                    : Outcome.completed(output(result), execution.takeExtras());
+                    ? ExecutionResult.continued(output(turn.output()), execution.takeExtras())
+                    : ExecutionResult.completed(output(result), execution.takeExtras());
         } catch (StepFailure failure) {
-            return Outcome.failed(failure);
+            return ExecutionResult.failed(failure);
         } catch (Throwable e) {
             if (!execution.cancelled()) {
                 LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
             }
-            return Outcome.failed(new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()));
+            return ExecutionResult.failed(new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()));
         }
     }
 

@@ -6,7 +6,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.FailurePolicy;
 import io.keelson.core.policy.RetryDecision;
@@ -220,8 +220,8 @@ final class Failures {
     /**
      * The escalation in force. A run that is planning cannot be held up: failures of its planner have a fixed outcome.
      */
-    private static Escalation escalation(Decision d) {
-        return FirstPlan.underWay(d) ? Escalation.OFF : d.run.policy().failures().escalation();
+    private static EscalationPolicy escalation(Decision d) {
+        return FirstPlan.underWay(d) ? EscalationPolicy.OFF : d.run.policy().failures().escalation();
     }
 
     private static TaskPayload retrying(TaskRow task, StepError error, RetryDecision decision) {

@@ -21,26 +21,26 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
     /** Kinds of transfers of a run. */
     public enum Kind {
         /** At the beginning of an attempt, and when a reservation is extended. */
-        RESERVE(Account.AVAILABLE, Account.RESERVED),
+        RESERVE(LedgerAccount.AVAILABLE, LedgerAccount.RESERVED),
         /** A step's cost. */
-        CHARGE(Account.RESERVED, Account.SPENT),
+        CHARGE(LedgerAccount.RESERVED, LedgerAccount.SPENT),
         /** An ended attempt's unused reservation. */
-        REFUND(Account.RESERVED, Account.AVAILABLE);
+        REFUND(LedgerAccount.RESERVED, LedgerAccount.AVAILABLE);
 
-        private final Account from;
-        private final Account to;
+        private final LedgerAccount from;
+        private final LedgerAccount to;
         private final String wire = name().toLowerCase(Locale.ROOT);
 
-        Kind(Account from, Account to) {
+        Kind(LedgerAccount from, LedgerAccount to) {
             this.from = from;
             this.to = to;
         }
 
-        public Account from() {
+        public LedgerAccount from() {
             return from;
         }
 
-        public Account to() {
+        public LedgerAccount to() {
             return to;
         }
 

@@ -1,6 +1,6 @@
 package io.keelson.core.plan;
 
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  * @param models that plan and verify
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
-        int runTries, Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
+        int runTries, EscalationPolicy escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
         boolean failOnLostHeartbeat, Models models) {
 
     public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, null,
-            RetryPolicy.TASK, RetryPolicy.LEVEL, Escalation.DEFAULT, null, 2, false, false);
+            RetryPolicy.TASK, RetryPolicy.LEVEL, EscalationPolicy.DEFAULT, null, 2, false, false);
 
-    public FailureRules with(Escalation other) {
+    public FailureRules with(EscalationPolicy other) {
         return new FailureRules(run, agent, task, level, runTries, other, planner, maxReplans, approveReplans,
                 failOnLostHeartbeat, models);
     }
@@ -48,7 +48,7 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
 
     /** Without names of models; the run has as many tries as its agents. */
     public FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
-            Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
+            EscalationPolicy escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
             boolean failOnLostHeartbeat) {
         this(run, agent, task, level, tries(level), escalation, planner, maxReplans, approveReplans,
                 failOnLostHeartbeat,

@@ -17,7 +17,7 @@ public final class PlanCheck {
 
     private final Plan plan;
     private final ToolKnowledge tools;
-    private final List<Problem> problems = new ArrayList<>();
+    private final List<PlanProblem> problems = new ArrayList<>();
     private final Map<String, Integer> indexOf = new LinkedHashMap<>();
 
     private PlanCheck(Plan plan, ToolKnowledge tools) {
@@ -30,7 +30,7 @@ public final class PlanCheck {
      *
      * @param inputs names of the inputs that the mission declares
      */
-    public static List<Problem> check(Plan plan, ToolKnowledge tools, Set<String> inputs) {
+    public static List<PlanProblem> check(Plan plan, ToolKnowledge tools, Set<String> inputs) {
         PlanCheck check = new PlanCheck(plan, tools);
         check.names();
         for (int i = 0; i < plan.tasks().size(); i++) {
@@ -131,7 +131,7 @@ public final class PlanCheck {
     }
 
     private void report(String code, String pointer, String message) {
-        problems.add(new Problem(code, pointer, message));
+        problems.add(new PlanProblem(code, pointer, message));
     }
 
     private static String shown(List<String> path) {

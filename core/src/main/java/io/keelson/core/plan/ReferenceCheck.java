@@ -17,10 +17,10 @@ final class ReferenceCheck {
     private final Set<String> inputs;
     private final Map<String, Integer> indexOf;
     private final PlanGraph graph;
-    private final Consumer<Problem> problems;
+    private final Consumer<PlanProblem> problems;
 
     ReferenceCheck(Plan plan, ToolKnowledge tools, Set<String> inputs, Map<String, Integer> indexOf, PlanGraph graph,
-            Consumer<Problem> problems) {
+            Consumer<PlanProblem> problems) {
         this.plan = plan;
         this.tools = tools;
         this.inputs = inputs;
@@ -89,7 +89,7 @@ final class ReferenceCheck {
     }
 
     private void report(String code, String at, String kind, String name, String why) {
-        problems.accept(new Problem(code, at, "the expression names " + kind + " '" + PlanCheck.shown(name) + "', "
+        problems.accept(new PlanProblem(code, at, "the expression names " + kind + " '" + PlanCheck.shown(name) + "', "
                 + why));
     }
 }

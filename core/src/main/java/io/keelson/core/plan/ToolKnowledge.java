@@ -19,13 +19,13 @@ public interface ToolKnowledge {
      *
      * @param pointer JSON pointer of the input within the document
      */
-    List<Problem> checkInput(StepSpec step, String pointer);
+    List<PlanProblem> checkInput(StepSpec step, String pointer);
 
     /** Checks the syntax of a text that is exactly one expression. */
-    List<Problem> checkExpression(String expression, String pointer);
+    List<PlanProblem> checkExpression(String expression, String pointer);
 
     /** Checks the syntax of the expressions in a JSON text. */
-    List<Problem> checkTemplate(String json, String pointer);
+    List<PlanProblem> checkTemplate(String json, String pointer);
 
     /** The names in an expression. */
     Names namesInExpression(String expression);

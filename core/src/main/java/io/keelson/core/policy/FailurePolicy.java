@@ -29,7 +29,7 @@ public final class FailurePolicy {
             ErrorClass errorClass, int attempts, int failures, Duration elapsed, @Nullable Duration retryAfter,
             int errors, int calls, long seed) {}
 
-    public static RetryDecision decide(RetryPolicy policy, Escalation escalation, Facts facts) {
+    public static RetryDecision decide(RetryPolicy policy, EscalationPolicy escalation, Facts facts) {
         if (facts.cancelled) {
             return of(Action.ABORT, RetryReason.RUN_CANCELLED, policy, facts);
         }
@@ -64,14 +64,14 @@ public final class FailurePolicy {
         return most != null && facts.elapsed.compareTo(most) >= 0 ? RetryReason.RETRY_TIME_EXHAUSTED : null;
     }
 
-    private static @Nullable RetryReason alarming(RetryPolicy policy, Escalation escalation, Facts facts) {
+    private static @Nullable RetryReason alarming(RetryPolicy policy, EscalationPolicy escalation, Facts facts) {
         if (policy.uncapped(facts.failures).compareTo(policy.max()) > 0) {
             return RetryReason.BACKOFF_EXCEEDED;
         }
         if (facts.errors > escalation.errorThreshold()) {
             return RetryReason.ERROR_COUNT_EXCEEDED;
         }
-        return facts.calls >= Escalation.MIN_CALLS && facts.errors > escalation.errorRate() * facts.calls
+        return facts.calls >= EscalationPolicy.MIN_CALLS && facts.errors > escalation.errorRate() * facts.calls
                 ? RetryReason.ERROR_RATE_EXCEEDED
                 : null;
     }

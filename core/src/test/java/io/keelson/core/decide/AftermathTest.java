@@ -14,7 +14,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -34,7 +34,7 @@ class AftermathTest {
     @Test
     void aRunWhoseFirstHookFailsMeanwhileTakesNoNewPlan() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
-                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
+                RetryPolicy.LEVEL, EscalationPolicy.OFF, step("planner", StepKind.TOOL), 2, false, false);
         World world = World.start(RunPolicy.DEFAULT.with(rules).with(new Hooks(step("before", StepKind.TOOL), null)),
                 plan(task("a")));
         StepRow hook = world.claimAll().getFirst();
@@ -49,7 +49,7 @@ class AftermathTest {
     @Test
     void newPlanRequestWithdrawsTheOutputEvaluation() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
-                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
+                RetryPolicy.LEVEL, EscalationPolicy.OFF, step("planner", StepKind.TOOL), 2, false, false);
         World world = World.startWithOutput(RunPolicy.DEFAULT.with(rules), plan(task("a")));
         world.work();
         ChangeSet.Evaluate output = world.evaluations.getFirst();
@@ -61,7 +61,7 @@ class AftermathTest {
     @Test
     void anAgentThatStartsOverWhileTheRunIsHeldUpIsWritten() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.RETRY, RetryPolicy.TASK,
-                RetryPolicy.LEVEL, Escalation.OFF, null, 2, false, false);
+                RetryPolicy.LEVEL, EscalationPolicy.OFF, null, 2, false, false);
         World world = World.start(RunPolicy.DEFAULT.with(rules), plan(task("a")));
         StepRow step = world.claimAll().getFirst();
         world.fail(step, ErrorClass.INFRASTRUCTURE);
@@ -97,7 +97,7 @@ class AftermathTest {
 
     private static FailureRules rules() {
         return new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK, RetryPolicy.LEVEL,
-                Escalation.OFF, null, 2, false, false);
+                EscalationPolicy.OFF, null, 2, false, false);
     }
 
     private static StepSpec step(String name, StepKind kind) {

@@ -16,7 +16,7 @@ import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Resolution;
@@ -124,7 +124,7 @@ class EscalationTest {
 
     @Test
     void moreThanFiveErrorsWithinFiveMinutesAskAHuman() {
-        world = World.start(rules().escalation(Escalation.DEFAULT).policy(), plan(many()));
+        world = World.start(rules().escalation(EscalationPolicy.DEFAULT).policy(), plan(many()));
         List<StepRow> steps = world.claimAll();
         steps.subList(0, 5).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
@@ -135,7 +135,7 @@ class EscalationTest {
 
     @Test
     void resumeForgivesTheErrorsThatEscalatedTheRun() {
-        world = World.start(rules().escalation(Escalation.DEFAULT).policy(), plan(many()));
+        world = World.start(rules().escalation(EscalationPolicy.DEFAULT).policy(), plan(many()));
         List<StepRow> steps = world.claimAll();
         steps.subList(0, 6).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
         world.now = world.now.plusSeconds(1);
@@ -149,7 +149,7 @@ class EscalationTest {
 
     @Test
     void errorsOlderThanTheWindowCountNoLonger() {
-        world = World.start(rules().escalation(Escalation.DEFAULT).policy(), plan(many()));
+        world = World.start(rules().escalation(EscalationPolicy.DEFAULT).policy(), plan(many()));
         List<StepRow> steps = world.claimAll();
         steps.subList(0, 5).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
         world.now = world.now.plusSeconds(302);
@@ -159,7 +159,7 @@ class EscalationTest {
 
     @Test
     void moreThanHalfOfTenCallsFailedAsksAHuman() {
-        world = World.start(rules().escalation(new Escalation(true, false, Duration.ofSeconds(300), 1_000, 0.5))
+        world = World.start(rules().escalation(new EscalationPolicy(true, false, Duration.ofSeconds(300), 1_000, 0.5))
                 .policy(), plan(many()));
         List<StepRow> steps = world.claimAll();
         steps.subList(0, 4).forEach(world::complete);
@@ -175,7 +175,7 @@ class EscalationTest {
 
     @Test
     void runWithoutEscalationContinuesOnAnyError() {
-        world = World.start(rules().escalation(Escalation.OFF).policy(), plan(many()));
+        world = World.start(rules().escalation(EscalationPolicy.OFF).policy(), plan(many()));
         world.claimAll().forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         assertThat(world.view.tickets()).isEmpty();

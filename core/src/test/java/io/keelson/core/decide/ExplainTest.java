@@ -9,7 +9,7 @@ import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Explanation;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ExplainTest {
-    private static final Escalation ASKED = new Escalation(true, true, Duration.ofSeconds(300), 5, 0.5);
+    private static final EscalationPolicy ASKED = new EscalationPolicy(true, true, Duration.ofSeconds(300), 5, 0.5);
     private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
 
     private @Nullable String full;

@@ -14,7 +14,7 @@ import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -47,7 +47,7 @@ class MoneyModelTest {
     private static final RetryPolicy AGAIN =
             new RetryPolicy(1_000, 1_000, Duration.ofSeconds(1), Duration.ofSeconds(1), 1, 0);
     private static final FailureRules RULES = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST,
-            RetryPolicy.TASK, RetryPolicy.LEVEL, Escalation.OFF, null, 0, false, false);
+            RetryPolicy.TASK, RetryPolicy.LEVEL, EscalationPolicy.OFF, null, 0, false, false);
     private static final RunPolicy POLICY =
             new RunPolicy(false, 1_000, 2, 2, 2, 2, false, MILLION, 2, 5).with(RULES);
     private static final Plan PLAN = plan(task("a").retry(AGAIN).steps(STEPS));

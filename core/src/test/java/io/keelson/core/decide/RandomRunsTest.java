@@ -19,7 +19,7 @@ import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -123,8 +123,9 @@ class RandomRunsTest {
 
     private static RunPolicy policy(Random random) {
         FailureMode[] modes = FailureMode.values();
-        Escalation escalation = new Escalation(random.nextBoolean(), random.nextInt(3) == 0, Duration.ofSeconds(300),
-                random.nextInt(9), 0.5);
+        EscalationPolicy escalation =
+                new EscalationPolicy(random.nextBoolean(), random.nextInt(3) == 0, Duration.ofSeconds(300),
+                        random.nextInt(9), 0.5);
         StepSpec planner = step("planner", StepKind.TOOL);
         FailureRules rules = new FailureRules(modes[random.nextInt(3)], modes[random.nextInt(3)], QUICK, QUICK,
                 escalation, random.nextInt(3) == 0 ? planner : null, 2, random.nextBoolean(), random.nextInt(4) == 0);

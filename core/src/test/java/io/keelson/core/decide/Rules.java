@@ -4,7 +4,7 @@ import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
@@ -12,11 +12,11 @@ import java.time.Duration;
 /** Builds failure rules for tests: defaults except for the named values, without escalation unless named. */
 final class Rules {
     /** Asks a human whenever a budget is exhausted. */
-    static final Escalation ASK = new Escalation(true, true, Duration.ofSeconds(300), 1_000, 1);
+    static final EscalationPolicy ASK = new EscalationPolicy(true, true, Duration.ofSeconds(300), 1_000, 1);
 
     private FailureMode run = FailureMode.FAIL_FAST;
     private FailureMode agent = FailureMode.FAIL_FAST;
-    private Escalation escalation = Escalation.OFF;
+    private EscalationPolicy escalation = EscalationPolicy.OFF;
     private StepSpec planner;
     private int replans = 2;
     private boolean approveReplans;
@@ -38,7 +38,7 @@ final class Rules {
         return this;
     }
 
-    Rules escalation(Escalation rule) {
+    Rules escalation(EscalationPolicy rule) {
         escalation = rule;
         return this;
     }

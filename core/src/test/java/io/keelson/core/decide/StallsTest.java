@@ -9,7 +9,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -49,7 +49,7 @@ class StallsTest {
     @CsvSource({"2, false, retried, awaiting_retry", "1, false, failed, failed", "1, true, escalated, awaiting_retry"})
     void stalledWorkIsRetriedUpToTheLimit(int attempts, boolean asks, String action, String state) {
         RetryPolicy retry = new RetryPolicy(attempts, attempts, Duration.ofSeconds(1), Duration.ofSeconds(1), 2, 0);
-        World world = World.start(rules().escalation(new Escalation(asks, asks, Duration.ofSeconds(300), 5, 0.5))
+        World world = World.start(rules().escalation(new EscalationPolicy(asks, asks, Duration.ofSeconds(300), 5, 0.5))
                 .policy(), plan(task("a").steps(2).taskRetry(retry), task("b")));
         world.complete(world.claim("a"));
         StepRow lost = world.step("a", "s2");

@@ -83,7 +83,7 @@ public final class Bank {
                 t.kind().from(), t.amount().negate()), t.kind().to(), t.amount()));
     }
 
-    private static Accounts move(Accounts accounts, Account account, BigDecimal amount) {
+    private static Accounts move(Accounts accounts, LedgerAccount account, BigDecimal amount) {
         return switch (account) {
             case AVAILABLE -> accounts.plus(amount, Amounts.ZERO, Amounts.ZERO);
             case RESERVED -> accounts.plus(Amounts.ZERO, amount, Amounts.ZERO);

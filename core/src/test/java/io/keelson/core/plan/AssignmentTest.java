@@ -30,15 +30,16 @@ class AssignmentTest {
             String otherPrice, String why) {
         List<RosterAgent> roster = List.of(agent("z", otherCapability, otherOpen, otherPrice),
                 agent("a", capability, open, price));
-        Assignment.Choice choice = Assignment.choose(roster, TaskType.RESEARCH, List.of("read"));
+        AgentSelection.Choice choice = AgentSelection.choose(roster, TaskType.RESEARCH, List.of("read"));
         assertThat(choice.chosen()).as(why).isEqualTo(roster.get(1));
-        assertThat(Assignment.choose(roster.reversed(), TaskType.RESEARCH, List.of("read"))).isEqualTo(choice);
+        assertThat(AgentSelection.choose(roster.reversed(), TaskType.RESEARCH, List.of("read"))).isEqualTo(choice);
     }
 
     @Test
     void agentWithoutARequiredToolIsExcludedAndNamed() {
-        Assignment.Choice choice =
-                Assignment.choose(List.of(agent("a", "research", 0, "1")), TaskType.RESEARCH, List.of("read", "fly"));
+        AgentSelection.Choice choice =
+                AgentSelection.choose(List.of(agent("a", "research", 0, "1")), TaskType.RESEARCH,
+                        List.of("read", "fly"));
         assertThat(choice.chosen()).isNull();
         assertThat(choice.candidates()).containsExactly("a lacks fly");
     }
@@ -46,8 +47,10 @@ class AssignmentTest {
     @Test
     void theScoreIsExplained() {
         assertThat(
-                Assignment.choose(List.of(agent("a", "research", 1, "2"), agent("b", null, 0, "1")), TaskType.RESEARCH,
-                        List.of()).candidates())
+                AgentSelection
+                        .choose(List.of(agent("a", "research", 1, "2"), agent("b", null, 0, "1")), TaskType.RESEARCH,
+                                List.of())
+                        .candidates())
                 .containsExactly("a 800 (match 600, load 125 with 1 open, cost 75)",
                         "b 700 (match 300, load 250 with 0 open, cost 150)");
     }

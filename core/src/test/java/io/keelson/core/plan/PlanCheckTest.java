@@ -117,7 +117,7 @@ class PlanCheckTest {
     @Test
     void aCircleOfTenThousandIsFoundWithBothEndsOfItsPath() {
         List<TaskSpec> circle = IntStream.range(0, MANY).mapToObj(i -> task("t" + i, "t" + (i + 1) % MANY)).toList();
-        Problem problem = assertTimeoutPreemptively(Duration.ofSeconds(10),
+        PlanProblem problem = assertTimeoutPreemptively(Duration.ofSeconds(10),
                 () -> check(new Plan(1, circle)).getFirst());
         assertThat(problem.code()).isEqualTo("DEPENDENCY_CYCLE");
         assertThat(problem.message()).contains("t0 → t1 → t2").contains("(9981 more)").endsWith("t9999 → t0");
@@ -156,7 +156,7 @@ class PlanCheckTest {
         });
     }
 
-    private static List<Problem> check(Plan plan) {
+    private static List<PlanProblem> check(Plan plan) {
         return PlanCheck.check(plan, new SimpleTools(), Set.of("path"));
     }
 

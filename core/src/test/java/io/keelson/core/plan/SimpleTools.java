@@ -17,17 +17,17 @@ final class SimpleTools implements ToolKnowledge {
     }
 
     @Override
-    public List<Problem> checkInput(StepSpec step, String pointer) {
+    public List<PlanProblem> checkInput(StepSpec step, String pointer) {
         return checkExpression(step.input(), pointer);
     }
 
     @Override
-    public List<Problem> checkExpression(String expression, String pointer) {
-        return expression.contains("bad") ? List.of(new Problem("BAD", pointer, "bad")) : List.of();
+    public List<PlanProblem> checkExpression(String expression, String pointer) {
+        return expression.contains("bad") ? List.of(new PlanProblem("BAD", pointer, "bad")) : List.of();
     }
 
     @Override
-    public List<Problem> checkTemplate(String json, String pointer) {
+    public List<PlanProblem> checkTemplate(String json, String pointer) {
         return checkExpression(json, pointer);
     }
 

@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FailurePolicyTest {
     private static final RetryPolicy POLICY = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(10), 2, 0,
             Duration.ofMinutes(5));
-    private static final Escalation ON_EXHAUSTED = new Escalation(true, true, Duration.ofSeconds(300), 5, 0.5);
+    private static final EscalationPolicy ON_EXHAUSTED =
+            new EscalationPolicy(true, true, Duration.ofSeconds(300), 5, 0.5);
 
     /** The first failure of something in a calm run, but for what is changed. */
     private static final class Given {
@@ -76,7 +77,7 @@ class FailurePolicyTest {
     void eachRuleDecidesAlone(String name, Change change, Action action, String reason) {
         Given given = new Given();
         change.to(given);
-        assertDecision(decide(given, Escalation.DEFAULT), action, reason);
+        assertDecision(decide(given, EscalationPolicy.DEFAULT), action, reason);
     }
 
     @Test
@@ -86,7 +87,7 @@ class FailurePolicyTest {
             Given given = new Given();
             rules.subList(first, rules.size()).forEach(rule -> ((Change) rule.get()[1]).to(given));
             Object[] expected = rules.get(first).get();
-            assertDecision(decide(given, Escalation.DEFAULT), (Action) expected[2], (String) expected[3]);
+            assertDecision(decide(given, EscalationPolicy.DEFAULT), (Action) expected[2], (String) expected[3]);
         }
     }
 
@@ -96,7 +97,7 @@ class FailurePolicyTest {
         Given given = new Given();
         given.errorClass = errorClass;
         boolean again = errorClass == ErrorClass.INFRASTRUCTURE || errorClass == ErrorClass.QUALITY;
-        assertThat(decide(given, Escalation.DEFAULT).allowed()).isEqualTo(again);
+        assertThat(decide(given, EscalationPolicy.DEFAULT).allowed()).isEqualTo(again);
     }
 
     @Test
@@ -115,8 +116,8 @@ class FailurePolicyTest {
         Given given = new Given();
         given.errors = errors;
         given.calls = calls;
-        assertThat(decide(given, Escalation.DEFAULT).reason().wire()).isEqualTo(reason);
-        assertThat(decide(given, Escalation.OFF).action()).as("without escalation").isEqualTo(RETRY);
+        assertThat(decide(given, EscalationPolicy.DEFAULT).reason().wire()).isEqualTo(reason);
+        assertThat(decide(given, EscalationPolicy.OFF).action()).as("without escalation").isEqualTo(RETRY);
     }
 
     @ParameterizedTest(name = "{0} errors of {1} calls: {2}")
@@ -126,7 +127,7 @@ class FailurePolicyTest {
         Given given = new Given();
         given.errors = errors;
         given.calls = calls;
-        Escalation rateOnly = new Escalation(true, false, Duration.ofSeconds(300), 1_000, 0.5);
+        EscalationPolicy rateOnly = new EscalationPolicy(true, false, Duration.ofSeconds(300), 1_000, 0.5);
         assertThat(decide(given, rateOnly).reason().wire()).isEqualTo(reason);
     }
 
@@ -136,8 +137,9 @@ class FailurePolicyTest {
         RetryPolicy many = new RetryPolicy(100, 100, Duration.ofSeconds(1), Duration.ofSeconds(10), 2, 0);
         Given given = new Given();
         given.failures = failures;
-        assertThat(FailurePolicy.decide(many, Escalation.DEFAULT, given.facts()).reason().wire()).isEqualTo(reason);
-        assertThat(FailurePolicy.decide(many, Escalation.OFF, given.facts()).delay())
+        assertThat(FailurePolicy.decide(many, EscalationPolicy.DEFAULT, given.facts()).reason().wire())
+                .isEqualTo(reason);
+        assertThat(FailurePolicy.decide(many, EscalationPolicy.OFF, given.facts()).delay())
                 .as("capped without escalation").isEqualTo(Duration.ofSeconds(failures == 4 ? 8 : 10));
     }
 
@@ -147,14 +149,14 @@ class FailurePolicyTest {
         Given given = new Given();
         given.failures = 2;
         given.retryAfter = Duration.ofSeconds(asked);
-        assertThat(decide(given, Escalation.DEFAULT).delay()).isEqualTo(Duration.ofSeconds(delay));
+        assertThat(decide(given, EscalationPolicy.DEFAULT).delay()).isEqualTo(Duration.ofSeconds(delay));
     }
 
     @Test
     void decisionCountsTheAttemptsLeft() {
         Given given = new Given();
         given.attempts = 2;
-        RetryDecision decision = decide(given, Escalation.DEFAULT);
+        RetryDecision decision = decide(given, EscalationPolicy.DEFAULT);
         assertThat(decision).isEqualTo(new RetryDecision(RETRY, RetryReason.RETRY_SCHEDULED, Duration.ofSeconds(1), 2,
                 1, 1, 2));
         assertThat(decision.allowed()).isTrue();
@@ -167,7 +169,7 @@ class FailurePolicyTest {
         Given given = new Given();
         given.attempts = 9;
         given.failures = 9;
-        RetryDecision decision = decide(given, Escalation.DEFAULT);
+        RetryDecision decision = decide(given, EscalationPolicy.DEFAULT);
         assertThat(decision.remainingAttempts()).isZero();
         assertThat(decision.remainingFailures()).isZero();
         assertThat(decision.terminal()).isTrue();
@@ -179,13 +181,13 @@ class FailurePolicyTest {
     void anEscalatedDecisionIsNeitherAllowedNorTerminal() {
         Given given = new Given();
         SIX_ERRORS.to(given);
-        RetryDecision decision = decide(given, Escalation.DEFAULT);
+        RetryDecision decision = decide(given, EscalationPolicy.DEFAULT);
         assertThat(decision.allowed()).isFalse();
         assertThat(decision.terminal()).isFalse();
         assertThat(decision.nextState()).isEqualTo("awaiting_retry");
     }
 
-    private static RetryDecision decide(Given given, Escalation escalation) {
+    private static RetryDecision decide(Given given, EscalationPolicy escalation) {
         return FailurePolicy.decide(POLICY, escalation, given.facts());
     }
 

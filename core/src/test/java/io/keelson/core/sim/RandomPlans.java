@@ -19,7 +19,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
@@ -99,9 +99,9 @@ final class RandomPlans {
         return Math.floorMod(run.getLeastSignificantBits(), 4) == 1 ? null : mode;
     }
 
-    private Escalation escalation() {
-        return chance(40) ? Escalation.OFF
-                : new Escalation(chance(70), chance(40), Duration.ofSeconds(120),
+    private EscalationPolicy escalation() {
+        return chance(40) ? EscalationPolicy.OFF
+                : new EscalationPolicy(chance(70), chance(40), Duration.ofSeconds(120),
                         2 + random.nextInt(9), 0.7);
     }
 

@@ -14,7 +14,7 @@ import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.TimerKind;
@@ -219,7 +219,7 @@ final class RunRows {
             openTickets().stream().sorted(Comparator.comparing(Saved.Ticket::openedAt).thenComparing(Saved.Ticket::id))
                     .forEach(ticket -> view.add(ticket.restore()));
         }
-        Escalation escalation = accepted.policy().failures().escalation();
+        EscalationPolicy escalation = accepted.policy().failures().escalation();
         if (escalation.enabled()) {
             Instant since = now.minus(escalation.window()).truncatedTo(ChronoUnit.SECONDS);
             Optional<Instant> resumedAt = tickets.values().stream().filter(Saved.Ticket::forgives)

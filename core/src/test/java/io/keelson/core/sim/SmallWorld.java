@@ -19,7 +19,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -49,7 +49,7 @@ final class SmallWorld {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final RetryPolicy ONCE = new RetryPolicy(1, 1, Duration.ZERO, Duration.ZERO, 1, 0);
     private static final FailureRules RULES = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, ONCE, ONCE,
-            Escalation.OFF, null, 0, false, false);
+            EscalationPolicy.OFF, null, 0, false, false);
     private static final List<String> WORKERS = List.of("w1", "w2");
 
     /** Each may happen so many times. */

@@ -1,6 +1,6 @@
 package io.keelson.cli.admin;
 
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseProbe;
@@ -53,7 +53,7 @@ final class DatabaseChecks {
                     : EmbeddedPostgresOptions.throwaway(temporary.resolve("data"), temporary.resolve("bin"));
             Instant begin = clock.instant();
             try (EmbeddedPostgres postgres = EmbeddedPostgres.start(options)) {
-                String took = Amounts.duration(Duration.between(begin, clock.instant()));
+                String took = AmountText.duration(Duration.between(begin, clock.instant()));
                 List<CheckResult> findings = new ArrayList<>();
                 findings.add(CheckResult.ok("embedded PostgreSQL", "started in " + took));
                 findings.addAll(look(postgres.url(), exists));
@@ -79,7 +79,7 @@ final class DatabaseChecks {
         findings.add(probe.skew().compareTo(MOST_SKEW) <= 0
                 ? CheckResult.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
                 : CheckResult.warn("clocks",
-                        "this machine and the database differ by " + Amounts.duration(probe.skew()),
+                        "this machine and the database differ by " + AmountText.duration(probe.skew()),
                         "synchronize both clocks by NTP: displayed times would be wrong"));
         if (!probe.fenceable()) {
             findings.add(CheckResult.warn("row-level security",

@@ -7,7 +7,7 @@ import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Settings;
 import java.nio.file.Path;
@@ -59,7 +59,7 @@ public final class DoctorCommand extends CliCommand {
                 findings.addAll(new DatabaseChecks(clock()).findings(settings));
             }
         } catch (InvalidSettingsException e) {
-            for (Problem problem : e.problems()) {
+            for (PlanProblem problem : e.problems()) {
                 findings.add(
                         CheckResult.fail("settings", problem.message(), "docs/reference/configuration.md lists them"));
             }

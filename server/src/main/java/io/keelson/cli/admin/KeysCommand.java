@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.WorkspaceIds;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ApiKey;
@@ -46,7 +46,7 @@ public final class KeysCommand extends CliCommand {
             for (ApiKey key : keys) {
                 table.row(key.id(), key.prefix(), key.state(), TerminalText.clean(key.principal()),
                         key.lastUsedAt() == null ? "never"
-                                : Amounts.age(Duration.between(key.lastUsedAt(), now)) + " ago",
+                                : AmountText.age(Duration.between(key.lastUsedAt(), now)) + " ago",
                         ends(key, now),
                         String.join(" ", key.scopes()), TerminalText.clean(key.name()));
             }
@@ -65,8 +65,8 @@ public final class KeysCommand extends CliCommand {
         if (end == null) {
             return "never";
         }
-        return end.isAfter(now) ? "in " + Amounts.age(Duration.between(now, end))
-                : Amounts.age(Duration.between(end, now)) + " ago";
+        return end.isAfter(now) ? "in " + AmountText.age(Duration.between(now, end))
+                : AmountText.age(Duration.between(end, now)) + " ago";
     }
 
     /** Tells of a key that was just made: on standard output the key and nothing else. */

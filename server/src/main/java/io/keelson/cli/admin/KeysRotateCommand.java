@@ -5,7 +5,7 @@ import io.keelson.cli.common.DurationArgument;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.WorkspaceIds;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
@@ -40,7 +40,7 @@ final class KeysRotateCommand extends CliCommand {
                     keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
             if (!json) {
                 note(overlap.isZero() ? "the old key has ended"
-                        : "the old key stays valid for " + Amounts.age(overlap));
+                        : "the old key stays valid for " + AmountText.age(overlap));
             }
             return ExitCode.OK;
         }

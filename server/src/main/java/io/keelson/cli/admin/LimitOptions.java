@@ -1,7 +1,7 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliException;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.WorkspaceLimits;
 import io.keelson.client.WorkspaceUse;
 import java.util.ArrayList;
@@ -47,7 +47,7 @@ final class LimitOptions {
     }
 
     private static void line(List<String> lines, String name, @Nullable Long used, @Nullable Long most) {
-        lines.add(String.format("%-20s %s", name, (used == null ? "" : Amounts.count(used) + " of ")
-                + (most == null ? "no limit" : Amounts.count(most))));
+        lines.add(String.format("%-20s %s", name, (used == null ? "" : AmountText.count(used) + " of ")
+                + (most == null ? "no limit" : AmountText.count(most))));
     }
 }

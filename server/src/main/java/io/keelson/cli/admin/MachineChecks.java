@@ -1,6 +1,6 @@
 package io.keelson.cli.admin;
 
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.server.Setting;
 import io.keelson.server.Settings;
 import java.io.IOException;
@@ -85,7 +85,7 @@ final class MachineChecks {
     private static CheckResult space(Path folder) {
         try {
             long free = Files.getFileStore(folder).getUsableSpace();
-            String message = Amounts.size(free) + " free";
+            String message = AmountText.size(free) + " free";
             if (free < NO_SPACE) {
                 return CheckResult.fail("disk space", message, "free some, or move KEELSON_DATA_DIR to another disk");
             }

@@ -3,7 +3,7 @@ package io.keelson.cli.admin;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
@@ -34,7 +34,7 @@ public final class WorkspacesCommand extends CliCommand {
             Table table = new Table("WORKSPACE", "STATE", "AGE", "NAME");
             for (Workspace each : all) {
                 table.row(each.id(), each.state(), each.createdAt() == null ? ""
-                        : Amounts.age(Duration.between(each.createdAt(), clock().instant())),
+                        : AmountText.age(Duration.between(each.createdAt(), clock().instant())),
                         TerminalText.clean(each.name()));
             }
             print(table.lines(style()));

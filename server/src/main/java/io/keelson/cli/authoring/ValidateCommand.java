@@ -7,11 +7,11 @@ import io.keelson.cli.common.MissionCheck;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.InvalidSettingsException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -64,7 +64,7 @@ public final class ValidateCommand extends CliCommand {
      *
      * @param answer the server's yes; null without one
      */
-    private record Verdict(List<Problem> problems, @Nullable JsonNode answer, boolean byServer) {}
+    private record Verdict(List<PlanProblem> problems, @Nullable JsonNode answer, boolean byServer) {}
 
     private Verdict alone(JsonNode document) {
         return new Verdict(MissionCheck.problems(document, clock(), tools), null, false);
@@ -87,7 +87,7 @@ public final class ValidateCommand extends CliCommand {
     }
 
     private int print(MissionFile mission, Verdict verdict) {
-        List<Problem> faults = MissionCheck.faults(mission.document(), verdict.problems, tools);
+        List<PlanProblem> faults = MissionCheck.faults(mission.document(), verdict.problems, tools);
         if (!faults.isEmpty()) {
             throw mission.invalid(faults);
         }
@@ -120,7 +120,7 @@ public final class ValidateCommand extends CliCommand {
 
     private static String plan(JsonNode document, int tasks) {
         if (tasks > 0) {
-            return Amounts.count(tasks, "task");
+            return AmountText.count(tasks, "task");
         }
         return document.has("recipe") ? "its plan comes from a recipe"
                 : document.has("agent_slug") ? "its agent has one task"

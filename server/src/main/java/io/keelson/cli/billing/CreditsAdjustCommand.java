@@ -3,7 +3,7 @@ package io.keelson.cli.billing;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.Account;
 import io.keelson.client.Json;
 import io.keelson.client.LedgerEntry;
@@ -49,7 +49,7 @@ final class CreditsAdjustCommand extends CliCommand {
             if (json) {
                 print(Json.document(entry));
             } else {
-                print(List.of("moved " + Amounts.decimal(entry.amount()) + " from " + entry.debitAccount() + " to "
+                print(List.of("moved " + AmountText.decimal(entry.amount()) + " from " + entry.debitAccount() + " to "
                         + entry.creditAccount()));
             }
             return ExitCode.OK;

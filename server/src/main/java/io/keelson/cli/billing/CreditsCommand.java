@@ -3,7 +3,7 @@ package io.keelson.cli.billing;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.Balance;
 import io.keelson.client.Keelson;
 import io.keelson.server.InvalidSettingsException;
@@ -32,8 +32,8 @@ public final class CreditsCommand extends CliCommand {
 
     private static List<String> lines(Keelson keelson) {
         Balance balance = keelson.credits().balance();
-        return List.of("available  " + Amounts.decimal(balance.available()),
-                "reserved   " + Amounts.decimal(balance.reserved()),
-                "spent      " + Amounts.decimal(balance.spent()));
+        return List.of("available  " + AmountText.decimal(balance.available()),
+                "reserved   " + AmountText.decimal(balance.reserved()),
+                "spent      " + AmountText.decimal(balance.spent()));
     }
 }

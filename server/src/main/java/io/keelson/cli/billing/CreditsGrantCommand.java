@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.WorkspaceIds;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
@@ -51,8 +51,8 @@ final class CreditsGrantCommand extends CliCommand {
             if (json) {
                 print(Json.document(entry));
             } else {
-                print(List.of("granted " + Amounts.decimal(entry.amount()) + (other == null
-                        ? "; available " + Amounts.decimal(keelson.credits().balance().available())
+                print(List.of("granted " + AmountText.decimal(entry.amount()) + (other == null
+                        ? "; available " + AmountText.decimal(keelson.credits().balance().available())
                         : " to workspace " + other)));
             }
             return ExitCode.OK;

@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
@@ -94,7 +94,7 @@ public final class LedgerCommand extends CliCommand {
                 new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHO", "PRICE VERSION", "PURPOSE");
         for (LedgerEntry entry : entries) {
             table.row(Long.toString(entry.id()), Objects.toString(entry.createdAt(), ""), entry.transactionType(),
-                    Amounts.decimal(entry.amount()), entry.debitAccount(), entry.creditAccount(),
+                    AmountText.decimal(entry.amount()), entry.debitAccount(), entry.creditAccount(),
                     Objects.requireNonNullElse(entry.runId(), ""),
                     TerminalText.clean(Objects.requireNonNullElse(entry.actorId(), entry.actorType())),
                     entry.priceVersion() == null ? "" : entry.priceVersion().toString(),
@@ -109,6 +109,7 @@ public final class LedgerCommand extends CliCommand {
             return Objects.requireNonNullElse(entry.reason(), "");
         }
         return entry.tool() + (entry.model() == null ? "" : " with " + entry.model())
-                + (entry.tokens() == null || entry.tokens() == 0 ? "" : ", " + Amounts.count(entry.tokens(), "token"));
+                + (entry.tokens() == null || entry.tokens() == 0 ? ""
+                        : ", " + AmountText.count(entry.tokens(), "token"));
     }
 }

@@ -3,7 +3,7 @@ package io.keelson.cli.billing;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.Json;
 import io.keelson.client.Verification;
 import io.keelson.client.Verification.Discrepancy;
@@ -37,8 +37,8 @@ final class LedgerVerifyCommand extends CliCommand {
     private static String inWords(Verification found) {
         Discrepancy wrong = found.discrepancy();
         return wrong != null ? "wrong: " + wrong.message()
-                : "right: " + Amounts.count(found.entries(), "entry", "entries") + ", "
-                        + Amounts.count(found.attempts(), "attempt") + ", "
-                        + Amounts.count(found.workspaces(), "workspace");
+                : "right: " + AmountText.count(found.entries(), "entry", "entries") + ", "
+                        + AmountText.count(found.attempts(), "attempt") + ", "
+                        + AmountText.count(found.workspaces(), "workspace");
     }
 }

@@ -3,7 +3,7 @@ package io.keelson.cli.billing;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
@@ -55,8 +55,8 @@ public final class PricesCommand extends CliCommand {
 
     private static String usd(Price price) {
         if (price.usdPerCall() != null) {
-            return Amounts.decimal(price.usdPerCall());
+            return AmountText.decimal(price.usdPerCall());
         }
-        return price.usdPerMillionTokens() == null ? "" : Amounts.decimal(price.usdPerMillionTokens());
+        return price.usdPerMillionTokens() == null ? "" : AmountText.decimal(price.usdPerMillionTokens());
     }
 }

@@ -3,7 +3,7 @@ package io.keelson.cli.billing;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
@@ -62,8 +62,8 @@ public final class UsageCommand extends CliCommand {
     }
 
     private static void row(Table table, String name, Usage.Line line) {
-        table.row(name, Amounts.decimal(line.credits()), Amounts.count(line.tokens()),
-                Amounts.count(line.charges()), Amounts.count(line.runs()));
+        table.row(name, AmountText.decimal(line.credits()), AmountText.count(line.tokens()),
+                AmountText.count(line.charges()), AmountText.count(line.runs()));
     }
 
     private static @Nullable Instant time(@Nullable LocalDate day) {

@@ -4,10 +4,10 @@ import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.OneCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
-import io.keelson.client.Command;
+import io.keelson.client.ExternalCommand;
 import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import java.time.Duration;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
         subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
                 "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
-public final class CommandsCommand extends ListCommand<Command> {
+public final class CommandsCommand extends ListCommand<ExternalCommand> {
 
     @Option(names = "--type", paramLabel = "TYPE", description = "Only of this type, such as order.place.")
     @Nullable String type;
@@ -40,41 +40,41 @@ public final class CommandsCommand extends ListCommand<Command> {
     }
 
     @Override
-    public Page<Command> page(Keelson keelson) {
+    public Page<ExternalCommand> page(Keelson keelson) {
         return keelson.commands().list(type, state, run == null ? null : RunDocuments.id(keelson, run), null, limit);
     }
 
     @Override
-    public void advise(List<Command> commands) {
+    public void advise(List<ExternalCommand> commands) {
         if (commands.stream().anyMatch(each -> each.advice() != null)) {
             note("what to do about unknown ones: " + ProgramName.current() + " commands show COMMAND");
         }
     }
 
     @Override
-    public Table table(List<Command> commands) {
+    public Table table(List<ExternalCommand> commands) {
         Table table = new Table("COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
         commands.forEach(each -> table.row("cmd_" + each.id(), each.type(), each.state(),
                 String.valueOf(each.attempts()),
-                Amounts.age(Duration.between(each.createdAt(), clock().instant())), TerminalText.clean(each.actor()),
+                AmountText.age(Duration.between(each.createdAt(), clock().instant())), TerminalText.clean(each.actor()),
                 Objects.requireNonNullElse(each.errorCode(), "")));
         return table;
     }
 
     @picocli.CommandLine.Command(name = "show",
             description = "Shows a command: its request, its outcome, and what to do if the outcome is unknown.")
-    static final class Show extends OneCommand<Command> {
+    static final class Show extends OneCommand<ExternalCommand> {
 
         @Parameters(index = "0", paramLabel = "COMMAND", description = "Its id.")
         String id = "";
 
         @Override
-        public Command act(Keelson keelson) {
+        public ExternalCommand act(Keelson keelson) {
             return keelson.commands().get(id);
         }
 
         @Override
-        public List<String> lines(Command command) {
+        public List<String> lines(ExternalCommand command) {
             List<String> lines = new ArrayList<>(List.of(
                     "cmd_" + command.id() + "  " + command.type() + "  " + command.state(),
                     "  actor:        " + TerminalText.clean(command.actor()) + ", " + command.createdAt(),

@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.TimeArgument;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -61,7 +61,7 @@ public final class WebhooksCommand extends CliCommand {
     }
 
     private static String waiting(Webhook webhook) {
-        return Amounts.count(webhook.pending(), "delivery waits", "deliveries wait");
+        return AmountText.count(webhook.pending(), "delivery waits", "deliveries wait");
     }
 
     @Command(name = "create", description = "Creates a webhook for events from now on. Its secret is shown once.")

@@ -1,6 +1,6 @@
 package io.keelson.cli.common;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -15,10 +15,10 @@ public final class CliException extends RuntimeException {
 
     private final String code;
     private final int exitCode;
-    private final transient List<Problem> problems;
+    private final transient List<PlanProblem> problems;
     private final transient Function<String, Optional<Integer>> lines;
 
-    private CliException(String code, int exitCode, String message, List<Problem> problems,
+    private CliException(String code, int exitCode, String message, List<PlanProblem> problems,
             Function<String, Optional<Integer>> lines, @Nullable Throwable cause) {
         super(message, cause);
         this.code = code;
@@ -37,7 +37,7 @@ public final class CliException extends RuntimeException {
      *
      * @param lines the line of a pointer in that file, from 1
      */
-    static CliException invalid(String code, String message, List<Problem> problems,
+    static CliException invalid(String code, String message, List<PlanProblem> problems,
             Function<String, Optional<Integer>> lines) {
         return new CliException(code, ExitCode.USAGE, message, problems, lines, null);
     }
@@ -56,7 +56,7 @@ public final class CliException extends RuntimeException {
         return exitCode;
     }
 
-    List<Problem> problems() {
+    List<PlanProblem> problems() {
         return problems;
     }
 

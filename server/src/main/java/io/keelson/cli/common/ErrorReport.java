@@ -1,7 +1,7 @@
 package io.keelson.cli.common;
 
 import io.keelson.client.KeelsonException;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.PrintWriter;
@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param advice what to do; null where the message says it
  * @param lines line numbers of the problems in the file, by pointer; only in texts for people
  */
-public record ErrorReport(int exitCode, String code, String message, List<Problem> problems, List<String> allowed,
+public record ErrorReport(int exitCode, String code, String message, List<PlanProblem> problems, List<String> allowed,
         @Nullable String advice, Map<String, Integer> lines) {
 
     /** Of what no part of the program has foreseen. */
@@ -60,9 +60,9 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
     }
 
     /** All that a server has found wrong with a request. */
-    public static List<Problem> problems(KeelsonException e) {
+    public static List<PlanProblem> problems(KeelsonException e) {
         return e.problems().stream()
-                .map(each -> new Problem(text(each.code()), text(each.pointer()), text(each.message()))).toList();
+                .map(each -> new PlanProblem(text(each.code()), text(each.pointer()), text(each.message()))).toList();
     }
 
     private static @Nullable String advice(String code, String message) {
@@ -101,7 +101,7 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
         err.flush();
     }
 
-    private String line(Problem problem) {
+    private String line(PlanProblem problem) {
         String place =
                 problem.pointer().isEmpty() || problem.message().startsWith("--") ? "" : problem.pointer() + ": ";
         Integer line = lines.get(problem.pointer());
@@ -111,7 +111,7 @@ public record ErrorReport(int exitCode, String code, String message, List<Proble
     public ObjectNode toJson() {
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("code", code).put("message", message);
         List<ObjectNode> list = new ArrayList<>();
-        for (Problem problem : problems) {
+        for (PlanProblem problem : problems) {
             list.add(JsonNodeFactory.instance.objectNode().put("code", problem.code())
                     .put("pointer", problem.pointer()).put("message", problem.message()));
         }

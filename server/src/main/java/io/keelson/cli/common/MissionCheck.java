@@ -1,8 +1,8 @@
 package io.keelson.cli.common;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.OfflineToolCatalog;
-import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.ReadResult;
 import java.time.Clock;
 import java.util.List;
@@ -22,17 +22,17 @@ public final class MissionCheck {
     private MissionCheck() {}
 
     /** @param tools names of tools that workers serve */
-    public static List<Problem> problems(JsonNode document, Clock clock, Set<String> tools) {
+    public static List<PlanProblem> problems(JsonNode document, Clock clock, Set<String> tools) {
         return switch (new OfflineToolCatalog(clock).reader(tools).read(document)) {
-            case ReadResult.Ok<Mission> _ -> List.of();
-            case ReadResult.Invalid<Mission>(List<Problem> problems) -> ofRecipe(document)
+            case ReadResult.Ok<CheckedMission> _ -> List.of();
+            case ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems) -> ofRecipe(document)
                     ? problems.stream().filter(problem -> !OF_RECIPES.contains(problem.code())).toList()
                     : problems;
         };
     }
 
     /** Whether a server is certain to refuse a mission with these problems. */
-    public static boolean certain(List<Problem> problems) {
+    public static boolean certain(List<PlanProblem> problems) {
         return problems.stream().anyMatch(problem -> !problem.code().equals(UNKNOWN_TOOL));
     }
 
@@ -47,7 +47,7 @@ public final class MissionCheck {
     }
 
     /** The inputs that a run has to be given, which is no fault of the file. */
-    public static List<String> missing(List<Problem> problems) {
+    public static List<String> missing(List<PlanProblem> problems) {
         return problems.stream().filter(each -> each.code().equals(INPUT_MISSING))
                 .map(each -> each.pointer().substring(INPUT.length())).toList();
     }
@@ -57,7 +57,7 @@ public final class MissionCheck {
      *
      * @param tools names of tools that workers will serve
      */
-    public static List<Problem> faults(JsonNode document, List<Problem> problems, Set<String> tools) {
+    public static List<PlanProblem> faults(JsonNode document, List<PlanProblem> problems, Set<String> tools) {
         return problems.stream().filter(each -> !each.code().equals(INPUT_MISSING))
                 .filter(each -> !each.code().equals(UNKNOWN_TOOL)
                         || !tools.contains(document.at(each.pointer()).asString("")))

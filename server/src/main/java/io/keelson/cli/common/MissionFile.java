@@ -1,9 +1,9 @@
 package io.keelson.cli.common;
 
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.FileProblems;
 import io.keelson.server.json.ExactJson;
 import io.keelson.server.plan.Documents;
@@ -57,10 +57,11 @@ public final class MissionFile {
         byte[] bytes = bytes(file);
         ReadResult<JsonNode> result = Documents.read(bytes, Format.ofFile(file));
         return switch (result) {
-            case ReadResult.Invalid<JsonNode>(List<Problem> problems) -> throw invalid(file, bytes, problems);
+            case ReadResult.Invalid<JsonNode>(List<PlanProblem> problems) -> throw invalid(file, bytes, problems);
             case ReadResult.Ok<JsonNode>(ObjectNode object) -> new MissionFile(file, bytes, object);
-            case ReadResult.Ok<JsonNode>(JsonNode other) -> throw invalid(file, bytes, List.of(new Problem("WRONG_TYPE",
-                    "", "a mission is an object, not " + other.getNodeType().name().toLowerCase(Locale.ROOT))));
+            case ReadResult.Ok<JsonNode>(JsonNode other) ->
+                throw invalid(file, bytes, List.of(new PlanProblem("WRONG_TYPE",
+                        "", "a mission is an object, not " + other.getNodeType().name().toLowerCase(Locale.ROOT))));
         };
     }
 
@@ -154,17 +155,17 @@ public final class MissionFile {
     }
 
     /** What is wrong with the mission; a value that came by {@code --input} is a fault of the command, not of a line. */
-    public CliException invalid(List<Problem> problems) {
-        List<Problem> named = problems.stream().map(problem -> option(problem)
-                .map(option -> new Problem(problem.code(), problem.pointer(), option + ": " + problem.message()))
+    public CliException invalid(List<PlanProblem> problems) {
+        List<PlanProblem> named = problems.stream().map(problem -> option(problem)
+                .map(option -> new PlanProblem(problem.code(), problem.pointer(), option + ": " + problem.message()))
                 .orElse(problem)).toList();
         return problems.stream().allMatch(problem -> option(problem).isPresent())
-                ? CliException.invalid("INVALID_INPUT", Amounts.count(problems.size(), "value")
+                ? CliException.invalid("INVALID_INPUT", AmountText.count(problems.size(), "value")
                         + " given with --input cannot be used", named, pointer -> Optional.empty())
                 : invalid(name, bytes, named, pointer -> option(pointer).isEmpty());
     }
 
-    private Optional<String> option(Problem problem) {
+    private Optional<String> option(PlanProblem problem) {
         return option(problem.pointer());
     }
 
@@ -180,15 +181,16 @@ public final class MissionFile {
     }
 
     /** The problems of a mission file, with line numbers for people. */
-    static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
+    static CliException invalid(String file, byte[] bytes, List<PlanProblem> problems) {
         return invalid(file, bytes, problems, pointer -> true);
     }
 
-    private static CliException invalid(String file, byte[] bytes, List<Problem> problems, Predicate<String> inFile) {
+    private static CliException invalid(String file, byte[] bytes, List<PlanProblem> problems,
+            Predicate<String> inFile) {
         SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
         return CliException.invalid("INVALID_MISSION",
                 (file.equals("-") ? "the text on standard input" : file) + " is not a valid mission: "
-                        + Amounts.count(problems.size(), "problem"),
+                        + AmountText.count(problems.size(), "problem"),
                 problems, pointer -> pointer.isEmpty() || !inFile.test(pointer) ? Optional.empty() : lines.of(pointer));
     }
 }

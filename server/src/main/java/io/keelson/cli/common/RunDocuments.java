@@ -1,6 +1,6 @@
 package io.keelson.cli.common;
 
-import io.keelson.cli.view.Failures;
+import io.keelson.cli.view.FailureView;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.RunTree;
 import io.keelson.client.Escalation;
@@ -105,12 +105,12 @@ public final class RunDocuments {
     }
 
     /** What of the run has failed; steps are left out where there are too many to read them all. */
-    public static Failures failures(Runs runs, Run run) {
+    public static FailureView failures(Runs runs, Run run) {
         if (run.failures() == 0 && run.tasksFailed() == 0) {
-            return new Failures(run, List.of(), List.of());
+            return new FailureView(run, List.of(), List.of());
         }
         List<Step> steps = run.stepsTotal() > MOST_STEPS ? List.of() : runs.steps(run.id());
-        return new Failures(run, runs.tasks(run.id()), steps);
+        return new FailureView(run, runs.tasks(run.id()), steps);
     }
 
     /** What the run's steps have started. */

@@ -2,7 +2,7 @@ package io.keelson.cli.control;
 
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.OneCommand;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.BulkJob;
@@ -35,7 +35,7 @@ public final class BulkCommand extends ListCommand<BulkJob> {
         jobs.forEach(job -> table.row(job.id(), job.action(), style().state(job.state()),
                 (job.matchesAtLeast() ? "more than " : "") + job.matches(), String.valueOf(job.changed()),
                 String.valueOf(job.unchanged()), String.valueOf(refused(job)),
-                Amounts.age(Duration.between(job.createdAt(), clock().instant()))));
+                AmountText.age(Duration.between(job.createdAt(), clock().instant()))));
         return table;
     }
 

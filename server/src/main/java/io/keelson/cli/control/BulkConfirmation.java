@@ -7,7 +7,7 @@ import io.keelson.cli.common.Prompt;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.Sleep;
 import io.keelson.cli.common.Terminals;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.BulkJob;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -50,7 +50,7 @@ final class BulkConfirmation {
     }
 
     static String runs(long matches) {
-        return matches >= 100_000 ? "more than 100,000 runs" : Amounts.count(matches, "run");
+        return matches >= 100_000 ? "more than 100,000 runs" : AmountText.count(matches, "run");
     }
 
     /** Has it done and says what became of it. */

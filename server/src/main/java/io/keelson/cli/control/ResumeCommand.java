@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.Sleep;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -52,11 +52,12 @@ public final class ResumeCommand extends ActionCommand {
         BigDecimal limit = run.hardLimitUsd();
         BigDecimal charged = run.creditsCharged();
         return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: it was charged "
-                + Amounts.credits(charged == null ? BigDecimal.ZERO : charged)
+                + AmountText.credits(charged == null ? BigDecimal.ZERO : charged)
                 + (limit == null
                         ? " and its workspace has too few; grant some with: " + ProgramName.current()
                                 + " credits grant AMOUNT"
-                        : " of at most " + Amounts.decimal(limit) + "; raise the limit with: " + ProgramName.current()
+                        : " of at most " + AmountText.decimal(limit) + "; raise the limit with: "
+                                + ProgramName.current()
                                 + " budget "
                                 + run.id() + " --hard-limit USD"),
                 cause);

@@ -8,7 +8,7 @@ import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.TimeArgument;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -53,7 +53,7 @@ public final class RecipesCommand extends CliCommand {
     private List<String> table(List<Recipe> recipes, Instant now) {
         Table table = new Table("NAME", "VERSION", "INPUTS", "CHANGED");
         recipes.forEach(recipe -> table.row(recipe.name(), String.valueOf(recipe.version()), inputs(recipe),
-                Amounts.duration(Duration.between(recipe.updatedAt(), now)) + " ago"));
+                AmountText.duration(Duration.between(recipe.updatedAt(), now)) + " ago"));
         return table.lines(style());
     }
 

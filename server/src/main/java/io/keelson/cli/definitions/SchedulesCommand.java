@@ -6,7 +6,7 @@ import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.TimeArgument;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Keelson;
 import io.keelson.client.Schedule;
@@ -181,7 +181,8 @@ public final class SchedulesCommand extends CliCommand {
         @Override
         List<String> act(Keelson keelson, String id) {
             return List.of(
-                    Amounts.count(keelson.schedules().backfill(id, TimeArgument.of(from), TimeArgument.of(to)), "time")
+                    AmountText.count(keelson.schedules().backfill(id, TimeArgument.of(from), TimeArgument.of(to)),
+                            "time")
                             + "; their outcomes: " + ProgramName.current() + " schedules runs " + name);
         }
 

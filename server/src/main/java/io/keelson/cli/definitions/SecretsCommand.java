@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Secret;
 import io.keelson.server.InvalidSettingsException;
@@ -48,7 +48,7 @@ public final class SecretsCommand extends CliCommand {
     private List<String> table(List<Secret> secrets, Instant now) {
         Table table = new Table("NAME", "VERSION", "SET");
         secrets.forEach(secret -> table.row(secret.name(), String.valueOf(secret.version()),
-                Amounts.duration(Duration.between(secret.updatedAt(), now)) + " ago"));
+                AmountText.duration(Duration.between(secret.updatedAt(), now)) + " ago"));
         return table.lines(style());
     }
 

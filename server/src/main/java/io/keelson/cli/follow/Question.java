@@ -3,7 +3,7 @@ package io.keelson.cli.follow;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.Prompt;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.Summary;
@@ -36,7 +36,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
         List<Question> questions = new ArrayList<>();
         if (pendingDecisions.plan()) {
             questions.add(new Question(Subject.plan(pendingDecisions.run(), command.style()),
-                    "Approve the plan of " + Amounts.count(Subject.size(pendingDecisions.run()), "task") + "?",
+                    "Approve the plan of " + AmountText.count(Subject.size(pendingDecisions.run()), "task") + "?",
                     item -> item.kind().equals("plan_approval"), yes -> {
                         var _ = yes ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
                     }));

@@ -4,7 +4,7 @@ import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
@@ -63,7 +63,7 @@ public final class BoardCommand extends CliCommand {
             counts.add(column.status() + " " + column.count() + (column.more() ? "+" : ""));
             for (BoardTask task : column.items()) {
                 table.row(task.status(), Long.toString(task.id()), task.priority(),
-                        Amounts.age(Duration.between(task.createdAt(), clock().instant())),
+                        AmountText.age(Duration.between(task.createdAt(), clock().instant())),
                         TerminalText.clean(Objects.requireNonNullElse(task.assignee(), "")),
                         TerminalText.clean(task.title()),
                         style.red(TerminalText.clean(Objects.requireNonNullElse(task.errorMessage(), ""))));

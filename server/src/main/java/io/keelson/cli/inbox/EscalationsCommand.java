@@ -3,7 +3,7 @@ package io.keelson.cli.inbox;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Escalation;
@@ -60,7 +60,7 @@ public final class EscalationsCommand extends ListCommand<Escalation> {
         for (Escalation ticket : tickets) {
             Instant opened = ticket.openedAt();
             table.row(ticket.id(), ticket.severity(),
-                    opened == null ? "" : Amounts.age(Duration.between(opened, now)),
+                    opened == null ? "" : AmountText.age(Duration.between(opened, now)),
                     TerminalText.clean(ticket.runName()),
                     Objects.requireNonNullElse(ticket.resolution(), ""), TerminalText.clean(ticket.reason()),
                     TerminalText.clean(ticket.message()));

@@ -5,7 +5,7 @@ import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
@@ -96,7 +96,7 @@ public final class InboxCommand extends CliCommand {
     private static List<String> table(List<InboxItem> items, Instant now, Style style) {
         Table table = new Table("ITEM", "KIND", "AGE", "DUE", "WHO", "OF", "QUESTION");
         for (InboxItem item : items) {
-            table.row(item.id(), item.kind(), Amounts.age(Duration.between(item.createdAt(), now)),
+            table.row(item.id(), item.kind(), AmountText.age(Duration.between(item.createdAt(), now)),
                     due(item.dueAt(), now), TerminalText.clean(Objects.requireNonNullElse(item.assignee(), "")),
                     TerminalText.clean(item.runName()), TerminalText.clean(item.question()));
         }
@@ -107,7 +107,7 @@ public final class InboxCommand extends CliCommand {
         if (due == null) {
             return "";
         }
-        return due.isAfter(now) ? "in " + Amounts.age(Duration.between(now, due))
-                : Amounts.age(Duration.between(due, now)) + " ago";
+        return due.isAfter(now) ? "in " + AmountText.age(Duration.between(now, due))
+                : AmountText.age(Duration.between(due, now)) + " ago";
     }
 }

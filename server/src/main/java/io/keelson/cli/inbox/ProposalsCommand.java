@@ -3,7 +3,7 @@ package io.keelson.cli.inbox;
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
@@ -51,7 +51,7 @@ public final class ProposalsCommand extends ListCommand<Proposal> {
         Instant now = clock().instant();
         Table table = new Table("PROPOSAL", "STATE", "AGE", "RUN", "TITLE");
         for (Proposal each : proposals) {
-            table.row("prop_" + each.id(), each.state(), Amounts.age(Duration.between(each.createdAt(), now)),
+            table.row("prop_" + each.id(), each.state(), AmountText.age(Duration.between(each.createdAt(), now)),
                     TerminalText.clean(each.runName()), TerminalText.clean(each.title()));
         }
         return table;

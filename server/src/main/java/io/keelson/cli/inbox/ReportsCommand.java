@@ -2,7 +2,7 @@ package io.keelson.cli.inbox;
 
 import io.keelson.cli.common.ListCommand;
 import io.keelson.cli.common.RunDocuments;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
@@ -56,7 +56,7 @@ public final class ReportsCommand extends ListCommand<Report> {
         Table table = new Table("REPORT", "TYPE", "STATE", "AGE", "AGENT", "TITLE");
         for (Report report : reports) {
             table.row(report.id(), report.type(), state(report),
-                    Amounts.age(Duration.between(report.createdAt(), clock().instant())),
+                    AmountText.age(Duration.between(report.createdAt(), clock().instant())),
                     TerminalText.clean(Objects.requireNonNullElse(report.agent(), "")),
                     TerminalText.clean(report.title()));
         }

@@ -6,7 +6,7 @@ import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.follow.ArtifactFiles;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Artifact;
@@ -84,13 +84,13 @@ public final class ArtifactsCommand extends CliCommand {
             }
             Path file = Path.of(to == null ? ArtifactFiles.fileName(artifact.name(), new HashSet<>()) : to);
             Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
-            note(file + ", " + Amounts.size(artifact.sizeBytes()));
+            note(file + ", " + AmountText.size(artifact.sizeBytes()));
         }
     }
 
     private List<String> table(List<Artifact> artifacts, Instant now) {
         Table table = new Table("ARTIFACT", "SIZE", "TYPE", "KEPT");
-        artifacts.forEach(each -> table.row(TerminalText.clean(each.name()), Amounts.size(each.sizeBytes()),
+        artifacts.forEach(each -> table.row(TerminalText.clean(each.name()), AmountText.size(each.sizeBytes()),
                 TerminalText.clean(each.contentType()), kept(each, now)));
         return table.lines(style());
     }
@@ -100,7 +100,7 @@ public final class ArtifactsCommand extends CliCommand {
         if (artifact.deletedAt() != null) {
             return "no longer";
         }
-        return until == null ? "beyond the run's end" : "for " + Amounts.age(Duration.between(now, until));
+        return until == null ? "beyond the run's end" : "for " + AmountText.age(Duration.between(now, until));
     }
 
     /** The last of that name that is still kept: of several attempts the latest counts. */

@@ -7,7 +7,7 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
@@ -120,7 +120,7 @@ public final class EventsCommand extends CliCommand {
 
     private static Optional<String> amount(String name, String text) {
         BigDecimal amount = new BigDecimal(text);
-        return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + Amounts.decimal(amount));
+        return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + AmountText.decimal(amount));
     }
 
     /** Of a run that has come to its end, how many of its parts failed; empty for none. */

@@ -14,7 +14,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
@@ -97,7 +97,7 @@ public final class RunCommand extends CliCommand {
     /** Says what is wrong before a server is started for it; one that is there says it itself, and knows more. */
     private void check(MissionFile mission, Settings settings) {
         if (ServerConnection.find(settings) == null) {
-            List<Problem> problems = MissionCheck.problems(mission.document(), clock(), Set.of());
+            List<PlanProblem> problems = MissionCheck.problems(mission.document(), clock(), Set.of());
             if (MissionCheck.certain(problems)) {
                 throw mission.invalid(problems);
             }

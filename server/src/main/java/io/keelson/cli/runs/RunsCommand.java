@@ -2,7 +2,7 @@ package io.keelson.cli.runs;
 
 import io.keelson.cli.common.FilterParser;
 import io.keelson.cli.common.ListCommand;
-import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
@@ -61,15 +61,15 @@ public final class RunsCommand extends ListCommand<Run> {
         for (Run run : runs) {
             Instant created = run.createdAt();
             table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
-                    created == null ? "" : Amounts.age(Duration.between(created, now)),
-                    Amounts.took(run), cost(run),
+                    created == null ? "" : AmountText.age(Duration.between(created, now)),
+                    AmountText.took(run), cost(run),
                     TerminalText.clean(run.name()));
         }
         return table;
     }
 
     private static String cost(Run run) {
-        return run.creditsCharged() == null ? "" : Amounts.decimal(run.creditsCharged());
+        return run.creditsCharged() == null ? "" : AmountText.decimal(run.creditsCharged());
     }
 
     private static String state(Run run, Style style) {

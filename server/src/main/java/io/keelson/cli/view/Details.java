@@ -36,7 +36,7 @@ public final class Details {
         lines.add("created " + run.createdAt() + (later ? ", starts at " + run.startAt() : "")
                 + (run.startedAt() == null ? "" : ", started " + run.startedAt())
                 + (run.completedAt() == null ? "" : ", ended " + run.completedAt())
-                + (Amounts.took(run).isEmpty() ? "" : ", took " + Amounts.took(run)) + ", attempt "
+                + (AmountText.took(run).isEmpty() ? "" : ", took " + AmountText.took(run)) + ", attempt "
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + plans(run)
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
@@ -79,7 +79,7 @@ public final class Details {
             int unseen = run.childCount() - member.started().members().size();
             table.row("", indent + TerminalText.clean(run.name()), "", style.state(run),
                     run.attemptNumber() > 1 ? "" + run.attemptNumber() : "",
-                    Amounts.took(run),
+                    AmountText.took(run),
                     run.id() + style.dim("  cost " + amount(run.totalCost())
                             + (unseen > 0 ? ", more child runs: " + unseen : ""))
                             + (run.errorCode() == null ? "" : "  " + style.red(TerminalText.clean(run.errorCode()))));
@@ -172,7 +172,7 @@ public final class Details {
     }
 
     private static String took(@Nullable Instant from, @Nullable Instant to, Instant now) {
-        return from == null ? "" : Amounts.duration(Duration.between(from, to == null ? now : to));
+        return from == null ? "" : AmountText.duration(Duration.between(from, to == null ? now : to));
     }
 
     private static String remark(@Nullable String code, @Nullable String message, String otherwise, Style style) {

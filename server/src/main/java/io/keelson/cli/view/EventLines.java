@@ -24,9 +24,10 @@ public final class EventLines {
     /** How far the run is, for runs with too many tasks to tell of each. */
     public static @Nullable String progress(RunModel model) {
         return model.size() <= MANY_TASKS ? null
-                : Amounts.count(model.ended()) + " of "
-                        + Amounts.count(model.size()) + " tasks ended, " + Amounts.count(model.count(Phase.ACTIVE))
-                        + " at work, " + Amounts.count(model.count(Phase.FAILED)) + " failed";
+                : AmountText.count(model.ended()) + " of "
+                        + AmountText.count(model.size()) + " tasks ended, "
+                        + AmountText.count(model.count(Phase.ACTIVE))
+                        + " at work, " + AmountText.count(model.count(Phase.FAILED)) + " failed";
     }
 
     /** With its time before it. */
@@ -130,7 +131,7 @@ public final class EventLines {
 
     private static String took(TaskLine task) {
         return task.startedAt == null || task.endedAt == null ? ""
-                : " (" + Amounts.duration(Duration.between(task.startedAt, task.endedAt)) + ")";
+                : " (" + AmountText.duration(Duration.between(task.startedAt, task.endedAt)) + ")";
     }
 
     private static String reason(Event event) {

@@ -18,10 +18,10 @@ record ProgressBar(int done, int failed, int dropped, int total) {
     /** @param elapsed since the run's start */
     String line(Duration elapsed, int columns, Style style) {
         int percent = total == 0 ? 0 : (int) (100L * done / total);
-        String numbers = "  " + Amounts.count(done) + "/" + Amounts.count(total, "task") + "  " + percent + "%  "
-                + Amounts.duration(elapsed);
-        String failures = failed == 0 ? "" : "  " + Amounts.count(failed) + " failed";
-        String left = dropped == 0 ? "" : "  " + Amounts.count(dropped) + " not done";
+        String numbers = "  " + AmountText.count(done) + "/" + AmountText.count(total, "task") + "  " + percent + "%  "
+                + AmountText.duration(elapsed);
+        String failures = failed == 0 ? "" : "  " + AmountText.count(failed) + " failed";
+        String left = dropped == 0 ? "" : "  " + AmountText.count(dropped) + " not done";
         int bar = Math.min(WIDEST, columns - numbers.length() - failures.length() - left.length());
         String text = numbers + style.red(failures) + style.dim(left);
         if (bar < NARROWEST) {

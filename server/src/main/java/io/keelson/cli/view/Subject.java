@@ -66,7 +66,7 @@ public final class Subject {
             lines.addAll(table.lines(style));
         }
         if (count > tasks.size()) {
-            lines.add(style.dim("  and " + Amounts.count((long) count - tasks.size(), "more task")));
+            lines.add(style.dim("  and " + AmountText.count((long) count - tasks.size(), "more task")));
         }
         return lines;
     }
@@ -108,7 +108,7 @@ public final class Subject {
         List<String> shown = new ArrayList<>(all.subList(0, Math.min(MOST_LINES, all.size())));
         shown.replaceAll(line -> "  " + line);
         if (all.size() > shown.size()) {
-            shown.add(style.dim("  and " + Amounts.count((long) all.size() - shown.size(), "more line")));
+            shown.add(style.dim("  and " + AmountText.count((long) all.size() - shown.size(), "more line")));
         }
         return shown;
     }

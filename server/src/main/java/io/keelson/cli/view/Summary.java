@@ -28,7 +28,8 @@ public final class Summary {
      * @param copies where artifacts were copied to; empty when they were not
      * @param command how this program is called
      */
-    public static List<String> lines(Run run, Failures failures, List<Artifact> artifacts, Map<Artifact, Path> copies,
+    public static List<String> lines(Run run, FailureView failures, List<Artifact> artifacts,
+            Map<Artifact, Path> copies,
             String command, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add("");
@@ -59,8 +60,8 @@ public final class Summary {
 
     private static String headline(Run run, Style style) {
         Long millis = run.durationMs();
-        String time = millis == null ? "" : " in " + Amounts.duration(Duration.ofMillis(millis));
-        String work = Amounts.took(run);
+        String time = millis == null ? "" : " in " + AmountText.duration(Duration.ofMillis(millis));
+        String work = AmountText.took(run);
         if (millis != null && run.activeMs() != null && run.activeMs() > millis) {
             time = " in " + work; // its planning began before it
         } else if (!work.isEmpty() && !time.equals(" in " + work)) {
@@ -68,7 +69,8 @@ public final class Summary {
         }
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
         return style.bold(TerminalText.clean(run.name())) + " " + style.state(run) + time + ": "
-                + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount(), "task") + " completed"
+                + AmountText.count(run.tasksCompleted()) + " of " + AmountText.count(run.taskCount(), "task")
+                + " completed"
                 + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt;
     }
 
@@ -82,7 +84,8 @@ public final class Summary {
         lines.addAll(text.subList(0, Math.min(LONGEST_OUTPUT, text.size())));
         if (text.size() > LONGEST_OUTPUT) {
             lines.add(style.dim(
-                    "and " + Amounts.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + command + " show " + id
+                    "and " + AmountText.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + command + " show "
+                            + id
                             + " --json"));
         }
         return lines;
@@ -98,7 +101,7 @@ public final class Summary {
         Table table = new Table("ARTIFACT", "SIZE", copies.isEmpty() ? "TYPE" : "COPIED TO");
         for (Artifact artifact : artifacts) {
             Path copy = copies.get(artifact);
-            table.row(TerminalText.clean(artifact.name()), Amounts.size(artifact.sizeBytes()),
+            table.row(TerminalText.clean(artifact.name()), AmountText.size(artifact.sizeBytes()),
                     artifact.deletedAt() != null ? style.dim("no longer kept")
                             : copy == null ? TerminalText.clean(artifact.contentType()) : copy.toString());
         }
@@ -112,7 +115,7 @@ public final class Summary {
         lines.add(style.bold(TerminalText.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
                 + style.dim("run " + run.id()));
         if (pendingDecisions.plan()) {
-            lines.add("  its plan of " + Amounts.count(Subject.size(run), "task") + " is to be approved");
+            lines.add("  its plan of " + AmountText.count(Subject.size(run), "task") + " is to be approved");
             lines.addAll(Subject.plan(run, style));
         }
         if (pendingDecisions.result()) {

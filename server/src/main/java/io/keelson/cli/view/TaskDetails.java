@@ -61,7 +61,7 @@ public final class TaskDetails {
 
     private String times(@Nullable Instant from, @Nullable Instant to) {
         return from == null ? to == null ? "" : ", at " + to
-                : ", from " + from + ", took " + Amounts.duration(Duration.between(from, to == null ? now : to));
+                : ", from " + from + ", took " + AmountText.duration(Duration.between(from, to == null ? now : to));
     }
 
     private void value(String name, JsonNode value, String indent) {

@@ -113,9 +113,9 @@ public final class TreeView {
     private String rest(List<TaskLine> listed, Set<TaskLine> kept) {
         Map<String, Integer> counts = new TreeMap<>();
         listed.stream().filter(task -> !kept.contains(task)).forEach(task -> counts.merge(task.state, 1, Integer::sum));
-        StringBuilder text = new StringBuilder("  and ").append(Amounts.count(listed.size() - kept.size()))
+        StringBuilder text = new StringBuilder("  and ").append(AmountText.count(listed.size() - kept.size()))
                 .append(" more:");
-        counts.forEach((state, count) -> text.append(' ').append(Amounts.count(count)).append(' ').append(state)
+        counts.forEach((state, count) -> text.append(' ').append(AmountText.count(count)).append(' ').append(state)
                 .append(','));
         return text.substring(0, text.length() - 1);
     }
@@ -143,14 +143,14 @@ public final class TreeView {
             return "";
         }
         Instant end = task.endedAt == null ? now : task.endedAt;
-        return style.dim(Amounts.duration(Duration.between(task.startedAt, end)));
+        return style.dim(AmountText.duration(Duration.between(task.startedAt, end)));
     }
 
     private String detail(TaskLine task) {
         List<TaskLine> items = children.get(task.key);
         String counted = items == null ? ""
-                : Amounts.count(items.stream().filter(item -> phase(item).ended()).count())
-                        + "/" + Amounts.count(items.size()) + "  ";
+                : AmountText.count(items.stream().filter(item -> phase(item).ended()).count())
+                        + "/" + AmountText.count(items.size()) + "  ";
         return switch (phase(task)) {
             case FAILED -> style.red(Objects.requireNonNullElse(task.error, "failed"));
             case HUMAN -> style.yellow(question(task));
@@ -178,7 +178,7 @@ public final class TreeView {
                 ? task.openSteps.values().stream().map(open -> open.nextRunAt).filter(Objects::nonNull).findFirst()
                         .orElse(null)
                 : task.nextRunAt;
-        return next == null || !next.isAfter(now) ? "" : " in " + Amounts.duration(Duration.between(now, next));
+        return next == null || !next.isAfter(now) ? "" : " in " + AmountText.duration(Duration.between(now, next));
     }
 
     private static String title(TaskLine task) {

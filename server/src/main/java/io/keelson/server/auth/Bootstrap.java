@@ -34,7 +34,7 @@ public final class Bootstrap {
      *
      * @return the key, and whether it is new and so to be shown to the user once
      */
-    public static LocalKey ensureKey(Database database, ApiKeys keys, LocalCredentials files) {
+    public static LocalKey ensureKey(Database database, ApiKeyLookup keys, LocalCredentials files) {
         ensureWorkspace(database);
         String kept = files.readKey();
         if (kept != null && keys.find(kept) != null) {

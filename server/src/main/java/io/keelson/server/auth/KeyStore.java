@@ -282,7 +282,7 @@ public final class KeyStore {
         return new KeyRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
                 row.getString("name"), row.getString("prefix"),
                 new Principal(Principal.Kind.of(row.getString("kind")), row.getString("principal")),
-                ApiKeys.scopes(row.getArray("scopes").getArray()), row.getString("state"),
+                ApiKeyLookup.scopes(row.getArray("scopes").getArray()), row.getString("state"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), row.getString("created_by"),
                 Rows.optionalTime(row, "expires_at"), Rows.optionalTime(row, "revoked_at"),
                 Rows.optionalTime(row, "last_used_at"),

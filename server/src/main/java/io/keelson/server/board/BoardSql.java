@@ -7,7 +7,7 @@ final class BoardSql {
             b.created_by_type, b.created_by_id, b.parent_task_id, b.source_type, b.source_id, b.run_id, b.tags, b.planning_data,
             b.result, b.error_message, b.started_at, b.completed_at, b.created_at, b.updated_at,
             (select count(*) from (select from board_tasks k where k.parent_task_id = b.id limit %d) k) as children"""
-            .formatted(Board.COUNTED + 1);
+            .formatted(BoardTasks.COUNTED + 1);
 
     /** In a list, of a description as much as a line of it shows. */
     private static final String LISTED =
@@ -43,9 +43,9 @@ final class BoardSql {
                      limit %d) few) n
              group by s.status""";
 
-    static final String COUNTS = COUNT.formatted(Board.COUNTED + 1, EACH_SOURCE, AT_LARGE, Board.COUNTED + 1);
+    static final String COUNTS = COUNT.formatted(BoardTasks.COUNTED + 1, EACH_SOURCE, AT_LARGE, BoardTasks.COUNTED + 1);
     static final String COUNTS_OF_CHILDREN =
-            COUNT.formatted(Board.COUNTED + 1, ANY_SOURCE, BELOW, Board.COUNTED + 1);
+            COUNT.formatted(BoardTasks.COUNTED + 1, ANY_SOURCE, BELOW, BoardTasks.COUNTED + 1);
 
     static final String ONE = "select " + COLUMNS + " from board_tasks b where b.workspace_id = ? and b.id = ?";
 

@@ -123,7 +123,7 @@ public final class BulkDriver implements AutoCloseable {
 
     /** The next runs, written down; none where the job is complete or somebody else has taken it up. */
     private List<UUID> choose(BulkJobs.Claimed claimed) {
-        BulkJob job = claimed.job();
+        BulkJobRow job = claimed.job();
         return database.inTransaction(c -> {
             List<RunSearch.Place> found = RunSearch.next(c, job.workspaceId(), job.order().filter(),
                     job.order().action().wanted(), job.createdAt(), claimed.last(),
@@ -138,15 +138,15 @@ public final class BulkDriver implements AutoCloseable {
     }
 
     /** @return null when every run has its reply */
-    private @Nullable Obstacle submit(BulkJob job, List<UUID> runs, Tally tally) throws InterruptedException {
+    private @Nullable Obstacle submit(BulkJobRow job, List<UUID> runs, Tally tally) throws InterruptedException {
         Obstacle obstacle = null;
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (UUID run : runs) {
-            obstacle = job.order().action() == BulkJob.Action.RETRY ? retry(job, run, replies) : null;
+            obstacle = job.order().action() == BulkJobRow.Action.RETRY ? retry(job, run, replies) : null;
             if (obstacle != null) {
                 break;
             }
-            if (job.order().action() != BulkJob.Action.RETRY) {
+            if (job.order().action() != BulkJobRow.Action.RETRY) {
                 replies.add(commands.submit(command(job.order(), run), key(job, run)));
             }
         }
@@ -158,7 +158,7 @@ public final class BulkDriver implements AutoCloseable {
     }
 
     /** Submits one retry and waits for its commit, before which its permit counts it among the open runs. */
-    private @Nullable Obstacle retry(BulkJob job, UUID run, List<CompletableFuture<Reply>> replies)
+    private @Nullable Obstacle retry(BulkJobRow job, UUID run, List<CompletableFuture<Reply>> replies)
             throws InterruptedException {
         return switch (admission.admit(job.workspaceId())) {
             case Answer.LimitReached(String code) -> new Obstacle(code, false);
@@ -184,14 +184,14 @@ public final class BulkDriver implements AutoCloseable {
         }
     }
 
-    private static Command command(BulkJob.Order order, UUID run) {
+    private static Command command(BulkJobRow.Order order, UUID run) {
         return switch (order.action()) {
             case CANCEL -> new Command.Cancel(run, order.reason(), order.actor());
             case RETRY -> new Command.Retry(run, order.fromStart(), order.actor());
         };
     }
 
-    private static KeyUse key(BulkJob job, UUID run) {
+    private static KeyUse key(BulkJobRow job, UUID run) {
         return new KeyUse(new KeyUse.Id(job.workspaceId(), "BULK " + job.id(), run.toString()), job.id().toString(),
                 run);
     }

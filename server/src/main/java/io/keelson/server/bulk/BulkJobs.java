@@ -4,8 +4,8 @@ import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.run.Actor;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
-import io.keelson.server.run.read.RunFilter;
 import io.keelson.server.run.read.RunSearch;
+import io.keelson.server.run.read.RunSelection;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -89,7 +89,7 @@ public final class BulkJobs {
      * @param portion runs that were chosen and are not counted; empty for none
      * @param last the last run that was chosen; null before the first
      */
-    record Claimed(BulkJob job, long claim, List<UUID> portion, RunSearch.@Nullable Place last) {}
+    record Claimed(BulkJobRow job, long claim, List<UUID> portion, RunSearch.@Nullable Place last) {}
 
     private final DbClock clock;
 
@@ -113,12 +113,13 @@ public final class BulkJobs {
     }
 
     /** How many runs a job would have before it, up to {@link #MOST_COUNTED}. */
-    public long matches(Connection c, UUID workspace, BulkJob.Action action, RunFilter filter) throws SQLException {
+    public long matches(Connection c, UUID workspace, BulkJobRow.Action action, RunSelection filter)
+            throws SQLException {
         return RunSearch.count(c, workspace, filter, action.wanted(), now(c), MOST_COUNTED);
     }
 
     /** Makes a job, which is due at once. Runs that are created later are not meant. */
-    public BulkJob insert(Connection c, UUID id, UUID workspace, BulkJob.Order order) throws SQLException {
+    public BulkJobRow insert(Connection c, UUID id, UUID workspace, BulkJobRow.Order order) throws SQLException {
         Instant now = now(c);
         try (PreparedStatement s = c.prepareStatement(INSERT)) {
             s.setObject(1, id);
@@ -138,7 +139,7 @@ public final class BulkJobs {
         return find(c, workspace, id).orElseThrow();
     }
 
-    public Optional<BulkJob> find(Connection c, UUID workspace, UUID id) throws SQLException {
+    public Optional<BulkJobRow> find(Connection c, UUID workspace, UUID id) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(ONE)) {
             s.setObject(1, workspace);
             s.setObject(2, id);
@@ -151,7 +152,7 @@ public final class BulkJobs {
      *
      * @param after the job after which to go on; null for the first
      */
-    public List<BulkJob> list(Connection c, UUID workspace, @Nullable UUID after, int limit) throws SQLException {
+    public List<BulkJobRow> list(Connection c, UUID workspace, @Nullable UUID after, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(LIST)) {
             s.setObject(1, workspace);
             s.setObject(2, after);
@@ -250,14 +251,14 @@ public final class BulkJobs {
         }
     }
 
-    private static BulkJob job(ResultSet row) throws SQLException {
-        BulkJob.Order order = new BulkJob.Order(
-                BulkJob.Action.valueOf(row.getString("action").toUpperCase(Locale.ROOT)),
+    private static BulkJobRow job(ResultSet row) throws SQLException {
+        BulkJobRow.Order order = new BulkJobRow.Order(
+                BulkJobRow.Action.valueOf(row.getString("action").toUpperCase(Locale.ROOT)),
                 FilterJson.read(JSON.readTree(row.getString("filter"))), row.getString("reason"),
                 row.getBoolean("from_start"), row.getInt("per_second"),
                 new Actor(ActorType.of(row.getString("actor_type")), row.getString("actor_id")));
-        return new BulkJob(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), order,
-                BulkJob.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)), row.getLong("matches"),
+        return new BulkJobRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), order,
+                BulkJobRow.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)), row.getLong("matches"),
                 row.getLong("changed"), row.getLong("unchanged"), (ObjectNode) JSON.readTree(row.getString("refused")),
                 row.getString("waits_for"), Rows.time(row, "created_at"),
                 Rows.optionalTime(row, "ended_at"));

@@ -1,6 +1,6 @@
 package io.keelson.server.bulk;
 
-import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunSelection;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +14,7 @@ final class FilterJson {
 
     private FilterJson() {}
 
-    static ObjectNode of(RunFilter filter) {
+    static ObjectNode of(RunSelection filter) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         put(json, "state", filter.state());
         put(json, "state_type", filter.stateType());
@@ -33,9 +33,9 @@ final class FilterJson {
         return json;
     }
 
-    static RunFilter read(JsonNode json) {
+    static RunSelection read(JsonNode json) {
         String recipe = text(json, "recipe_id");
-        return new RunFilter(text(json, "state"), text(json, "state_type"),
+        return new RunSelection(text(json, "state"), text(json, "state_type"),
                 json.path("tags").valueStream().map(JsonNode::stringValue).toList(), text(json, "name"),
                 text(json, "text"), time(json, "created_after"), time(json, "created_before"),
                 recipe == null ? null : UUID.fromString(recipe), text(json, "trigger"), text(json, "external_id"),

@@ -179,7 +179,7 @@ public final class CommandHandler {
 
     /** Calls the adapter for a command that the caller holds; returns the command's new state. */
     EffectCommand drive(EffectCommand command) throws InterruptedException {
-        Outcome outcome = attempt(command);
+        CommandOutcome outcome = attempt(command);
         Settled settled = settled(command, outcome);
         EffectCommand now = note(command, settled);
         noted.getAndSet(new CountDownLatch(1)).countDown();
@@ -201,10 +201,11 @@ public final class CommandHandler {
         });
     }
 
-    private Outcome attempt(EffectCommand command) throws InterruptedException {
+    private CommandOutcome attempt(EffectCommand command) throws InterruptedException {
         EffectAdapter adapter = adapters.named(command.adapter()).orElse(null);
         if (adapter == null) {
-            return new Outcome.NotDone("ADAPTER_NOT_CONFIGURED", "the settings have no adapter " + command.adapter(),
+            return new CommandOutcome.NotDone("ADAPTER_NOT_CONFIGURED",
+                    "the settings have no adapter " + command.adapter(),
                     null);
         }
         try {
@@ -212,7 +213,7 @@ public final class CommandHandler {
                     command.providerKey(), command.payload(), reference(command), command.uncertain()));
         } catch (RuntimeException e) {
             LOG.error("adapter {} failed at command {}", adapter.name(), command.id(), e);
-            return new Outcome.Unknown("ADAPTER_CRASHED", "the adapter failed; the server's log says more");
+            return new CommandOutcome.Unknown("ADAPTER_CRASHED", "the adapter failed; the server's log says more");
         }
     }
 
@@ -230,15 +231,16 @@ public final class CommandHandler {
                 found -> found.type().equals(kind.madeBy()) && found.state() == State.COMPLETED);
     }
 
-    private static Settled settled(EffectCommand command, Outcome outcome) {
+    private static Settled settled(EffectCommand command, CommandOutcome outcome) {
         return switch (outcome) {
-            case Outcome.Done done -> new Settled(State.COMPLETED, done.reference(), done.response(), null, null,
+            case CommandOutcome.Done done -> new Settled(State.COMPLETED, done.reference(), done.response(), null, null,
                     false, null);
-            case Outcome.Refused refused -> new Settled(State.FAILED, null, null, refused.code(), refused.message(),
-                    false, null);
-            case Outcome.NotDone not -> open(command, not.code(), not.message(), command.uncertain(),
+            case CommandOutcome.Refused refused ->
+                new Settled(State.FAILED, null, null, refused.code(), refused.message(),
+                        false, null);
+            case CommandOutcome.NotDone not -> open(command, not.code(), not.message(), command.uncertain(),
                     !command.uncertain() || command.idempotent(), not.retryAfter());
-            case Outcome.Unknown unknown -> open(command, unknown.code(), unknown.message(), true,
+            case CommandOutcome.Unknown unknown -> open(command, unknown.code(), unknown.message(), true,
                     command.idempotent(), null);
         };
     }

@@ -30,7 +30,7 @@ public interface EffectAdapter {
     boolean idempotent(String type);
 
     /** Executes it once. An interrupt aborts the call; it is then unknown whether it arrived. */
-    Outcome execute(Effect effect) throws InterruptedException;
+    CommandOutcome execute(Effect effect) throws InterruptedException;
 
     /**
      * The current state of resources, by our id, each with at least a {@code status}; unknown ones are missing.

@@ -45,10 +45,10 @@ public final class EndpointAdapter implements EffectAdapter {
     }
 
     @Override
-    public Outcome execute(Effect effect) throws InterruptedException {
+    public CommandOutcome execute(Effect effect) throws InterruptedException {
         Endpoint endpoint = endpoints.get(effect.type());
         return endpoint == null
-                ? new Outcome.NotDone("COMMAND_TYPE_UNKNOWN", "the settings have no " + effect.type(), null)
+                ? new CommandOutcome.NotDone("COMMAND_TYPE_UNKNOWN", "the settings have no " + effect.type(), null)
                 : provider.post(endpoint.url(), effect, effect.payload(), false);
     }
 

@@ -42,23 +42,23 @@ public final class HttpAdapter implements EffectAdapter {
     }
 
     @Override
-    public Outcome execute(Effect effect) throws InterruptedException {
+    public CommandOutcome execute(Effect effect) throws InterruptedException {
         return switch (effect.type()) {
             case CommandTypes.DEPLOYMENT_CREATE -> make("/deployments", effect);
             case CommandTypes.ORDER_PLACE -> make("/orders", effect);
             case CommandTypes.DEPLOYMENT_STOP -> end("/deployments/", "/stop", effect);
             case CommandTypes.ORDER_CANCEL -> end("/orders/", "/cancel", effect);
-            default -> new Outcome.Refused("COMMAND_TYPE_UNKNOWN", "no adapter serves " + effect.type());
+            default -> new CommandOutcome.Refused("COMMAND_TYPE_UNKNOWN", "no adapter serves " + effect.type());
         };
     }
 
-    private Outcome make(String path, Effect effect) throws InterruptedException {
+    private CommandOutcome make(String path, Effect effect) throws InterruptedException {
         ObjectNode body = effect.payload().deepCopy();
         body.put("client_id", effect.commandId().toString()).put("workspace_id", effect.workspaceId().toString());
         return provider.post(base + path, effect, body, true);
     }
 
-    private Outcome end(String before, String after, Effect effect) throws InterruptedException {
+    private CommandOutcome end(String before, String after, Effect effect) throws InterruptedException {
         return provider.post(base + before + encoded(String.valueOf(effect.reference())) + after, effect,
                 effect.payload(), false);
     }

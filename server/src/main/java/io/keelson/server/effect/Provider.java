@@ -42,7 +42,7 @@ public final class Provider {
     }
 
     /** Sends a command. */
-    Outcome post(String url, EffectAdapter.Effect effect, ObjectNode body, boolean named)
+    CommandOutcome post(String url, EffectAdapter.Effect effect, ObjectNode body, boolean named)
             throws InterruptedException {
         Map<String, String> headers = headers();
         headers.put("Content-Type", "application/json");
@@ -53,12 +53,12 @@ public final class Provider {
             return judge(answer, effect, named);
         } catch (OutboundRefusedException e) {
             return e.code().equals("RESPONSE_TOO_LARGE") || effect.repeated()
-                    ? new Outcome.Unknown(e.code(), message(e))
-                    : new Outcome.Refused(e.code(), message(e));
+                    ? new CommandOutcome.Unknown(e.code(), message(e))
+                    : new CommandOutcome.Refused(e.code(), message(e));
         } catch (ConnectException | UnknownHostException | NoRouteToHostException e) {
-            return new Outcome.NotDone("PROVIDER_UNREACHABLE", message(e), null);
+            return new CommandOutcome.NotDone("PROVIDER_UNREACHABLE", message(e), null);
         } catch (IOException e) {
-            return new Outcome.Unknown("PROVIDER_SILENT", message(e));
+            return new CommandOutcome.Unknown("PROVIDER_SILENT", message(e));
         }
     }
 
@@ -92,7 +92,7 @@ public final class Provider {
      * Judges a refusal. After an attempt that may have arrived, only a refusal about the command itself counts: an
      * authentication or routing error says nothing about that attempt.
      */
-    private Outcome judge(OutboundResponse answer, EffectAdapter.Effect effect, boolean named) {
+    private CommandOutcome judge(OutboundResponse answer, EffectAdapter.Effect effect, boolean named) {
         int status = answer.status();
         String code = "HTTP_STATUS_" + status;
         String message = "the provider answered " + status + said(answer);
@@ -100,27 +100,27 @@ public final class Provider {
             return done(answer, named);
         }
         if (status == 429) {
-            return new Outcome.NotDone(code, message, retryAfter(answer));
+            return new CommandOutcome.NotDone(code, message, retryAfter(answer));
         }
         boolean open = status == 408 || status == 425 || status >= 500
                 || effect.repeated() && !OF_THE_COMMAND.contains(status);
-        return open ? new Outcome.Unknown(code, message) : new Outcome.Refused(code, message);
+        return open ? new CommandOutcome.Unknown(code, message) : new CommandOutcome.Refused(code, message);
     }
 
-    private static Outcome done(OutboundResponse answer, boolean named) {
+    private static CommandOutcome done(OutboundResponse answer, boolean named) {
         ObjectNode document = answer.body().length == 0 && !named ? EffectCommands.JSON.createObjectNode()
                 : object(answer);
         if (document == null) {
-            return new Outcome.Unknown("PROVIDER_ANSWER_INVALID",
+            return new CommandOutcome.Unknown("PROVIDER_ANSWER_INVALID",
                     "the provider answered " + answer.status() + " without a JSON object");
         }
         String reference = document.path("id").asString("");
         if (named && reference.isBlank() || reference.length() > MAX_REFERENCE) {
-            return new Outcome.Unknown("PROVIDER_ANSWER_INVALID",
+            return new CommandOutcome.Unknown("PROVIDER_ANSWER_INVALID",
                     "the provider answered " + answer.status() + " without an 'id' of at most " + MAX_REFERENCE
                             + " characters");
         }
-        return new Outcome.Done(reference.isBlank() ? null : reference, document);
+        return new CommandOutcome.Done(reference.isBlank() ? null : reference, document);
     }
 
     private static @Nullable ObjectNode object(OutboundResponse answer) {

@@ -51,7 +51,7 @@ public final class SimulatedProvider implements EffectAdapter {
     }
 
     @Override
-    public Outcome execute(Effect effect) {
+    public CommandOutcome execute(Effect effect) {
         try {
             return database.inTransaction(c -> switch (effect.type()) {
                 case CommandTypes.DEPLOYMENT_CREATE -> make(c, effect, ResourceKind.DEPLOYMENT, "running");
@@ -59,14 +59,14 @@ public final class SimulatedProvider implements EffectAdapter {
                         effect.payload().path("type").asString("").equals("limit") ? "open" : "filled");
                 case CommandTypes.DEPLOYMENT_STOP -> end(c, effect, ResourceKind.DEPLOYMENT, "running", "stopped");
                 case CommandTypes.ORDER_CANCEL -> end(c, effect, ResourceKind.ORDER, "open", "cancelled");
-                default -> new Outcome.Refused("COMMAND_TYPE_UNKNOWN", "no adapter serves " + effect.type());
+                default -> new CommandOutcome.Refused("COMMAND_TYPE_UNKNOWN", "no adapter serves " + effect.type());
             });
         } catch (SqlFailure e) {
-            return new Outcome.Unknown("PAPER_FAILED", String.valueOf(e.getMessage()));
+            return new CommandOutcome.Unknown("PAPER_FAILED", String.valueOf(e.getMessage()));
         }
     }
 
-    private Outcome make(Connection c, Effect effect, ResourceKind kind, String status) throws SQLException {
+    private CommandOutcome make(Connection c, Effect effect, ResourceKind kind, String status) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(MAKE)) {
             s.setObject(1, effect.commandId());
             s.setObject(2, effect.workspaceId());
@@ -76,10 +76,11 @@ public final class SimulatedProvider implements EffectAdapter {
             clock.bind(s, 6);
             s.executeUpdate();
         }
-        return new Outcome.Done(reference(effect.commandId()), document(effect.commandId(), status));
+        return new CommandOutcome.Done(reference(effect.commandId()), document(effect.commandId(), status));
     }
 
-    private Outcome end(Connection c, Effect effect, ResourceKind kind, String from, String to) throws SQLException {
+    private CommandOutcome end(Connection c, Effect effect, ResourceKind kind, String from, String to)
+            throws SQLException {
         UUID id = UUID.fromString(String.valueOf(effect.reference()).replaceFirst("^paper_", ""));
         try (PreparedStatement s = c.prepareStatement(END)) {
             s.setString(1, to);
@@ -90,8 +91,8 @@ public final class SimulatedProvider implements EffectAdapter {
             s.executeUpdate();
         }
         String status = statuses(c, effect.workspaceId(), kind, id).get(id);
-        return to.equals(status) ? new Outcome.Done(reference(id), document(id, to))
-                : new Outcome.Refused("NOT_POSSIBLE_ANY_MORE", "the " + kind.word() + " is "
+        return to.equals(status) ? new CommandOutcome.Done(reference(id), document(id, to))
+                : new CommandOutcome.Refused("NOT_POSSIBLE_ANY_MORE", "the " + kind.word() + " is "
                         + (status == null ? "not known" : status));
     }
 

@@ -9,8 +9,8 @@ import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Committer;
+import io.keelson.server.engine.commit.CurrentPrices;
 import io.keelson.server.engine.commit.Observer;
-import io.keelson.server.engine.commit.PriceList;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.Claims;
 import io.keelson.server.engine.dispatch.RemoteDispatch;
@@ -18,12 +18,12 @@ import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.engine.execute.ArtifactIntake;
 import io.keelson.server.engine.execute.ChildMissions;
+import io.keelson.server.engine.execute.DelayedActions;
 import io.keelson.server.engine.execute.Evaluator;
 import io.keelson.server.engine.execute.LocalExecutor;
 import io.keelson.server.engine.execute.Replanner;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.StepLogs;
-import io.keelson.server.engine.execute.Timeouts;
 import io.keelson.server.engine.execute.ToolRunner;
 import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.engine.upkeep.ArtifactSweeper;
@@ -35,7 +35,7 @@ import io.keelson.server.engine.upkeep.Reconciler;
 import io.keelson.server.engine.upkeep.RunEnds;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.run.KeyUse;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.time.Duration;
@@ -78,22 +78,22 @@ public final class Engine implements Commands, AutoCloseable {
     private final Thread claiming;
     private final DueWorkPoller dueWorkPoller;
     private final MaintenanceScheduler maintenance;
-    private final Timeouts timeouts = new Timeouts();
+    private final DelayedActions timeouts = new DelayedActions();
     private final RemoteWork remote;
     private final RunEnds ends = new RunEnds();
-    private final PriceList prices;
+    private final CurrentPrices prices;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final WorkAvailability available;
     private final ClusterNotifier notifier;
 
     /** @param replanner creates new plans from planners' answers */
-    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
+    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
             Replanner replanner, ArtifactStore artifacts, Clock clock, Options options) {
         this(database, store, catalog, expressions, secrets, replanner, ChildMissions.NONE, artifacts, clock, options);
     }
 
     /** The same, for steps that can start runs. */
-    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
+    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
             Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
@@ -107,7 +107,7 @@ public final class Engine implements Commands, AutoCloseable {
         work = new LocalDispatcher(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator,
                 timeouts,
                 this::own, available, ends, store.limits(), concurrencyKeyScheduler, notifier);
-        prices = new PriceList(store.runs());
+        prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
                 prices::inForce, options.observer());

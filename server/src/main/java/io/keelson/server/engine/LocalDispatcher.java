@@ -8,10 +8,10 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.server.engine.commit.CommitListener;
 import io.keelson.server.engine.dispatch.WorkAvailability;
+import io.keelson.server.engine.execute.DelayedActions;
 import io.keelson.server.engine.execute.Evaluator;
-import io.keelson.server.engine.execute.Execution;
 import io.keelson.server.engine.execute.LocalExecutor;
-import io.keelson.server.engine.execute.Timeouts;
+import io.keelson.server.engine.execute.StepExecution;
 import io.keelson.server.engine.upkeep.ClusterNotifier;
 import io.keelson.server.engine.upkeep.ConcurrencyKeyScheduler;
 import io.keelson.server.engine.upkeep.RunEnds;
@@ -33,7 +33,7 @@ final class LocalDispatcher implements CommitListener {
     private final Predicate<String> localTools;
     private final LocalExecutor executor;
     private final Evaluator evaluator;
-    private final Timeouts timeouts;
+    private final DelayedActions timeouts;
     private final Consumer<Command> commands;
     private final WorkAvailability available;
     private final RunEnds ends;
@@ -44,7 +44,7 @@ final class LocalDispatcher implements CommitListener {
     private boolean closing;
 
     LocalDispatcher(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
-            Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WorkAvailability available,
+            Evaluator evaluator, DelayedActions timeouts, Consumer<Command> commands, WorkAvailability available,
             RunEnds ends,
             LocalCapacity.Limits limits, ConcurrencyKeyScheduler concurrencyKeyScheduler, ClusterNotifier notifier) {
         this.node = node;
@@ -109,7 +109,7 @@ final class LocalDispatcher implements CommitListener {
         changes.stopped().forEach(this::stop);
         changes.started().forEach((step, run) -> {
             if (node.equals(step.holder())) {
-                executor.start(Execution.of(run, step));
+                executor.start(StepExecution.of(run, step));
             }
         });
         changes.evaluations().forEach(evaluator::evaluate);

@@ -1,7 +1,7 @@
 package io.keelson.server.expr;
 
-/** Text whose reading counts against the current {@link Budget}, so that long matches end with it. */
-record BudgetedText(String text, Budget budget) implements CharSequence {
+/** Text whose reading counts against the current {@link EvaluationBudget}, so that long matches end with it. */
+record BudgetedText(String text, EvaluationBudget budget) implements CharSequence {
 
     @Override
     public int length() {

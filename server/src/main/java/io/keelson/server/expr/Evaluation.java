@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 
-/** The expressions of one template over one scope, within one {@link Budget}. */
+/** The expressions of one template over one scope, within one {@link EvaluationBudget}. */
 final class Evaluation {
 
     private final LoadingCache<String, JqProgram> programs;

@@ -225,12 +225,12 @@ public final class Expressions {
     }
 
     private static <T> T bounded(ExpressionLimits within, ScopedValue.CallableOp<T, ExpressionException> evaluation) {
-        return ScopedValue.where(Budget.CURRENT, new Budget(within)).call(evaluation);
+        return ScopedValue.where(EvaluationBudget.CURRENT, new EvaluationBudget(within)).call(evaluation);
     }
 
     private JsonNode walk(JsonNode node, Evaluation evaluation, int depth) {
         if (depth > MAX_TEMPLATE_DEPTH) {
-            throw Budget.tooDeep();
+            throw EvaluationBudget.tooDeep();
         }
         if (node.isString()) {
             return text(node, evaluation);

@@ -10,7 +10,7 @@ import net.thisptr.jackson.jq.path.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of the syntax tree that runs within the current {@link Budget}.
+ * A node of the syntax tree that runs within the current {@link EvaluationBudget}.
  *
  * @param collecting whether its values are gathered in memory until it ends, as in {@code [ … ]}
  */
@@ -22,7 +22,7 @@ record Guard(Expression inner, boolean collecting) implements Expression {
     @Override
     public void apply(Scope scope, JsonNode in, @Nullable Path path, PathOutput output, boolean requirePath)
             throws JsonQueryException {
-        Budget budget = Budget.CURRENT.get();
+        EvaluationBudget budget = EvaluationBudget.CURRENT.get();
         budget.enter();
         try {
             inner.apply(scope, in, path, collecting ? gathered(budget, output) : checked(budget, output), requirePath);
@@ -31,7 +31,7 @@ record Guard(Expression inner, boolean collecting) implements Expression {
         }
     }
 
-    private static PathOutput checked(Budget budget, PathOutput output) {
+    private static PathOutput checked(EvaluationBudget budget, PathOutput output) {
         return (value, path) -> {
             budget.produced(value);
             if (path instanceof ArrayIndexPath at && at.index.isNumber() && at.index.doubleValue() > MAX_INDEX) {
@@ -41,7 +41,7 @@ record Guard(Expression inner, boolean collecting) implements Expression {
         };
     }
 
-    private static PathOutput gathered(Budget budget, PathOutput output) {
+    private static PathOutput gathered(EvaluationBudget budget, PathOutput output) {
         long[] bytes = new long[1];
         return (value, path) -> {
             budget.produced(value);

@@ -13,7 +13,7 @@ record GuardedOperator(BinaryOperator inner) implements BinaryOperator {
         if (image().startsWith("*") && (left.isTextual() || right.isTextual())) {
             JsonNode text = left.isTextual() ? left : right;
             JsonNode times = left.isTextual() ? right : left;
-            Budget.CURRENT.get().checkValue((long) (text.asText().length() * times.doubleValue()));
+            EvaluationBudget.CURRENT.get().checkValue((long) (text.asText().length() * times.doubleValue()));
         }
         return inner.apply(mapper, left, right);
     }

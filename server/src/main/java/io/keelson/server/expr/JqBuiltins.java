@@ -87,7 +87,7 @@ final class JqBuiltins {
             case "setpath/2" -> (scope, args, in, path, output, version) -> function.apply(scope,
                     List.of(checked(args.get(0), JqBuiltins::checkIndexes), args.get(1)), in, path, output, version);
             case "explode/0", "split/1" -> (scope, args, in, path, output, version) -> {
-                Budget.CURRENT.get().checkValue(size(in) * 48);
+                EvaluationBudget.CURRENT.get().checkValue(size(in) * 48);
                 function.apply(scope, args, in, path, output, version);
             };
             default -> function;
@@ -95,21 +95,21 @@ final class JqBuiltins {
     }
 
     private interface Check {
-        void accept(Budget budget, JsonNode value);
+        void accept(EvaluationBudget budget, JsonNode value);
     }
 
     private static Expression checked(Expression arg, Check check) {
         return (scope, in, path, output, requirePath) -> arg.apply(scope, in, path, (value, at) -> {
-            check.accept(Budget.CURRENT.get(), value);
+            check.accept(EvaluationBudget.CURRENT.get(), value);
             output.emit(value, at);
         }, requirePath);
     }
 
     private static long size(JsonNode value) {
-        return value.isTextual() ? value.textValue().length() : 1 + Budget.CURRENT.get().weigh(value) / 32;
+        return value.isTextual() ? value.textValue().length() : 1 + EvaluationBudget.CURRENT.get().weigh(value) / 32;
     }
 
-    private static void checkIndexes(Budget budget, JsonNode path) {
+    private static void checkIndexes(EvaluationBudget budget, JsonNode path) {
         for (JsonNode each : path) {
             if (each.isNumber() && each.doubleValue() > Guard.MAX_INDEX) {
                 throw new ExpressionException("EXPRESSION_OUTPUT_TOO_LARGE",

@@ -16,7 +16,7 @@ import net.thisptr.jackson.jq.internal.tree.literal.ValueLiteral;
 /**
  * A parsed jq expression, safe to run by many threads at once.
  *
- * @param guarded runs within {@link Budget#CURRENT}
+ * @param guarded runs within {@link EvaluationBudget#CURRENT}
  * @param usage what it names of its input
  */
 record JqProgram(Expression guarded, ScopeUsage usage) {
@@ -45,15 +45,15 @@ record JqProgram(Expression guarded, ScopeUsage usage) {
         } catch (JsonQueryException | TokenMgrError e) {
             throw syntax(firstLine(e.getCause() == null ? e : e.getCause()));
         } catch (StackOverflowError e) {
-            throw Budget.tooDeep();
+            throw EvaluationBudget.tooDeep();
         }
     }
 
-    /** All values the program gives for the input. Runs within {@link Budget#CURRENT}. */
+    /** All values the program gives for the input. Runs within {@link EvaluationBudget#CURRENT}. */
     List<JsonNode> run(JsonNode input) {
         List<JsonNode> values = new ArrayList<>();
         long[] bytes = new long[1];
-        Budget budget = Budget.CURRENT.get();
+        EvaluationBudget budget = EvaluationBudget.CURRENT.get();
         try {
             guarded.apply(Scope.newChildScope(JqBuiltins.ROOT), input, null, (value, path) -> {
                 bytes[0] += budget.weigh(value);
@@ -63,7 +63,7 @@ record JqProgram(Expression guarded, ScopeUsage usage) {
         } catch (JsonQueryException e) {
             throw new ExpressionException("EXPRESSION_FAILED", usage.secrets().isEmpty() ? firstLine(e) : UNTOLD);
         } catch (StackOverflowError e) {
-            throw Budget.tooDeep();
+            throw EvaluationBudget.tooDeep();
         }
         return values;
     }

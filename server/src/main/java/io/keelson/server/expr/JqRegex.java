@@ -72,7 +72,7 @@ final class JqRegex {
     /** One text per value the replacement gives; a replacement with several multiplies. */
     private static List<String> replaced(Scope scope, Expression replacement, List<String> between,
             List<JsonNode> captures) throws JsonQueryException {
-        Budget budget = Budget.CURRENT.get();
+        EvaluationBudget budget = EvaluationBudget.CURRENT.get();
         List<StringBuilder> results = new ArrayList<>(List.of(new StringBuilder()));
         for (int i = 0; i < captures.size(); i++) {
             List<String> values = new ArrayList<>();
@@ -151,7 +151,7 @@ final class JqRegex {
     }
 
     private static Matcher matcher(Search search, String text) {
-        return search.pattern().matcher(new BudgetedText(text, Budget.CURRENT.get()));
+        return search.pattern().matcher(new BudgetedText(text, EvaluationBudget.CURRENT.get()));
     }
 
     private static Search compile(JsonNode re, JsonNode flags) throws JsonQueryException {

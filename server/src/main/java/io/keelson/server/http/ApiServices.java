@@ -12,15 +12,15 @@ import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.purge.WorkspacePurger;
-import io.keelson.server.recipe.Recipes;
+import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.read.Explainer;
-import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.retention.ArtifactRetention;
 import io.keelson.server.schedule.ScheduleServices;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.webhook.WebhookServices;
@@ -39,11 +39,12 @@ import java.util.function.Function;
  */
 public record ApiServices(Database database, AuthServices authServices, Commands commands, RemoteWork remoteWork,
         RunReader runs,
-        Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions,
+        Explainer explainer, InboxReader inbox, Function<UUID, MissionReader> missions,
         SubmissionServices submissions, ToolCatalog tools,
         ArtifactStore artifacts,
-        ArtifactRetention artifactRetention, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
-        Recipes recipes, ScheduleServices schedules, BulkServices bulk, CommandHandler outside,
+        ArtifactRetention artifactRetention, Money money, Roster roster, Ids ids, SecretStore secrets,
+        IdempotencyKeys keys,
+        RecipeStore recipes, ScheduleServices schedules, BulkServices bulk, CommandHandler outside,
         WebhookServices webhooks,
         WorkspacePurger purger, Computation computation,
         BooleanSupplier ready) {}

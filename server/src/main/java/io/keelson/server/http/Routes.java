@@ -1,7 +1,7 @@
 package io.keelson.server.http;
 
-import io.keelson.server.board.Board;
-import io.keelson.server.board.Reports;
+import io.keelson.server.board.AgentReports;
+import io.keelson.server.board.BoardTasks;
 import io.keelson.server.http.admin.AuditActions;
 import io.keelson.server.http.admin.EngineActions;
 import io.keelson.server.http.admin.KeyActions;
@@ -120,8 +120,8 @@ final class Routes {
         new LedgerActions(reads, services.money()).addTo(table);
         new PriceActions(services.money().prices(), services.commands()::settingsChanged).addTo(table);
         new SecretActions(services.secrets()).addTo(table);
-        new BoardActions(new Board(services.database()), keyed).addTo(table);
-        new ReportActions(new Reports(services.database()), new ReportTexts(services.database())).addTo(table);
+        new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
+        new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database())).addTo(table);
         new KeyActions(services.authServices().keys(), services.authServices().workspaces()).addTo(table);
         new WebhookActions(services.webhooks(), services.ids()).addTo(table);
         new WorkspaceActions(services.authServices().workspaces(), reads, services.purger(), services.ids(), keyed,

@@ -20,17 +20,17 @@ final class Balances {
     private Balances() {}
 
     /** Nothing on every account when there is no such workspace. */
-    static Balance read(Connection c, UUID workspace) throws SQLException {
+    static WorkspaceBalance read(Connection c, UUID workspace) throws SQLException {
         return read(c, READ, workspace);
     }
 
     /** Like {@link #read}, and locks it until the transaction ends. */
-    static Balance lock(Connection c, UUID workspace) throws SQLException {
+    static WorkspaceBalance lock(Connection c, UUID workspace) throws SQLException {
         return read(c, LOCK, workspace);
     }
 
     /** Of a balance that is locked. */
-    static void write(Connection c, UUID workspace, Balance balance) throws SQLException {
+    static void write(Connection c, UUID workspace, WorkspaceBalance balance) throws SQLException {
         try (PreparedStatement write = c.prepareStatement(WRITE)) {
             write.setBigDecimal(1, balance.available());
             write.setBigDecimal(2, balance.reserved());
@@ -42,16 +42,17 @@ final class Balances {
         }
     }
 
-    private static Balance read(Connection c, String sql, UUID workspace) throws SQLException {
+    private static WorkspaceBalance read(Connection c, String sql, UUID workspace) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(sql)) {
             read.setObject(1, workspace);
             try (ResultSet row = read.executeQuery()) {
-                return row.next() ? balance(row) : Balance.NONE;
+                return row.next() ? balance(row) : WorkspaceBalance.NONE;
             }
         }
     }
 
-    private static Balance balance(ResultSet row) throws SQLException {
-        return new Balance(row.getBigDecimal("available"), row.getBigDecimal("reserved"), row.getBigDecimal("spent"));
+    private static WorkspaceBalance balance(ResultSet row) throws SQLException {
+        return new WorkspaceBalance(row.getBigDecimal("available"), row.getBigDecimal("reserved"),
+                row.getBigDecimal("spent"));
     }
 }

@@ -45,18 +45,18 @@ public final class LedgerReader {
     }
 
     /** @param before id that is above all of them; null for the newest */
-    public List<LedgerEntry> newestFirst(UUID workspace, Filter filter, @Nullable Long before, int limit) {
+    public List<LedgerRow> newestFirst(UUID workspace, Filter filter, @Nullable Long before, int limit) {
         long edge = before == null ? Long.MAX_VALUE : before;
         return database.withConnection(c -> matching(c, NEWEST_FIRST, workspace, filter, edge, limit));
     }
 
     /** @param after id that is below all of them; 0 for the oldest */
-    public List<LedgerEntry> oldestFirst(UUID workspace, Filter filter, long after, int limit) {
+    public List<LedgerRow> oldestFirst(UUID workspace, Filter filter, long after, int limit) {
         return database.withConnection(c -> matching(c, OLDEST_FIRST, workspace, filter, after, limit));
     }
 
     /** What a run reserved, was charged and got back, oldest first. */
-    public List<LedgerEntry> ofRun(UUID workspace, UUID run, long after, int limit) {
+    public List<LedgerRow> ofRun(UUID workspace, UUID run, long after, int limit) {
         return database.withConnection(c -> {
             try (PreparedStatement read = c.prepareStatement(OF_RUN)) {
                 read.setObject(1, run);
@@ -68,7 +68,7 @@ public final class LedgerReader {
         });
     }
 
-    private static List<LedgerEntry> matching(Connection c, String sql, UUID workspace, Filter filter, long edge,
+    private static List<LedgerRow> matching(Connection c, String sql, UUID workspace, Filter filter, long edge,
             int limit) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(sql)) {
             read.setObject(1, workspace);

@@ -1,6 +1,6 @@
 package io.keelson.server.money;
 
-import io.keelson.core.money.Account;
+import io.keelson.core.money.LedgerAccount;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,9 +20,9 @@ final class LedgerRows {
 
     private LedgerRows() {}
 
-    static List<LedgerEntry> list(PreparedStatement statement) throws SQLException {
+    static List<LedgerRow> list(PreparedStatement statement) throws SQLException {
         try (ResultSet row = statement.executeQuery()) {
-            List<LedgerEntry> entries = new ArrayList<>();
+            List<LedgerRow> entries = new ArrayList<>();
             while (row.next()) {
                 entries.add(entry(row));
             }
@@ -30,9 +30,9 @@ final class LedgerRows {
         }
     }
 
-    private static LedgerEntry entry(ResultSet row) throws SQLException {
-        return new LedgerEntry(row.getLong("id"), row.getString("transaction_type"), row.getBigDecimal("amount"),
-                Account.of(row.getString("debit_account")), Account.of(row.getString("credit_account")),
+    private static LedgerRow entry(ResultSet row) throws SQLException {
+        return new LedgerRow(row.getLong("id"), row.getString("transaction_type"), row.getBigDecimal("amount"),
+                LedgerAccount.of(row.getString("debit_account")), LedgerAccount.of(row.getString("credit_account")),
                 optional(row, "run_id", UUID.class), optional(row, "attempt_number", Integer.class),
                 optional(row, "step_id", UUID.class), row.getString("idempotency_key"),
                 optional(row, "tool", String.class), optional(row, "model", String.class),

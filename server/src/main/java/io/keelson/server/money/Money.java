@@ -8,28 +8,28 @@ import java.util.UUID;
 public final class Money {
 
     private final Database database;
-    private final Ledger ledger;
+    private final LedgerBooking ledger;
     private final LedgerReader entries;
     private final PriceTable prices;
-    private final Usage usage;
+    private final UsageReader usage;
     private final LedgerVerification ledgerVerification;
 
     public Money(Database database, DbClock clock) {
         this.database = database;
-        this.ledger = new Ledger(database, clock);
+        this.ledger = new LedgerBooking(database, clock);
         this.entries = new LedgerReader(database);
         this.prices = new PriceTable(database, clock);
-        this.usage = new Usage(database, clock);
+        this.usage = new UsageReader(database, clock);
         this.ledgerVerification = new LedgerVerification(database);
     }
 
     /** The workspace's balance. */
-    public Balance balance(UUID workspace) {
+    public WorkspaceBalance balance(UUID workspace) {
         return database.withConnection(c -> Balances.read(c, workspace));
     }
 
     /** Grants and corrections. */
-    public Ledger ledger() {
+    public LedgerBooking ledger() {
         return ledger;
     }
 
@@ -43,7 +43,7 @@ public final class Money {
     }
 
     /** Sums up charges. */
-    public Usage usage() {
+    public UsageReader usage() {
         return usage;
     }
 

@@ -47,19 +47,19 @@ public final class PriceTable {
     }
 
     /** The list that holds now. */
-    public PriceList current() {
+    public PriceListVersion current() {
         return at(Integer.MAX_VALUE);
     }
 
     /** Those of the names that have no price now. */
     public Set<String> withoutPrice(PriceKind kind, Set<String> names) {
         Set<String> without = new TreeSet<>(names);
-        current().prices().stream().filter(price -> price.kind() == kind).map(Price::name).forEach(without::remove);
+        current().prices().stream().filter(price -> price.kind() == kind).map(PriceRow::name).forEach(without::remove);
         return without;
     }
 
     /** The list at that version; the current one, with its own number, for a later version. */
-    public PriceList at(int version) {
+    public PriceListVersion at(int version) {
         return database.withConnection(c -> read(c, version));
     }
 
@@ -70,12 +70,12 @@ public final class PriceTable {
      * @param witness receives the changes in their transaction
      * @return the list in force
      */
-    public PriceList change(List<PriceChange> changes, String createdBy, Witness witness) {
+    public PriceListVersion change(List<PriceChange> changes, String createdBy, Witness witness) {
         return database.inTransaction(c -> {
             try (PreparedStatement lock = c.prepareStatement(LOCK)) {
                 lock.execute();
             }
-            PriceList before = read(c, Integer.MAX_VALUE);
+            PriceListVersion before = read(c, Integer.MAX_VALUE);
             List<PriceChange> news = changes.stream().filter(change -> !holds(before, change)).toList();
             if (news.isEmpty()) {
                 return before;
@@ -86,10 +86,10 @@ public final class PriceTable {
         });
     }
 
-    private static boolean holds(PriceList list, PriceChange change) {
+    private static boolean holds(PriceListVersion list, PriceChange change) {
         Optional<BigDecimal> now = list.prices().stream()
                 .filter(price -> price.kind() == change.kind() && price.name().equals(change.name()))
-                .map(Price::usd).findFirst();
+                .map(PriceRow::usd).findFirst();
         BigDecimal wanted = change.usd();
         return wanted == null ? now.isEmpty() : now.filter(usd -> usd.compareTo(wanted) == 0).isPresent();
     }
@@ -97,7 +97,7 @@ public final class PriceTable {
     private void insert(Connection c, int version, List<PriceChange> changes, String createdBy) throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             for (PriceChange change : changes) {
-                BigDecimal usd = change.usd() == null ? null : Amounts.normal(change.usd());
+                BigDecimal usd = change.usd() == null ? null : CreditAmounts.normal(change.usd());
                 insert.setInt(1, version);
                 insert.setString(2, change.kind().wire());
                 insert.setString(3, change.name());
@@ -111,9 +111,9 @@ public final class PriceTable {
         }
     }
 
-    private static PriceList read(Connection c, int version) throws SQLException {
+    private static PriceListVersion read(Connection c, int version) throws SQLException {
         int known = Math.min(version, newest(c));
-        return new PriceList(known, prices(c, known));
+        return new PriceListVersion(known, prices(c, known));
     }
 
     private static int newest(Connection c) throws SQLException {
@@ -123,13 +123,13 @@ public final class PriceTable {
         }
     }
 
-    private static List<Price> prices(Connection c, int version) throws SQLException {
+    private static List<PriceRow> prices(Connection c, int version) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(AT)) {
             read.setInt(1, version);
             try (ResultSet row = read.executeQuery()) {
-                List<Price> prices = new ArrayList<>();
+                List<PriceRow> prices = new ArrayList<>();
                 while (row.next()) {
-                    prices.add(new Price(PriceKind.of(row.getString("kind")), row.getString("name"),
+                    prices.add(new PriceRow(PriceKind.of(row.getString("kind")), row.getString("name"),
                             row.getBigDecimal("usd"), row.getInt("version"),
                             row.getObject("created_at", OffsetDateTime.class).toInstant(),
                             row.getString("created_by")));

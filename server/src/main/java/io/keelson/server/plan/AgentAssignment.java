@@ -1,7 +1,7 @@
 package io.keelson.server.plan;
 
+import io.keelson.core.plan.AgentSelection;
 import io.keelson.core.plan.AgentTerms;
-import io.keelson.core.plan.Assignment;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.TaskType;
 import java.util.ArrayList;
@@ -122,10 +122,10 @@ final class AgentAssignment {
             return contractor(task, suggested, needed);
         }
         RosterAgent named = named(suggested);
-        if (named != null && Assignment.able(named, needed)) {
+        if (named != null && AgentSelection.able(named, needed)) {
             return hired(named, task, needed, List.of());
         }
-        Assignment.Choice choice = Assignment.choose(roster(), taskType, needed);
+        AgentSelection.Choice choice = AgentSelection.choose(roster(), taskType, needed);
         return choice.chosen() == null ? null : hired(choice.chosen(), task, needed, choice.candidates());
     }
 

@@ -1,6 +1,6 @@
 package io.keelson.server.plan;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
@@ -55,16 +55,16 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     }
 
     @Override
-    public List<Problem> checkInput(StepSpec step, String pointer) {
+    public List<PlanProblem> checkInput(StepSpec step, String pointer) {
         JsonNode input = parse(step.input());
-        List<Problem> problems = new ArrayList<>();
+        List<PlanProblem> problems = new ArrayList<>();
         syntax(input, pointer, problems);
         if (step.kind().engineOwned()) {
             noSecrets(step.kind() == StepKind.RUN ? ChildInput.outer(input) : input, pointer, problems);
         }
         if (step.kind() == StepKind.SIGNAL && input.path("schema").isObject()) {
             new DeclaredSchema(input.path("schema")).flaws().forEach(flaw -> problems
-                    .add(new Problem("SCHEMA_INVALID", pointer + "/schema" + flaw.pointer(), flaw.message())));
+                    .add(new PlanProblem("SCHEMA_INVALID", pointer + "/schema" + flaw.pointer(), flaw.message())));
         }
         if (step.kind() != StepKind.APPROVAL) {
             catalog.find(step.tool()).ifPresent(tool -> schema(tool, input, pointer, problems));
@@ -72,9 +72,9 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         return problems;
     }
 
-    private void schema(Tool tool, JsonNode input, String pointer, List<Problem> problems) {
+    private void schema(Tool tool, JsonNode input, String pointer, List<PlanProblem> problems) {
         for (ToolCatalog.Problem problem : catalog.validateTemplate(tool, input)) {
-            problems.add(new Problem("TOOL_INPUT_INVALID", pointer + problem.pointer(), problem.message()));
+            problems.add(new PlanProblem("TOOL_INPUT_INVALID", pointer + problem.pointer(), problem.message()));
         }
         tool.spec().inputSchema().path("properties").properties().stream()
                 .filter(property -> property.getValue().path("format").asString("").equals("jq"))
@@ -83,25 +83,25 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     }
 
     /** A member that is itself a program; one that an expression makes is known only later, or was found wrong before. */
-    private void jq(JsonNode program, String at, List<Problem> problems) {
+    private void jq(JsonNode program, String at, List<PlanProblem> problems) {
         if (program.isString() && expressions.check(program.stringValue()).isEmpty()
                 && !expressions.isTemplate(program.stringValue())) {
             expressions.checkProgram(program.stringValue())
-                    .forEach(each -> problems.add(new Problem(each.code(), at, each.message())));
+                    .forEach(each -> problems.add(new PlanProblem(each.code(), at, each.message())));
         }
     }
 
     @Override
-    public List<Problem> checkExpression(String expression, String pointer) {
-        List<Problem> problems = new ArrayList<>();
+    public List<PlanProblem> checkExpression(String expression, String pointer) {
+        List<PlanProblem> problems = new ArrayList<>();
         text(expression, pointer, problems);
         noSecrets(JsonNodeFactory.instance.stringNode(expression), pointer, problems);
         return problems;
     }
 
     @Override
-    public List<Problem> checkTemplate(String json, String pointer) {
-        List<Problem> problems = new ArrayList<>();
+    public List<PlanProblem> checkTemplate(String json, String pointer) {
+        List<PlanProblem> problems = new ArrayList<>();
         JsonNode template = parse(json);
         syntax(template, pointer, problems);
         noSecrets(template, pointer, problems);
@@ -129,7 +129,7 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         return new Names(references.tasks(), references.steps(), references.inputs());
     }
 
-    private void syntax(JsonNode node, String at, List<Problem> problems) {
+    private void syntax(JsonNode node, String at, List<PlanProblem> problems) {
         if (node.isString()) {
             text(node.stringValue(), at, problems);
         }
@@ -139,15 +139,15 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         }
     }
 
-    private void text(String text, String at, List<Problem> problems) {
-        expressions.check(text).forEach(each -> problems.add(new Problem(each.code(), at,
+    private void text(String text, String at, List<PlanProblem> problems) {
+        expressions.check(text).forEach(each -> problems.add(new PlanProblem(each.code(), at,
                 each.message() + " (at character " + (each.offset() + 1) + ")")));
     }
 
     /** Nothing but a tool ever sees a secret: everything else is written down. */
-    private void noSecrets(JsonNode template, String at, List<Problem> problems) {
+    private void noSecrets(JsonNode template, String at, List<PlanProblem> problems) {
         if (!expressions.references(template).secrets().isEmpty()) {
-            problems.add(new Problem("SECRET_NOT_ALLOWED", at, "secrets can be used in the input of a tool only"));
+            problems.add(new PlanProblem("SECRET_NOT_ALLOWED", at, "secrets can be used in the input of a tool only"));
         }
     }
 

@@ -1,6 +1,6 @@
 package io.keelson.server.plan;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import java.util.List;
@@ -15,17 +15,17 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
     }
 
     @Override
-    public List<Problem> checkInput(StepSpec step, String pointer) {
+    public List<PlanProblem> checkInput(StepSpec step, String pointer) {
         return tools.checkInput(step, pointer);
     }
 
     @Override
-    public List<Problem> checkExpression(String expression, String pointer) {
+    public List<PlanProblem> checkExpression(String expression, String pointer) {
         return tools.checkExpression(expression, pointer);
     }
 
     @Override
-    public List<Problem> checkTemplate(String json, String pointer) {
+    public List<PlanProblem> checkTemplate(String json, String pointer) {
         return tools.checkTemplate(json, pointer);
     }
 

@@ -1,6 +1,6 @@
 package io.keelson.server.plan;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -110,8 +110,8 @@ public final class Documents {
     }
 
     /** The problem of a document with too many bytes. */
-    static Problem tooLarge() {
-        return new Problem("TOO_LARGE", "", "a mission has at most " + MAX_BYTES
+    static PlanProblem tooLarge() {
+        return new PlanProblem("TOO_LARGE", "", "a mission has at most " + MAX_BYTES
                 + " bytes with its input: store larger values as artifacts");
     }
 
@@ -126,6 +126,6 @@ public final class Documents {
     }
 
     private static <T> ReadResult<T> refused(String code, String message) {
-        return new ReadResult.Invalid<>(List.of(new Problem(code, "", message)));
+        return new ReadResult.Invalid<>(List.of(new PlanProblem(code, "", message)));
     }
 }

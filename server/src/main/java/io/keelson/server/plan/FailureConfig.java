@@ -7,7 +7,7 @@ import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Models;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.util.stream.Stream;
@@ -52,11 +52,12 @@ final class FailureConfig {
         return JsonFields.word(raw, key, FailureMode.values(), FailureMode.FAIL_FAST);
     }
 
-    private static Escalation escalation(JsonNode config) {
+    private static EscalationPolicy escalation(JsonNode config) {
         JsonNode raw = config.path("escalation");
-        Escalation otherwise =
-                RunConfigReader.autonomy(config) == Autonomy.FULL_AUTO ? Escalation.OFF : Escalation.DEFAULT;
-        return new Escalation(raw.path("enabled").asBoolean(otherwise.enabled()),
+        EscalationPolicy otherwise =
+                RunConfigReader.autonomy(config) == Autonomy.FULL_AUTO ? EscalationPolicy.OFF
+                        : EscalationPolicy.DEFAULT;
+        return new EscalationPolicy(raw.path("enabled").asBoolean(otherwise.enabled()),
                 raw.path("on_exhausted").asBoolean(otherwise.onExhausted()),
                 JsonFields.seconds(raw, "window_s", otherwise.window()),
                 JsonFields.integer(raw, "error_threshold", otherwise.errorThreshold()),

@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
@@ -47,7 +47,7 @@ public final class MissionReader {
     public interface Turn {
 
         /** Does the work and returns its result. */
-        ReadResult<Mission> read(Supplier<ReadResult<Mission>> work);
+        ReadResult<CheckedMission> read(Supplier<ReadResult<CheckedMission>> work);
     }
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
@@ -90,15 +90,15 @@ public final class MissionReader {
     }
 
     /** A mission file or a request's body. */
-    public ReadResult<Mission> read(byte[] bytes, Format format) {
+    public ReadResult<CheckedMission> read(byte[] bytes, Format format) {
         return switch (Documents.read(bytes, format)) {
             case ReadResult.Ok<JsonNode>(JsonNode document) -> read(document);
-            case ReadResult.Invalid<JsonNode>(List<Problem> problems) -> new ReadResult.Invalid<>(problems);
+            case ReadResult.Invalid<JsonNode>(List<PlanProblem> problems) -> new ReadResult.Invalid<>(problems);
         };
     }
 
     /** @param document as {@link Documents} gives it; not changed */
-    public ReadResult<Mission> read(JsonNode document) {
+    public ReadResult<CheckedMission> read(JsonNode document) {
         return turn.read(() -> read(document, true));
     }
 
@@ -108,11 +108,11 @@ public final class MissionReader {
      *
      * @param document as {@link Documents} gives it; not changed
      */
-    public ReadResult<Mission> readRecipe(JsonNode document) {
+    public ReadResult<CheckedMission> readRecipe(JsonNode document) {
         return turn.read(() -> read(document, false));
     }
 
-    private ReadResult<Mission> read(JsonNode written, boolean run) {
+    private ReadResult<CheckedMission> read(JsonNode written, boolean run) {
         if (JsonSize.chars(written, Documents.MAX_BYTES) > Documents.MAX_BYTES) {
             return new ReadResult.Invalid<>(List.of(Documents.tooLarge()));
         }
@@ -126,7 +126,7 @@ public final class MissionReader {
         boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
         if (alone && agent != null) {
             return hires(agent) ? read(AgentMissions.planned(document, agent), run)
-                    : new ReadResult.Invalid<>(List.of(new Problem("UNKNOWN_REFERENCE", "/agent_slug",
+                    : new ReadResult.Invalid<>(List.of(new PlanProblem("UNKNOWN_REFERENCE", "/agent_slug",
                             "the roster has no agent '" + Pointers.shown(agent) + "'")));
         }
         if (!run) {
@@ -152,7 +152,7 @@ public final class MissionReader {
         ObjectNode declarations = JsonFields.object(document, "inputs");
         ObjectNode input = new InputValues(declarations, run, problems).resolve(JsonFields.object(document, "input"));
         Set<String> inputs = Set.copyOf(declarations.propertyNames());
-        List<Problem> followUps = new ArrayList<>();
+        List<PlanProblem> followUps = new ArrayList<>();
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
         followUps.addAll(new RunChecks(tools, plan, inputs).check(JsonFields.json(document, "output"), policy,
                 FailureConfig.plannerAt(config)));
@@ -171,14 +171,14 @@ public final class MissionReader {
     }
 
     /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
-    static boolean follows(Problem problem, Problems said) {
+    static boolean follows(PlanProblem problem, Problems said) {
         Matcher verifier = VERIFIER.matcher(problem.pointer());
         return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));
     }
 
-    private static Mission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
+    private static CheckedMission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
             ObjectNode declarations, ObjectNode input, @Nullable Instant startAt) {
-        return new Mission(name, JsonFields.text(document, "goal", JsonFields.text(document, "task", name)),
+        return new CheckedMission(name, JsonFields.text(document, "goal", JsonFields.text(document, "task", name)),
                 JsonFields.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
                 JsonFields.object(document, "config"), policy, declarations, input,
                 JsonFields.integer(document, "priority", PRIORITY), JsonFields.text(document, "agent_slug"),
@@ -224,7 +224,7 @@ public final class MissionReader {
     }
 
     /** The plan check speaks of a task's {@code id} and of verifiers' inputs; a document may have written it otherwise. */
-    private static Problem asWritten(JsonNode document, Problem problem) {
+    private static PlanProblem asWritten(JsonNode document, PlanProblem problem) {
         String pointer = problem.pointer();
         Matcher verifier = VERIFIER.matcher(pointer);
         if (verifier.matches() && verifier.group(2) != null) {
@@ -232,6 +232,6 @@ public final class MissionReader {
         } else if (pointer.endsWith("/id") && document.at(pointer).isMissingNode()) {
             pointer = pointer.substring(0, pointer.length() - "id".length()) + "temp_id";
         }
-        return new Problem(problem.code(), pointer, problem.message());
+        return new PlanProblem(problem.code(), pointer, problem.message());
     }
 }

@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
 import java.util.ArrayList;
@@ -25,18 +25,18 @@ public interface ModelPrices {
      * @param plan with pointers from {@code /plan}
      * @param read the same plan, with the agents that its tasks were given
      */
-    default List<Problem> check(JsonNode plan, Plan read) {
+    default List<PlanProblem> check(JsonNode plan, Plan read) {
         JsonNode tasks = plan.path("tasks");
         Set<String> named = new TreeSet<>();
         tasks.forEach(task -> named.add(JsonFields.text(task, "suggested_model", "")));
         read.tasks().forEach(task -> named.add(ofAgent(task)));
         named.remove("");
         Set<String> missing = named.isEmpty() ? named : missing(named);
-        List<Problem> problems = new ArrayList<>();
+        List<PlanProblem> problems = new ArrayList<>();
         for (int i = 0; i < tasks.size() && !missing.isEmpty(); i++) {
             String model = JsonFields.text(tasks.path(i), "suggested_model", "");
             if (missing.contains(model)) {
-                problems.add(new Problem("NO_PRICE", Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"),
+                problems.add(new PlanProblem("NO_PRICE", Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"),
                         "the model '" + Pointers.shown(model)
                                 + "' has no price: set one with `keelson prices set model "
                                 + "NAME USD_PER_MILLION_TOKENS`, or PUT /api/v1/prices"));
@@ -46,7 +46,7 @@ public interface ModelPrices {
             TaskSpec task = read.tasks().get(i);
             String model = ofAgent(task);
             if (missing.contains(model) && !JsonFields.text(tasks.path(i), "suggested_model", "").equals(model)) {
-                problems.add(new Problem("NO_PRICE", Pointers.of("/plan/tasks", i), "the agent '"
+                problems.add(new PlanProblem("NO_PRICE", Pointers.of("/plan/tasks", i), "the agent '"
                         + Pointers.shown(String.valueOf(task.agent())) + "' works with the model '"
                         + Pointers.shown(model) + "', which has no price: set one with `keelson prices set model "
                         + "NAME USD_PER_MILLION_TOKENS`, or PUT /api/v1/prices"));

@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
@@ -76,7 +76,7 @@ public final class NewPlans {
         Plan left = MissionReader.plan(answer,
                 reader(AgentAssignment.choosing(() -> roster.apply(workspace), null), problems));
         size(left, completed, problems);
-        List<Problem> followUps = new ArrayList<>(names(left, completed));
+        List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
         followUps.addAll(prices.check(answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
@@ -111,12 +111,12 @@ public final class NewPlans {
         }
     }
 
-    private static List<Problem> names(Plan left, Set<String> completed) {
-        List<Problem> problems = new ArrayList<>();
+    private static List<PlanProblem> names(Plan left, Set<String> completed) {
+        List<PlanProblem> problems = new ArrayList<>();
         for (int i = 0; i < left.tasks().size(); i++) {
             String id = left.tasks().get(i).id();
             if (completed.contains(id)) {
-                problems.add(new Problem("DUPLICATE_NAME", "/plan/tasks/" + i + "/id", "task '" + Pointers.shown(id)
+                problems.add(new PlanProblem("DUPLICATE_NAME", "/plan/tasks/" + i + "/id", "task '" + Pointers.shown(id)
                         + "' has completed and stays in the plan: remove it, or use another id"));
             }
         }

@@ -1,6 +1,6 @@
 package io.keelson.server.plan;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -12,15 +12,15 @@ final class Problems {
     /** More are counted, not listed. */
     static final int LISTED = 1_000;
 
-    private final List<Problem> found = new ArrayList<>();
+    private final List<PlanProblem> found = new ArrayList<>();
     private final Set<String> places = new HashSet<>();
     private int left;
 
     void add(String code, String pointer, String message) {
-        add(new Problem(code, pointer, message));
+        add(new PlanProblem(code, pointer, message));
     }
 
-    void add(Problem problem) {
+    void add(PlanProblem problem) {
         places.add(problem.pointer());
         if (found.size() >= LISTED) {
             left++;
@@ -29,7 +29,7 @@ final class Problems {
         }
     }
 
-    void addAll(Collection<Problem> problems) {
+    void addAll(Collection<PlanProblem> problems) {
         problems.forEach(this::add);
     }
 
@@ -52,12 +52,12 @@ final class Problems {
         return found.isEmpty();
     }
 
-    List<Problem> all() {
+    List<PlanProblem> all() {
         if (left == 0) {
             return List.copyOf(found);
         }
-        List<Problem> all = new ArrayList<>(found);
-        all.add(new Problem("TOO_MANY_PROBLEMS", "", "and " + left + " more problems"));
+        List<PlanProblem> all = new ArrayList<>(found);
+        all.add(new PlanProblem("TOO_MANY_PROBLEMS", "", "and " + left + " more problems"));
         return all;
     }
 }

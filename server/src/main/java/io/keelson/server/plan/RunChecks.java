@@ -1,7 +1,7 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -20,7 +20,7 @@ final class RunChecks {
     /** True while the plan's tasks are unknown. */
     private final boolean unplanned;
     private final Set<String> inputs;
-    private final List<Problem> found = new ArrayList<>();
+    private final List<PlanProblem> found = new ArrayList<>();
 
     /** @param plan of version 0 where a planner is to make it
      * @param inputs names of the inputs that the mission declares */
@@ -32,7 +32,7 @@ final class RunChecks {
     }
 
     /** @param output JSON text with expressions; null for none */
-    List<Problem> check(@Nullable String output, RunPolicy policy, String plannerAt) {
+    List<PlanProblem> check(@Nullable String output, RunPolicy policy, String plannerAt) {
         if (output != null) {
             found.addAll(tools.checkTemplate(output, "/output"));
             names(output, tasks, "/output");
@@ -49,7 +49,7 @@ final class RunChecks {
             return;
         }
         if (call.kind() == StepKind.TOOL && !awaited && !tools.knows(call.tool())) {
-            found.add(new Problem("UNKNOWN_TOOL", at + "/tool", "no tool '" + Pointers.shown(call.tool())
+            found.add(new PlanProblem("UNKNOWN_TOOL", at + "/tool", "no tool '" + Pointers.shown(call.tool())
                     + "': it is neither built in nor served by a worker that has registered"
                     + tools.hint(call.tool())));
             return;
@@ -62,11 +62,12 @@ final class RunChecks {
         ToolKnowledge.Names names = tools.namesInTemplate(template);
         names.tasks().stream().filter(task -> !unplanned && !ended.contains(task))
                 .forEach(task -> found.add(tasks.contains(task)
-                        ? new Problem("REFERENCE_NOT_UPSTREAM", at, named("task", task, "which has not run by then"))
-                        : new Problem("UNKNOWN_REFERENCE", at, named("task", task, "which does not exist"))));
+                        ? new PlanProblem("REFERENCE_NOT_UPSTREAM", at,
+                                named("task", task, "which has not run by then"))
+                        : new PlanProblem("UNKNOWN_REFERENCE", at, named("task", task, "which does not exist"))));
         names.inputs().stream().filter(input -> !inputs.contains(input)).forEach(
                 input -> found
-                        .add(new Problem("UNKNOWN_REFERENCE", at, named("input", input, "which is not declared"))));
+                        .add(new PlanProblem("UNKNOWN_REFERENCE", at, named("input", input, "which is not declared"))));
     }
 
     private static String named(String kind, String name, String why) {

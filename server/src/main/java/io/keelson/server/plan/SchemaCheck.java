@@ -4,7 +4,7 @@ import com.networknt.schema.Error;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.json.Schemas;
 import java.util.List;
 import java.util.Locale;
@@ -23,43 +23,44 @@ final class SchemaCheck {
     }
 
     /** All problems; pointers are into the document. */
-    List<Problem> check(JsonNode document) {
+    List<PlanProblem> check(JsonNode document) {
         return schema.validate(document).stream().map(error -> problem(error, document)).toList();
     }
 
-    private Problem problem(Error error, JsonNode document) {
+    private PlanProblem problem(Error error, JsonNode document) {
         String at = error.getInstanceLocation().toString();
         JsonNode found = document.at(at);
         JsonNode rule = error.getSchemaNode();
         return switch (error.getKeyword()) {
             case "additionalProperties" -> unknownKey(error, at);
-            case "required" -> new Problem("REQUIRED", Pointers.of(at, error.getProperty()),
+            case "required" -> new PlanProblem("REQUIRED", Pointers.of(at, error.getProperty()),
                     "'" + error.getProperty() + "' must be given");
-            case "type" -> new Problem("WRONG_TYPE", at, "expected " + types(rule) + ", found " + type(found)
+            case "type" -> new PlanProblem("WRONG_TYPE", at, "expected " + types(rule) + ", found " + type(found)
                     + (found.isNull() ? ": omit the key instead" : ""));
-            case "enum", "const" -> new Problem("INVALID_VALUE", at, shown(found) + " is not allowed here"
+            case "enum", "const" -> new PlanProblem("INVALID_VALUE", at, shown(found) + " is not allowed here"
                     + NameSuggestion.hint(found.asString(""), names(rule)) + "; allowed: "
                     + String.join(", ", names(rule)));
-            case "not" -> new Problem("NOT_SUPPORTED_YET", at, "not supported yet: " + name(at) + " "
+            case "not" -> new PlanProblem("NOT_SUPPORTED_YET", at, "not supported yet: " + name(at) + " "
                     + shown(found));
-            case "maxLength" -> new Problem("TOO_LONG", at, "at most " + rule + " characters are allowed, these are "
-                    + found.asString().codePointCount(0, found.asString().length()));
-            case "minLength" -> new Problem("EMPTY", at, "this may not be empty");
-            case "maxItems", "maxProperties" -> new Problem("TOO_MANY", at, "at most " + rule
+            case "maxLength" ->
+                new PlanProblem("TOO_LONG", at, "at most " + rule + " characters are allowed, these are "
+                        + found.asString().codePointCount(0, found.asString().length()));
+            case "minLength" -> new PlanProblem("EMPTY", at, "this may not be empty");
+            case "maxItems", "maxProperties" -> new PlanProblem("TOO_MANY", at, "at most " + rule
                     + " are allowed, these are " + found.size());
-            case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" -> new Problem("OUT_OF_RANGE", at,
+            case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" -> new PlanProblem("OUT_OF_RANGE", at,
                     shown(found) + " is out of range: " + words(error.getKeyword()) + " "
                             + rule.decimalValue().toPlainString());
-            case "pattern" -> new Problem("INVALID_VALUE", at, shown(found) + " does not have the form "
+            case "pattern" -> new PlanProblem("INVALID_VALUE", at, shown(found) + " does not have the form "
                     + rule.asString() + "; it is: " + beside(error).path("description").asString());
-            default -> new Problem("INVALID_VALUE", at, String.valueOf(error.getMessage()));
+            default -> new PlanProblem("INVALID_VALUE", at, String.valueOf(error.getMessage()));
         };
     }
 
-    private Problem unknownKey(Error error, String at) {
+    private PlanProblem unknownKey(Error error, String at) {
         String key = error.getProperty();
         List<String> known = List.copyOf(beside(error).path("properties").propertyNames());
-        return new Problem("UNKNOWN_KEY", Pointers.of(at, key), "unknown key '" + Pointers.shown(key) + "'"
+        return new PlanProblem("UNKNOWN_KEY", Pointers.of(at, key), "unknown key '" + Pointers.shown(key) + "'"
                 + NameSuggestion.hint(key, known) + "; known: " + String.join(", ", known));
     }
 

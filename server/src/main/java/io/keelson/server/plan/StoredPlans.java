@@ -16,7 +16,7 @@ public final class StoredPlans {
     }
 
     /**
-     * @param json what {@link Mission#planJson} was
+     * @param json what {@link CheckedMission#planJson} was
      * @throws IllegalStateException when it is no such thing
      */
     public Plan read(String json) {

@@ -1,7 +1,7 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.Timeouts;
@@ -21,7 +21,7 @@ final class TimeCheck {
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
     private final Timeouts timeouts;
-    private final List<Problem> found = new ArrayList<>();
+    private final List<PlanProblem> found = new ArrayList<>();
 
     private TimeCheck(Timeouts timeouts) {
         this.timeouts = timeouts;
@@ -30,7 +30,7 @@ final class TimeCheck {
     /** A time that ends something, and the member of the mission that says how long it is. */
     private record Limit(Duration time, String member) {}
 
-    static List<Problem> check(Plan plan, Timeouts timeouts) {
+    static List<PlanProblem> check(Plan plan, Timeouts timeouts) {
         TimeCheck check = new TimeCheck(timeouts);
         for (int i = 0; i < plan.tasks().size(); i++) {
             check.task(plan.tasks().get(i), "/plan/tasks/" + i);
@@ -60,7 +60,7 @@ final class TimeCheck {
     private void retry(@Nullable RetryPolicy retry, Limit limit, String at) {
         if (retry != null && limit.time.compareTo(SHORTEST) >= 0 && retry.maxAttempts() > 1 && retry.maxFailures() > 1
                 && retry.least().compareTo(limit.time) >= 0) {
-            found.add(new Problem("NEVER_IN_TIME", at, "the second try would begin " + seconds(retry.least())
+            found.add(new PlanProblem("NEVER_IN_TIME", at, "the second try would begin " + seconds(retry.least())
                     + " s after the first at the earliest, when " + limit.member + ", " + seconds(limit.time)
                     + " s, is over: lower base_delay_seconds, raise " + limit.member + ", or say max_attempts: 1"));
         }

@@ -62,13 +62,13 @@ public final class Roster {
     }
 
     /** In order of their slugs; those behind {@code after}. */
-    public List<Agent> list(UUID workspace, String after, int limit) {
+    public List<RosterEntry> list(UUID workspace, String after, int limit) {
         return database.withConnection(c -> {
             try (PreparedStatement read = c.prepareStatement(LIST)) {
                 read.setObject(1, workspace);
                 read.setString(2, after);
                 read.setInt(3, limit);
-                List<Agent> agents = new ArrayList<>();
+                List<RosterEntry> agents = new ArrayList<>();
                 try (ResultSet row = read.executeQuery()) {
                     while (row.next()) {
                         agents.add(agent(row));
@@ -80,11 +80,11 @@ public final class Roster {
     }
 
     /** @param name a slug, or an id in digits; no slug is digits only */
-    public Optional<Agent> find(UUID workspace, String name) {
+    public Optional<RosterEntry> find(UUID workspace, String name) {
         return database.withConnection(c -> find(c, workspace, name));
     }
 
-    private static Optional<Agent> find(Connection c, UUID workspace, String name) throws SQLException {
+    private static Optional<RosterEntry> find(Connection c, UUID workspace, String name) throws SQLException {
         boolean id = name.matches("\\d{1,9}");
         try (PreparedStatement read = c.prepareStatement(id ? BY_ID : BY_SLUG)) {
             read.setObject(1, workspace);
@@ -109,14 +109,15 @@ public final class Roster {
     }
 
     /** Empty when the workspace has an agent with that slug. */
-    public Optional<Agent> create(Connection c, UUID workspace, String slug, Agent.Profile profile, String createdBy,
+    public Optional<RosterEntry> create(Connection c, UUID workspace, String slug, RosterEntry.Profile profile,
+            String createdBy,
             AuditOrigin origin) throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setObject(1, workspace);
             insert.setString(2, slug);
             bind(insert, 3, profile);
             insert.setString(10, createdBy);
-            Optional<Agent> made = one(insert);
+            Optional<RosterEntry> made = one(insert);
             if (made.isPresent()) {
                 AuditLog.write(c, origin, "agent_created", workspace, slug, audited(profile));
             }
@@ -125,9 +126,9 @@ public final class Roster {
     }
 
     /** Empty when there is no such agent. */
-    public Optional<Agent> update(UUID workspace, String name, Agent.Profile profile, AuditOrigin origin) {
+    public Optional<RosterEntry> update(UUID workspace, String name, RosterEntry.Profile profile, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            Optional<Agent> before = find(c, workspace, name);
+            Optional<RosterEntry> before = find(c, workspace, name);
             if (before.isEmpty()) {
                 return before;
             }
@@ -135,7 +136,7 @@ public final class Roster {
                 bind(update, 1, profile);
                 update.setObject(8, workspace);
                 update.setInt(9, before.get().id());
-                Optional<Agent> after = one(update);
+                Optional<RosterEntry> after = one(update);
                 if (after.isPresent()) {
                     AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), audited(profile));
                 }
@@ -147,7 +148,7 @@ public final class Roster {
     /** Its tasks keep it, on the terms of their time. False for an unknown agent. */
     public boolean delete(UUID workspace, String name, AuditOrigin origin) {
         return database.inTransaction(c -> {
-            Optional<Agent> found = find(c, workspace, name);
+            Optional<RosterEntry> found = find(c, workspace, name);
             if (found.isEmpty()) {
                 return false;
             }
@@ -162,14 +163,14 @@ public final class Roster {
         });
     }
 
-    private static ObjectNode audited(Agent.Profile profile) {
+    private static ObjectNode audited(RosterEntry.Profile profile) {
         ObjectNode audited = JsonNodeFactory.instance.objectNode().put("model", profile.model());
         audited.set("tools", MAPPER.valueToTree(profile.tools()));
         audited.put("max_turns", profile.maxTurns());
         return audited;
     }
 
-    private static void bind(PreparedStatement into, int first, Agent.Profile profile) throws SQLException {
+    private static void bind(PreparedStatement into, int first, RosterEntry.Profile profile) throws SQLException {
         into.setString(first, profile.name());
         into.setString(first + 1, profile.description());
         into.setString(first + 2, profile.model());
@@ -187,16 +188,16 @@ public final class Roster {
         return MAPPER.writeValueAsString(texts);
     }
 
-    private static Optional<Agent> one(PreparedStatement read) throws SQLException {
+    private static Optional<RosterEntry> one(PreparedStatement read) throws SQLException {
         try (ResultSet row = read.executeQuery()) {
             return row.next() ? Optional.of(agent(row)) : Optional.empty();
         }
     }
 
-    private static Agent agent(ResultSet row) throws SQLException {
+    private static RosterEntry agent(ResultSet row) throws SQLException {
         JsonNode turns = MAPPER.readTree(row.getString("limits")).path("max_turns");
         @Nullable Integer maxTurns = turns.isInt() ? turns.asInt() : null;
-        return new Agent(row.getInt("id"), row.getString("slug"), row.getString("name"),
+        return new RosterEntry(row.getInt("id"), row.getString("slug"), row.getString("name"),
                 row.getString("description"), row.getString("model"), row.getString("instructions"),
                 texts(row.getString("tools")), texts(row.getString("capabilities")), maxTurns,
                 row.getString("created_by"), row.getObject("created_at", OffsetDateTime.class).toInstant(),

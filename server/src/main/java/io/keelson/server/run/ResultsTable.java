@@ -11,7 +11,7 @@ import static io.keelson.server.run.sql.Column.word;
 
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunView;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.BinaryParameter;
@@ -93,7 +93,7 @@ final class ResultsTable {
         }
     }
 
-    private static Escalation escalation(RunView view) {
+    private static EscalationPolicy escalation(RunView view) {
         return view.run().policy().failures().escalation();
     }
 }

@@ -25,7 +25,7 @@ final class Decisions {
             "the schedule was paused before the run was made");
 
     private final Connection c;
-    private final Schedule schedule;
+    private final ScheduleRow schedule;
     private final ScheduledTimes scheduledTimes;
     private final RunSubmitter runs;
     private final Instant now;
@@ -33,7 +33,7 @@ final class Decisions {
     private boolean queued;
     private int made;
 
-    Decisions(Connection c, Schedule schedule, ScheduledTimes scheduledTimes, RunSubmitter runs, Instant now) {
+    Decisions(Connection c, ScheduleRow schedule, ScheduledTimes scheduledTimes, RunSubmitter runs, Instant now) {
         this.c = c;
         this.schedule = schedule;
         this.scheduledTimes = scheduledTimes;
@@ -42,16 +42,16 @@ final class Decisions {
     }
 
     /** Acts on what is due, and says when to look again. */
-    void take(Schedules schedules) throws SQLException, InterruptedException {
-        List<ScheduledTime> open = scheduledTimes.open(c, schedule.id(), now, MOST_AT_ONCE);
+    void take(ScheduleStore schedules) throws SQLException, InterruptedException {
+        List<ScheduledTimeRow> open = scheduledTimes.open(c, schedule.id(), now, MOST_AT_ONCE);
         if (!open.isEmpty() && minds()) {
             busy.addAll(scheduledTimes.atWork(c, schedule.id()));
             Set<UUID> ended = runs.ended(c, busy);
             scheduledTimes.ended(c, schedule.id(), ended);
             busy.removeAll(ended);
         }
-        for (ScheduledTime time : open) {
-            if (time.kind() == ScheduledTime.Kind.CRON) {
+        for (ScheduledTimeRow time : open) {
+            if (time.kind() == ScheduledTimeRow.Kind.CRON) {
                 byPolicy(time);
             } else {
                 make(time);
@@ -71,7 +71,7 @@ final class Decisions {
         return schedule.spec().overlap() != Overlap.ALLOW;
     }
 
-    private void byPolicy(ScheduledTime time) throws SQLException, InterruptedException {
+    private void byPolicy(ScheduledTimeRow time) throws SQLException, InterruptedException {
         if (schedule.paused()) {
             paused(time);
             return;
@@ -96,7 +96,7 @@ final class Decisions {
                     skip(time);
                 } else {
                     queued = true;
-                    scheduledTimes.change(c, time, ScheduledTime.State.QUEUED, false, null, null);
+                    scheduledTimes.change(c, time, ScheduledTimeRow.State.QUEUED, false, null, null);
                 }
             }
             case CANCEL_RUNNING -> {
@@ -111,26 +111,27 @@ final class Decisions {
     }
 
     /** A run that was made before is noted. */
-    private void paused(ScheduledTime time) throws SQLException, InterruptedException {
+    private void paused(ScheduledTimeRow time) throws SQLException, InterruptedException {
         if (runs.made(time)) {
             make(time);
         } else {
-            scheduledTimes.change(c, time, ScheduledTime.State.SKIPPED, false, PAUSED, now);
+            scheduledTimes.change(c, time, ScheduledTimeRow.State.SKIPPED, false, PAUSED, now);
         }
     }
 
-    private void skip(ScheduledTime time) throws SQLException {
-        scheduledTimes.change(c, time, ScheduledTime.State.SKIPPED, false, null, now);
+    private void skip(ScheduledTimeRow time) throws SQLException {
+        scheduledTimes.change(c, time, ScheduledTimeRow.State.SKIPPED, false, null, now);
     }
 
-    private void make(ScheduledTime time) throws SQLException, InterruptedException {
+    private void make(ScheduledTimeRow time) throws SQLException, InterruptedException {
         RunSubmitter.Outcome outcome = runs.make(schedule, time);
         boolean done = outcome instanceof RunSubmitter.Outcome.Submitted;
-        scheduledTimes.change(c, time, done ? ScheduledTime.State.MADE : ScheduledTime.State.FAILED, done && minds(),
+        scheduledTimes.change(c, time, done ? ScheduledTimeRow.State.MADE : ScheduledTimeRow.State.FAILED,
+                done && minds(),
                 outcome, now);
         if (done) {
             busy.add(time.runId());
-            made += time.kind() == ScheduledTime.Kind.CRON ? 1 : 0;
+            made += time.kind() == ScheduledTimeRow.Kind.CRON ? 1 : 0;
         }
     }
 }

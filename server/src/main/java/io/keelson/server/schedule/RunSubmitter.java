@@ -20,10 +20,10 @@ public interface RunSubmitter {
     }
 
     /** Creates and starts the run of a scheduled time; an existing run is left unchanged. */
-    Outcome make(Schedule schedule, ScheduledTime time) throws InterruptedException;
+    Outcome make(ScheduleRow schedule, ScheduledTimeRow time) throws InterruptedException;
 
     /** Whether the run of a tick was made, though it may be deleted by now. */
-    boolean made(ScheduledTime time);
+    boolean made(ScheduledTimeRow time);
 
     /** Cancels an open run; an ended run stays unchanged. */
     void cancel(UUID run, String reason) throws InterruptedException;

@@ -29,7 +29,7 @@ public final class ScheduleRunner implements AutoCloseable {
     private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(5);
 
     private final Database database;
-    private final Schedules schedules;
+    private final ScheduleStore schedules;
     private final ScheduledTimes scheduledTimes;
     private final RunSubmitter runs;
     private final AtomicBoolean asked = new AtomicBoolean();
@@ -37,7 +37,8 @@ public final class ScheduleRunner implements AutoCloseable {
             new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("schedules").factory(),
             new ThreadPoolExecutor.DiscardPolicy());
 
-    public ScheduleRunner(Database database, Schedules schedules, ScheduledTimes scheduledTimes, RunSubmitter runs) {
+    public ScheduleRunner(Database database, ScheduleStore schedules, ScheduledTimes scheduledTimes,
+            RunSubmitter runs) {
         this.database = database;
         this.schedules = schedules;
         this.scheduledTimes = scheduledTimes;
@@ -73,24 +74,25 @@ public final class ScheduleRunner implements AutoCloseable {
 
     /** Notes the times that have come. */
     private List<UUID> plan(Connection c) throws SQLException {
-        List<Schedule> waking = schedules.waking(c, MOST_AT_ONCE);
+        List<ScheduleRow> waking = schedules.waking(c, MOST_AT_ONCE);
         Instant now = schedules.now(c);
-        for (Schedule schedule : waking) {
+        for (ScheduleRow schedule : waking) {
             Instant planned = schedule.nextRunAt();
             if (planned != null && !planned.isAfter(now)) {
                 DueTimes due = DueTimes.of(schedule.spec().rule(), planned, now);
                 for (Instant time : due.times()) {
-                    scheduledTimes.add(c, schedule, time, ScheduledTime.Kind.CRON, time.plus(jitter(schedule, time)));
+                    scheduledTimes.add(c, schedule, time, ScheduledTimeRow.Kind.CRON,
+                            time.plus(jitter(schedule, time)));
                 }
                 schedules.planned(c, schedule.id(), due.next(), due.missed(), now);
                 scheduledTimes.forget(c, schedule.id(), now);
             }
         }
-        return waking.stream().map(Schedule::id).toList();
+        return waking.stream().map(ScheduleRow::id).toList();
     }
 
     /** Deterministic: the same on all servers. */
-    private static Duration jitter(Schedule schedule, Instant time) {
+    private static Duration jitter(ScheduleRow schedule, Instant time) {
         long seed = schedule.id().getLeastSignificantBits() * 31 + time.getEpochSecond();
         long mixed = (seed ^ seed >>> 30) * 0xbf58476d1ce4e5b9L;
         return Duration.ofMillis(Math.floorMod(mixed ^ mixed >>> 27, schedule.spec().jitter().toMillis() + 1));
@@ -110,7 +112,7 @@ public final class ScheduleRunner implements AutoCloseable {
     }
 
     private @Nullable InterruptedException take(Connection c, UUID id) throws SQLException {
-        Schedule schedule = schedules.mine(c, id).orElse(null);
+        ScheduleRow schedule = schedules.mine(c, id).orElse(null);
         if (schedule != null) {
             try {
                 new Decisions(c, schedule, scheduledTimes, runs, schedules.now(c)).take(schedules);
@@ -126,13 +128,13 @@ public final class ScheduleRunner implements AutoCloseable {
      * Requests a run now, regardless of the schedule's policies; {@link #take} creates it. Empty if the schedule
      * no longer exists.
      */
-    public Optional<ScheduledTime> trigger(Connection c, Schedule schedule) throws SQLException {
+    public Optional<ScheduledTimeRow> trigger(Connection c, ScheduleRow schedule) throws SQLException {
         Instant now = schedules.now(c).truncatedTo(ChronoUnit.MICROS);
         if (!schedules.wake(c, schedule.id(), now)) {
             return Optional.empty();
         }
-        scheduledTimes.add(c, schedule, now, ScheduledTime.Kind.MANUAL, now);
-        return Optional.of(scheduledTimes.one(c, schedule.id(), now, ScheduledTime.Kind.MANUAL));
+        scheduledTimes.add(c, schedule, now, ScheduledTimeRow.Kind.MANUAL, now);
+        return Optional.of(scheduledTimes.one(c, schedule.id(), now, ScheduledTimeRow.Kind.MANUAL));
     }
 
     /**
@@ -141,13 +143,13 @@ public final class ScheduleRunner implements AutoCloseable {
      *
      * @return false where the schedule is no longer there
      */
-    public boolean backfill(Connection c, Schedule schedule, List<Instant> times) throws SQLException {
+    public boolean backfill(Connection c, ScheduleRow schedule, List<Instant> times) throws SQLException {
         Instant now = schedules.now(c);
         if (!schedules.wake(c, schedule.id(), now)) {
             return false;
         }
         for (Instant time : times) {
-            scheduledTimes.add(c, schedule, time, ScheduledTime.Kind.BACKFILL, now);
+            scheduledTimes.add(c, schedule, time, ScheduledTimeRow.Kind.BACKFILL, now);
         }
         return true;
     }

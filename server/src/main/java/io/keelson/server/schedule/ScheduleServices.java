@@ -1,4 +1,4 @@
 package io.keelson.server.schedule;
 
 /** The services of this package that the API uses. */
-public record ScheduleServices(Schedules schedules, ScheduledTimes scheduledTimes, ScheduleRunner scheduleRunner) {}
+public record ScheduleServices(ScheduleStore schedules, ScheduledTimes scheduledTimes, ScheduleRunner scheduleRunner) {}

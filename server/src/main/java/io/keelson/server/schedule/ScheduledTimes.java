@@ -72,24 +72,24 @@ public final class ScheduledTimes {
     }
 
     /** Records a due time once; an existing time of that kind stays unchanged. */
-    void add(Connection c, Schedule schedule, Instant time, ScheduledTime.Kind kind, Instant fireAt)
+    void add(Connection c, ScheduleRow schedule, Instant time, ScheduledTimeRow.Kind kind, Instant fireAt)
             throws SQLException {
         try (PreparedStatement s = c.prepareStatement(INSERT)) {
             s.setObject(1, schedule.id());
-            Schedules.time(s, 2, time);
+            ScheduleStore.time(s, 2, time);
             s.setString(3, kind.wire());
             s.setObject(4, schedule.workspaceId());
             s.setObject(5, ids.next());
-            Schedules.time(s, 6, fireAt);
+            ScheduleStore.time(s, 6, fireAt);
             s.executeUpdate();
         }
     }
 
     /** Those that want to be acted upon, in order. */
-    List<ScheduledTime> open(Connection c, UUID schedule, Instant now, int limit) throws SQLException {
+    List<ScheduledTimeRow> open(Connection c, UUID schedule, Instant now, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(OPEN)) {
             s.setObject(1, schedule);
-            Schedules.time(s, 2, now);
+            ScheduleStore.time(s, 2, now);
             s.setInt(3, limit);
             return all(s);
         }
@@ -99,7 +99,7 @@ public final class ScheduledTimes {
     @Nullable Instant next(Connection c, UUID schedule, Instant now) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(NEXT)) {
             s.setObject(1, schedule);
-            Schedules.time(s, 2, now);
+            ScheduleStore.time(s, 2, now);
             try (ResultSet row = s.executeQuery()) {
                 row.next();
                 return Rows.optionalTime(row, "next");
@@ -113,7 +113,7 @@ public final class ScheduledTimes {
      * @param atWork whether others have to mind its run
      * @param now null while it stays open
      */
-    void change(Connection c, ScheduledTime time, ScheduledTime.State state, boolean atWork,
+    void change(Connection c, ScheduledTimeRow time, ScheduledTimeRow.State state, boolean atWork,
             RunSubmitter.@Nullable Outcome outcome,
             @Nullable Instant now) throws SQLException {
         RunSubmitter.Outcome.Refused refused = outcome instanceof RunSubmitter.Outcome.Refused r ? r : null;
@@ -122,9 +122,9 @@ public final class ScheduledTimes {
             s.setBoolean(2, atWork);
             s.setString(3, refused == null ? null : refused.code());
             s.setString(4, refused == null ? null : refused.message());
-            Schedules.time(s, 5, now);
+            ScheduleStore.time(s, 5, now);
             s.setObject(6, time.scheduleId());
-            Schedules.time(s, 7, time.scheduledFor());
+            ScheduleStore.time(s, 7, time.scheduledFor());
             s.setString(8, time.kind().wire());
             s.executeUpdate();
         }
@@ -156,52 +156,52 @@ public final class ScheduledTimes {
     void forget(Connection c, UUID schedule, Instant now) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(FORGET)) {
             s.setObject(1, schedule);
-            Schedules.time(s, 2, now.minus(KEPT));
-            Schedules.time(s, 3, now.minus(KEPT));
+            ScheduleStore.time(s, 2, now.minus(KEPT));
+            ScheduleStore.time(s, 3, now.minus(KEPT));
             s.executeUpdate();
         }
     }
 
     /** The position of the next page. */
-    public record Place(Instant scheduledFor, ScheduledTime.Kind kind) {}
+    public record Place(Instant scheduledFor, ScheduledTimeRow.Kind kind) {}
 
     /**
      * Newest first.
      *
      * @param after the position after which the page starts; null for the first
      */
-    public List<ScheduledTime> list(Connection c, UUID workspace, UUID schedule, @Nullable Place after, int limit)
+    public List<ScheduledTimeRow> list(Connection c, UUID workspace, UUID schedule, @Nullable Place after, int limit)
             throws SQLException {
         try (PreparedStatement s = c.prepareStatement(LIST)) {
             s.setObject(1, workspace);
             s.setObject(2, schedule);
-            Schedules.time(s, 3, after == null ? null : after.scheduledFor());
-            Schedules.time(s, 4, after == null ? null : after.scheduledFor());
+            ScheduleStore.time(s, 3, after == null ? null : after.scheduledFor());
+            ScheduleStore.time(s, 4, after == null ? null : after.scheduledFor());
             s.setString(5, after == null ? null : after.kind().wire());
             s.setInt(6, limit);
             return all(s);
         }
     }
 
-    ScheduledTime one(Connection c, UUID schedule, Instant time, ScheduledTime.Kind kind) throws SQLException {
+    ScheduledTimeRow one(Connection c, UUID schedule, Instant time, ScheduledTimeRow.Kind kind) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(ONE)) {
             s.setObject(1, schedule);
-            Schedules.time(s, 2, time);
+            ScheduleStore.time(s, 2, time);
             s.setString(3, kind.wire());
             return all(s).getFirst();
         }
     }
 
-    private static List<ScheduledTime> all(PreparedStatement statement) throws SQLException {
-        List<ScheduledTime> found = new ArrayList<>();
+    private static List<ScheduledTimeRow> all(PreparedStatement statement) throws SQLException {
+        List<ScheduledTimeRow> found = new ArrayList<>();
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                found.add(new ScheduledTime(row.getObject("schedule_id", UUID.class),
+                found.add(new ScheduledTimeRow(row.getObject("schedule_id", UUID.class),
                         row.getObject("scheduled_for", OffsetDateTime.class).toInstant(),
-                        ScheduledTime.Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT)),
+                        ScheduledTimeRow.Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT)),
                         row.getObject("run_id", UUID.class),
                         row.getObject("fire_at", OffsetDateTime.class).toInstant(),
-                        ScheduledTime.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
+                        ScheduledTimeRow.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
                         row.getString("error_code"), row.getString("error_message"),
                         Rows.optionalTime(row, "decided_at")));
             }

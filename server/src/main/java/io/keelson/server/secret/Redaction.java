@@ -26,7 +26,7 @@ public final class Redaction {
     public static final String REDACTED = "[secret]";
 
     /** Shorter pieces of Base64, lines, and words in lower case would stand in texts by chance. */
-    private static final int MIN_PIECE = Secrets.MIN_LENGTH * 2;
+    private static final int MIN_PIECE = SecretStore.MIN_LENGTH * 2;
 
     public static final Redaction NONE = new Redaction(List.of());
 

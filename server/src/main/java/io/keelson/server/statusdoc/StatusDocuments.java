@@ -40,7 +40,7 @@ public final class StatusDocuments implements AutoCloseable {
 
     private final Database database;
     private final DocumentStore store;
-    private final RunDocuments documents;
+    private final StatusDocumentWriter documents;
     private final FeedWatermark marks = new FeedWatermark();
     private final WriterLease writerLease = new WriterLease(UUID.randomUUID());
     /** Runs whose documents could not be written, each with its workspace. */
@@ -53,7 +53,7 @@ public final class StatusDocuments implements AutoCloseable {
     public StatusDocuments(Database database, DocumentStore store) {
         this.database = database;
         this.store = store;
-        this.documents = new RunDocuments(database, store);
+        this.documents = new StatusDocumentWriter(database, store);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 

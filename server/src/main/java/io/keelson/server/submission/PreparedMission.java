@@ -1,6 +1,6 @@
 package io.keelson.server.submission;
 
-import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.CheckedMission;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -9,4 +9,4 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param origin the recipe and version it was made from; null for none
  */
-public record PreparedMission(Mission mission, @Nullable ObjectNode origin) {}
+public record PreparedMission(CheckedMission mission, @Nullable ObjectNode origin) {}

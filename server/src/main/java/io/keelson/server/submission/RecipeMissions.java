@@ -1,13 +1,13 @@
 package io.keelson.server.submission;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.db.Database;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
-import io.keelson.server.recipe.Recipe;
-import io.keelson.server.recipe.Recipes;
+import io.keelson.server.recipe.RecipeRow;
+import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.schedule.ScheduleSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,25 +32,25 @@ public final class RecipeMissions {
             Pattern.compile("(?:rec_)?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})");
 
     private final Database database;
-    private final Recipes recipes;
+    private final RecipeStore recipes;
     private final Function<UUID, MissionReader> missions;
 
     /** @param missions the reader of a workspace, which knows the tools of its workers */
-    public RecipeMissions(Database database, Recipes recipes, Function<UUID, MissionReader> missions) {
+    public RecipeMissions(Database database, RecipeStore recipes, Function<UUID, MissionReader> missions) {
         this.database = database;
         this.recipes = recipes;
         this.missions = missions;
     }
 
-    public Optional<Recipe> find(UUID workspace, String idOrName) {
+    public Optional<RecipeRow> find(UUID workspace, String idOrName) {
         Matcher id = ID.matcher(idOrName);
         return database.withConnection(c -> id.matches() ? recipes.find(c, workspace, UUID.fromString(id.group(1)))
                 : recipes.byName(c, workspace, idOrName));
     }
 
     /** The problem of a document that names a recipe that the workspace does not have. */
-    public static Problem unknownRecipe(String named) {
-        return new Problem("UNKNOWN_REFERENCE", "/recipe",
+    public static PlanProblem unknownRecipe(String named) {
+        return new PlanProblem("UNKNOWN_REFERENCE", "/recipe",
                 "the workspace has no recipe '" + Excerpt.piece(named) + "'");
     }
 
@@ -61,19 +61,19 @@ public final class RecipeMissions {
      */
     public ReadResult<PreparedMission> read(UUID workspace, JsonNode document) {
         if (!document.path("recipe").isString()) {
-            Optional<Recipe> template = template(workspace, document);
+            Optional<RecipeRow> template = template(workspace, document);
             return template.isPresent() ? ofTemplate(template.get(), (ObjectNode) document)
                     : prepared(withoutTemplate(document, missions.apply(workspace).read(document)), null);
         }
         String named = document.path("recipe").stringValue();
-        Optional<Recipe> recipe = find(workspace, named);
+        Optional<RecipeRow> recipe = find(workspace, named);
         return recipe.isEmpty() ? new ReadResult.Invalid<>(List.of(unknownRecipe(named)))
                 : ofRecipe(recipe.get(), recipe.get().version(), recipe.get().mission(), (ObjectNode) document,
                         "/input");
     }
 
     /** The recipe for goals of the kind that the document names, where it has neither a plan nor a planner. */
-    private Optional<Recipe> template(UUID workspace, JsonNode document) {
+    private Optional<RecipeRow> template(UUID workspace, JsonNode document) {
         return asksForTemplate(document)
                 ? database.withConnection(c -> recipes.ofKind(c, workspace, document.get("kind").stringValue()))
                 : Optional.empty();
@@ -86,19 +86,20 @@ public final class RecipeMissions {
     }
 
     /** Inputs of a goal are mostly those of the template that its kind names, and that the workspace does not have. */
-    private static ReadResult<Mission> withoutTemplate(JsonNode document, ReadResult<Mission> result) {
-        if (!(result instanceof ReadResult.Invalid<Mission>(List<Problem> problems)) || !asksForTemplate(document)) {
+    private static ReadResult<CheckedMission> withoutTemplate(JsonNode document, ReadResult<CheckedMission> result) {
+        if (!(result instanceof ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems))
+                || !asksForTemplate(document)) {
             return result;
         }
         return new ReadResult.Invalid<>(problems.stream().map(each -> !each.code().equals("INPUT_UNKNOWN") ? each
-                : new Problem(each.code(), each.pointer(),
+                : new PlanProblem(each.code(), each.pointer(),
                         each.message() + "; the workspace has no recipe of the kind '"
                                 + Excerpt.piece(document.get("kind").stringValue()) + "'"))
                 .toList());
     }
 
     /** A template's plan needs approval, unless the request's autonomy level says otherwise. */
-    private ReadResult<PreparedMission> ofTemplate(Recipe recipe, ObjectNode request) {
+    private ReadResult<PreparedMission> ofTemplate(RecipeRow recipe, ObjectNode request) {
         ObjectNode mission = recipe.mission().deepCopy();
         mission.remove("name");
         JsonNode config =
@@ -127,12 +128,12 @@ public final class RecipeMissions {
      * @param request members of a mission that are particular to the run; not changed
      * @param input the pointer at which the request has the values of inputs
      */
-    public ReadResult<PreparedMission> ofRecipe(Recipe recipe, int version, ObjectNode mission, ObjectNode request,
+    public ReadResult<PreparedMission> ofRecipe(RecipeRow recipe, int version, ObjectNode mission, ObjectNode request,
             String input) {
-        List<Problem> problems = new ArrayList<>();
+        List<PlanProblem> problems = new ArrayList<>();
         ObjectNode document = merged(mission, request, problems);
-        ReadResult<Mission> result = missions.apply(recipe.workspaceId()).read(document);
-        if (result instanceof ReadResult.Invalid<Mission>(List<Problem> found)) {
+        ReadResult<CheckedMission> result = missions.apply(recipe.workspaceId()).read(document);
+        if (result instanceof ReadResult.Invalid<CheckedMission>(List<PlanProblem> found)) {
             found.forEach(each -> problems.add(placed(each, recipe, version, request, input)));
         }
         return problems.isEmpty() ? prepared(result, JsonNodeFactory.instance.objectNode()
@@ -150,35 +151,35 @@ public final class RecipeMissions {
         run.set("input", spec.inputs());
         UUID recipe = spec.recipe();
         if (recipe != null) {
-            Optional<Recipe> found = database.withConnection(c -> recipes.find(c, workspace, recipe));
+            Optional<RecipeRow> found = database.withConnection(c -> recipes.find(c, workspace, recipe));
             return found.isEmpty()
                     ? new ReadResult.Invalid<>(
-                            List.of(new Problem("RECIPE_NOT_FOUND", "/recipe", "no recipe " + recipe)))
+                            List.of(new PlanProblem("RECIPE_NOT_FOUND", "/recipe", "no recipe " + recipe)))
                     : ofRecipe(found.get(), found.get().version(), found.get().mission(), run, "/inputs");
         }
         ObjectNode mission = Objects.requireNonNull(spec.mission());
         MissionReader reader = missions.apply(workspace);
-        ReadResult<Mission> kept = reader.readRecipe(mission);
-        ReadResult<Mission> result =
-                kept instanceof ReadResult.Invalid<Mission> ? kept : reader.read(mission.deepCopy().setAll(run));
-        return result instanceof ReadResult.Invalid<Mission>(List<Problem> problems)
+        ReadResult<CheckedMission> kept = reader.readRecipe(mission);
+        ReadResult<CheckedMission> result =
+                kept instanceof ReadResult.Invalid<CheckedMission> ? kept : reader.read(mission.deepCopy().setAll(run));
+        return result instanceof ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems)
                 ? new ReadResult.Invalid<>(problems.stream().map(RecipeMissions::inSchedule).toList())
                 : prepared(result, null);
     }
 
-    private static Problem inSchedule(Problem problem) {
+    private static PlanProblem inSchedule(PlanProblem problem) {
         String pointer = problem.pointer();
-        return new Problem(problem.code(), pointer.startsWith("/input/")
+        return new PlanProblem(problem.code(), pointer.startsWith("/input/")
                 ? "/inputs" + pointer.substring("/input".length())
                 : "/mission" + pointer, problem.message());
     }
 
-    private static ObjectNode merged(ObjectNode mission, ObjectNode request, List<Problem> problems) {
+    private static ObjectNode merged(ObjectNode mission, ObjectNode request, List<PlanProblem> problems) {
         ObjectNode document = mission.deepCopy();
         request.properties().forEach(member -> {
             String key = member.getKey();
             if (RECIPE_MEMBERS.contains(key)) {
-                problems.add(new Problem("INVALID_VALUE", "/" + key, "this is the recipe's: change the recipe"));
+                problems.add(new PlanProblem("INVALID_VALUE", "/" + key, "this is the recipe's: change the recipe"));
             } else if (key.equals("config") && member.getValue().isObject() && document.path(key).isObject()) {
                 ((ObjectNode) document.get(key)).setAll((ObjectNode) member.getValue());
             } else if (!key.equals("recipe")) {
@@ -193,24 +194,26 @@ public final class RecipeMissions {
         return document;
     }
 
-    private static Problem placed(Problem problem, Recipe recipe, int version, ObjectNode request,
+    private static PlanProblem placed(PlanProblem problem, RecipeRow recipe, int version, ObjectNode request,
             String input) {
         String[] path = problem.pointer().split("/", 4);
         if (path.length > 1 && path[1].equals("input")) {
-            return new Problem(problem.code(), input + problem.pointer().substring("/input".length()),
+            return new PlanProblem(problem.code(), input + problem.pointer().substring("/input".length()),
                     problem.message());
         }
         boolean asked = path.length < 2 || request.has(path[1])
                 && (!path[1].equals("config") || path.length < 3 || request.path("config").has(path[2]));
         return asked ? problem
-                : new Problem(problem.code(), "/recipe", "version " + version + " of recipe '"
+                : new PlanProblem(problem.code(), "/recipe", "version " + version + " of recipe '"
                         + Excerpt.piece(recipe.name()) + "' at " + problem.pointer() + ": " + problem.message());
     }
 
-    private static ReadResult<PreparedMission> prepared(ReadResult<Mission> result, @Nullable ObjectNode origin) {
+    private static ReadResult<PreparedMission> prepared(ReadResult<CheckedMission> result,
+            @Nullable ObjectNode origin) {
         return switch (result) {
-            case ReadResult.Ok<Mission>(Mission mission) -> new ReadResult.Ok<>(new PreparedMission(mission, origin));
-            case ReadResult.Invalid<Mission>(List<Problem> problems) -> new ReadResult.Invalid<>(problems);
+            case ReadResult.Ok<CheckedMission>(CheckedMission mission) ->
+                new ReadResult.Ok<>(new PreparedMission(mission, origin));
+            case ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems) -> new ReadResult.Invalid<>(problems);
         };
     }
 }

@@ -3,16 +3,16 @@ package io.keelson.server.submission;
 import io.keelson.server.bulk.BulkRetryAdmission;
 import io.keelson.server.submission.SubmissionResult.LimitReached;
 import io.keelson.server.workspace.WorkspaceRow;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.util.UUID;
 
 /** Holds bulk retries to the limits that single retries have. */
 public final class RetryAdmission implements BulkRetryAdmission {
 
-    private final Workspaces workspaces;
+    private final WorkspaceStore workspaces;
     private final AdmissionControl admission;
 
-    public RetryAdmission(Workspaces workspaces, AdmissionControl admission) {
+    public RetryAdmission(WorkspaceStore workspaces, AdmissionControl admission) {
         this.workspaces = workspaces;
         this.admission = admission;
     }

@@ -1,6 +1,6 @@
 package io.keelson.server.submission;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -10,10 +10,10 @@ import io.keelson.server.plan.ReadResult;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.sql.JsonRows;
 import io.keelson.server.schedule.RunSubmitter;
-import io.keelson.server.schedule.Schedule;
-import io.keelson.server.schedule.ScheduledTime;
+import io.keelson.server.schedule.ScheduleRow;
+import io.keelson.server.schedule.ScheduledTimeRow;
 import io.keelson.server.workspace.WorkspaceRow;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -30,11 +30,12 @@ public final class ScheduledRuns implements RunSubmitter {
     private final RunSubmission submission;
     private final RecipeMissions missions;
     private final Commands commands;
-    private final Workspaces workspaces;
+    private final WorkspaceStore workspaces;
     private final Database database;
     private final RunReader reader;
 
-    public ScheduledRuns(RunSubmission submission, RecipeMissions missions, Commands commands, Workspaces workspaces,
+    public ScheduledRuns(RunSubmission submission, RecipeMissions missions, Commands commands,
+            WorkspaceStore workspaces,
             Database database, RunReader reader) {
         this.submission = submission;
         this.missions = missions;
@@ -45,7 +46,7 @@ public final class ScheduledRuns implements RunSubmitter {
     }
 
     @Override
-    public Outcome make(Schedule schedule, ScheduledTime time) throws InterruptedException {
+    public Outcome make(ScheduleRow schedule, ScheduledTimeRow time) throws InterruptedException {
         if (made(time)) {
             return new Outcome.Submitted();
         }
@@ -54,14 +55,14 @@ public final class ScheduledRuns implements RunSubmitter {
             return new Outcome.Refused("WORKSPACE_CLOSED", "the workspace is closed");
         }
         return switch (missions.ofSchedule(schedule.workspaceId(), schedule.spec(), trigger(time))) {
-            case ReadResult.Invalid<PreparedMission>(List<Problem> problems) -> refused(problems);
+            case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) -> refused(problems);
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> outcome(time,
                     submission.submit(new RunSubmission.Request(create(schedule, time, prepared),
                             prepared.mission().externalIdPolicy(), workspace.limits(), null, false)));
         };
     }
 
-    private static Outcome outcome(ScheduledTime time, SubmissionResult result) {
+    private static Outcome outcome(ScheduledTimeRow time, SubmissionResult result) {
         return switch (result) {
             case SubmissionResult.Submitted _ -> new Outcome.Submitted();
             case SubmissionResult.Existing(UUID run) when run.equals(time.runId()) -> new Outcome.Submitted();
@@ -78,13 +79,13 @@ public final class ScheduledRuns implements RunSubmitter {
         return new Outcome.Refused("EXTERNAL_ID_TAKEN", "the external id belongs to run " + run);
     }
 
-    private static Outcome refused(List<Problem> problems) {
-        Problem first = problems.getFirst();
+    private static Outcome refused(List<PlanProblem> problems) {
+        PlanProblem first = problems.getFirst();
         return new Outcome.Refused(first.code(), problems.size() == 1 ? first.message()
                 : problems.size() + " problems, the first: " + first.message());
     }
 
-    private static String trigger(ScheduledTime time) {
+    private static String trigger(ScheduledTimeRow time) {
         return switch (time.kind()) {
             case CRON -> "cron";
             case MANUAL -> "manual";
@@ -92,7 +93,7 @@ public final class ScheduledRuns implements RunSubmitter {
         };
     }
 
-    private static Command.Create create(Schedule schedule, ScheduledTime time, PreparedMission prepared) {
+    private static Command.Create create(ScheduleRow schedule, ScheduledTimeRow time, PreparedMission prepared) {
         ObjectNode origin = prepared.origin() == null ? JsonNodeFactory.instance.objectNode() : prepared.origin();
         origin.put("schedule_id", schedule.id().toString())
                 .put("scheduled_for", JsonRows.time(time.scheduledFor()));
@@ -101,7 +102,7 @@ public final class ScheduledRuns implements RunSubmitter {
     }
 
     @Override
-    public boolean made(ScheduledTime time) {
+    public boolean made(ScheduledTimeRow time) {
         return !database.withConnection(c -> reader.progress(c, Set.of(time.runId()))).isEmpty();
     }
 

@@ -1,7 +1,7 @@
 package io.keelson.server.submission;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
@@ -9,7 +9,7 @@ import io.keelson.server.engine.execute.ChildMissions;
 import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.plan.ReadResult;
-import io.keelson.server.recipe.Recipe;
+import io.keelson.server.recipe.RecipeRow;
 import io.keelson.server.run.read.ScopeReader.Starter;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -43,20 +43,20 @@ public final class StartedRuns implements ChildMissions {
                             starter.trace().given() == null ? null : tracing.ofRun(starter.trace())),
                     budget(input.path("budget_usd")), input.path("on_parent_close").asString("").equals("abandon"),
                     timeout(input.path("timeout_seconds")));
-            case ReadResult.Invalid<PreparedMission>(List<Problem> problems) -> new Evaluation.Broken(new StepError(
+            case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) -> new Evaluation.Broken(new StepError(
                     "CHILD_RUN_INVALID", ErrorClass.PERMANENT, problems.stream().map(StartedRuns::line)
                             .collect(Collectors.joining("; "))));
         };
     }
 
-    private static String line(Problem problem) {
+    private static String line(PlanProblem problem) {
         return SafeText.clean(problem.pointer()) + ": " + SafeText.clean(problem.message()) + " (" + problem.code()
                 + ")";
     }
 
     private ReadResult<PreparedMission> recipe(Starter starter, JsonNode input) {
         String named = input.get("recipe").stringValue();
-        Optional<Recipe> found = missions.find(starter.workspaceId(), named);
+        Optional<RecipeRow> found = missions.find(starter.workspaceId(), named);
         if (found.isEmpty()) {
             return new ReadResult.Invalid<>(List.of(RecipeMissions.unknownRecipe(named)));
         }

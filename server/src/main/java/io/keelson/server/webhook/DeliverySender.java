@@ -8,7 +8,7 @@ import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
 import io.keelson.server.outbound.OutboundRequest;
 import io.keelson.server.outbound.OutboundResponse;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
@@ -210,14 +210,14 @@ final class DeliverySender {
         private Head head(ResultSet row) throws SQLException {
             List<SigningSecret> secrets = new ArrayList<>();
             @Nullable String lost = null;
-            Secrets.Sealed present = Endpoints.sealed(row, "key_id", "sealed");
+            SecretStore.Sealed present = Endpoints.sealed(row, "key_id", "sealed");
             if (endpointSecrets.secrets().knows(present.keyId())) {
                 secrets.add(endpointSecrets.open(endpoint, present));
             } else {
                 lost = "its secret is sealed under the key " + present.keyId()
                         + ", which this server does not have; name that key in KEELSON_SECRET_KEYS_PREVIOUS or rotate the secret";
             }
-            Secrets.Sealed previous =
+            SecretStore.Sealed previous =
                     row.getBytes("previous") == null ? null : Endpoints.sealed(row, "previous_key_id", "previous");
             if (previous != null && endpointSecrets.secrets().knows(previous.keyId())) {
                 secrets.add(endpointSecrets.open(endpoint, previous));

@@ -1,21 +1,21 @@
 package io.keelson.server.webhook;
 
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import java.util.UUID;
 
 /** Encrypts endpoints' secrets for the database, bound to their endpoint. */
-record EndpointSecrets(Secrets secrets) {
+record EndpointSecrets(SecretStore secrets) {
 
-    Secrets.Sealed seal(UUID endpoint, SigningSecret secret) {
+    SecretStore.Sealed seal(UUID endpoint, SigningSecret secret) {
         return secrets.seal(secret.text(), context(endpoint));
     }
 
-    SigningSecret open(UUID endpoint, Secrets.Sealed sealed) {
+    SigningSecret open(UUID endpoint, SecretStore.Sealed sealed) {
         return new SigningSecret(secrets.open(sealed, context(endpoint)));
     }
 
     /** The same under the current key; unchanged where its own key is unknown. */
-    Secrets.Sealed reencrypted(UUID endpoint, Secrets.Sealed sealed) {
+    SecretStore.Sealed reencrypted(UUID endpoint, SecretStore.Sealed sealed) {
         return secrets.knows(sealed.keyId()) ? seal(endpoint, open(endpoint, sealed)) : sealed;
     }
 

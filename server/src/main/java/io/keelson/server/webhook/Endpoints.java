@@ -6,7 +6,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.run.read.FeedReader;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -85,7 +85,7 @@ public final class Endpoints {
     private final Database database;
     private final EndpointSecrets endpointSecrets;
 
-    public Endpoints(Database database, Secrets secrets) {
+    public Endpoints(Database database, SecretStore secrets) {
         this.database = database;
         this.endpointSecrets = new EndpointSecrets(secrets);
     }
@@ -121,7 +121,7 @@ public final class Endpoints {
         }
     }
 
-    private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Spec spec, Secrets.Sealed sealed,
+    private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Spec spec, SecretStore.Sealed sealed,
             long from) throws SQLException {
         boolean enabled = spec.enabled() == null || spec.enabled();
         try (PreparedStatement statement = c.prepareStatement(CREATE)) {
@@ -180,7 +180,7 @@ public final class Endpoints {
     /** Creates a new secret; for a day deliveries have signatures by both secrets. Empty for an unknown id. */
     public Optional<Endpoint.WithSecret> rotate(UUID workspace, UUID id, AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
-        Secrets.Sealed sealed = endpointSecrets.seal(id, secret);
+        SecretStore.Sealed sealed = endpointSecrets.seal(id, secret);
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(ROTATE)) {
                 statement.setString(1, sealed.keyId());
@@ -220,9 +220,9 @@ public final class Endpoints {
                 try (ResultSet row = foreign.executeQuery()) {
                     while (row.next()) {
                         UUID id = row.getObject("id", UUID.class);
-                        Secrets.Sealed now = endpointSecrets.reencrypted(id, sealed(row, "key_id", "sealed"));
+                        SecretStore.Sealed now = endpointSecrets.reencrypted(id, sealed(row, "key_id", "sealed"));
                         boolean previous = row.getBytes("previous") != null;
-                        Secrets.Sealed before =
+                        SecretStore.Sealed before =
                                 previous ? endpointSecrets.reencrypted(id, sealed(row, "previous_key_id", "previous"))
                                         : null;
                         update.setString(1, now.keyId());
@@ -237,8 +237,8 @@ public final class Endpoints {
         });
     }
 
-    static Secrets.Sealed sealed(ResultSet row, String keyId, String bytes) throws SQLException {
-        return new Secrets.Sealed(row.getString(keyId), row.getBytes(bytes));
+    static SecretStore.Sealed sealed(ResultSet row, String keyId, String bytes) throws SQLException {
+        return new SecretStore.Sealed(row.getString(keyId), row.getBytes(bytes));
     }
 
     EndpointSecrets seals() {

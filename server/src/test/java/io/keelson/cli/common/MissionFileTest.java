@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.cli.follow.ArtifactFiles;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -46,8 +46,9 @@ class MissionFileTest {
     @Test
     void problemsNameTheirLines() throws Exception {
         MissionFile mission = mission("name: x\nplan:\n  tasks:\n    - id: a\n      stepz: []\n");
-        CliException refusal = mission.invalid(List.of(new Problem("UNKNOWN_KEY", "/plan/tasks/0/stepz", "unknown"),
-                new Problem("REQUIRED", "/plan/tasks/0/steps/4", "missing"), new Problem("WHOLE", "", "all of it")));
+        CliException refusal = mission.invalid(List.of(new PlanProblem("UNKNOWN_KEY", "/plan/tasks/0/stepz", "unknown"),
+                new PlanProblem("REQUIRED", "/plan/tasks/0/steps/4", "missing"),
+                new PlanProblem("WHOLE", "", "all of it")));
         assertThat(refusal.problems()).extracting(problem -> refusal.line(problem.pointer()).orElse(0))
                 .containsExactly(5, 4, 0);
         assertThat(refusal.exitCode()).isEqualTo(ExitCode.USAGE);
@@ -57,7 +58,7 @@ class MissionFileTest {
     @CsvSource(delimiter = '|', value = {"a: [ | MALFORMED_YAML", "[1, 2] | WRONG_TYPE", "a: 1\\na: 2 | DUPLICATE_KEY"})
     void fileWithoutAMissionIsRefused(String text, String code) {
         CliException refusal = catchThrowableOfType(CliException.class, () -> mission(text.replace("\\n", "\n")));
-        assertThat(refusal.problems()).extracting(Problem::code).containsExactly(code);
+        assertThat(refusal.problems()).extracting(PlanProblem::code).containsExactly(code);
     }
 
     @ParameterizedTest

@@ -31,7 +31,7 @@ class ApiKeysTest {
 
     private final AtomicLong nanos = new AtomicLong();
     private final ApiKeyUsage uses = new ApiKeyUsage(database);
-    private final ApiKeys keys = new ApiKeys(database, uses, nanos::get);
+    private final ApiKeyLookup keys = new ApiKeyLookup(database, uses, nanos::get);
     private final KeyStore store = new KeyStore(database);
 
     @TempDir
@@ -220,7 +220,7 @@ class ApiKeysTest {
     }
 
     private void forget() {
-        nanos.addAndGet(ApiKeys.CACHE_TIME.toNanos());
+        nanos.addAndGet(ApiKeyLookup.CACHE_TIME.toNanos());
     }
 
     private static void sql(String statement) {

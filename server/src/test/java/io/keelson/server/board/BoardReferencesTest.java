@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** What the board and the reports refer to, which no foreign key holds: deleting it, and adding to it meanwhile. */
 class BoardReferencesTest {
     private final Database database = TestDatabase.create();
-    private final Board board = new Board(database);
+    private final BoardTasks board = new BoardTasks(database);
     private UUID workspace;
     private UUID other;
 
@@ -81,7 +81,7 @@ class BoardReferencesTest {
     @Test
     void noTaskIsAddedBelowOrInWhatIsNotThere() {
         long elsewhere = make(other, null);
-        Optional<BoardTask> made = database.inTransaction(c -> board.create(c, workspace, task(elsewhere)));
+        Optional<BoardTaskRow> made = database.inTransaction(c -> board.create(c, workspace, task(elsewhere)));
         assertThat(made).isEmpty();
         UUID nowhere = UUID.randomUUID();
         assertThatThrownBy(() -> make(nowhere, null)).hasMessageContaining("there is no workspace " + nowhere);
@@ -94,12 +94,12 @@ class BoardReferencesTest {
     }
 
     private long make(UUID in, Long parent) {
-        Optional<BoardTask> made = database.inTransaction(c -> board.create(c, in, task(parent)));
+        Optional<BoardTaskRow> made = database.inTransaction(c -> board.create(c, in, task(parent)));
         return made.orElseThrow().id();
     }
 
-    private static Board.New task(Long parent) {
-        return new Board.New("t", null, "inbox", "medium", null, parent, "[]", "me");
+    private static BoardTasks.New task(Long parent) {
+        return new BoardTasks.New("t", null, "inbox", "medium", null, parent, "[]", "me");
     }
 
     private void execute(String sql) {

@@ -11,7 +11,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.money.Booking;
-import io.keelson.server.money.Ledger;
+import io.keelson.server.money.LedgerBooking;
 import io.keelson.server.money.Money;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -69,7 +69,7 @@ class CutChargesTest {
 
     /** Until it is known to be booked. */
     private static void grant(Nodes nodes, int number) {
-        Ledger ledger = new Money(nodes.database, DbClock.DATABASE).ledger();
+        LedgerBooking ledger = new Money(nodes.database, DbClock.DATABASE).ledger();
         Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreExceptionsInstanceOf(SqlFailure.class)
                 .until(() -> ledger.grant(Nodes.WORKSPACE, new BigDecimal(2), null, "cut " + number, Nodes.WHO),
                         Booking.Done.class::isInstance);

@@ -19,14 +19,14 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.Format;
-import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.secret.SealingKey;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
@@ -51,7 +51,7 @@ public final class Nodes implements AutoCloseable {
     public final Database database;
     final Expressions expressions = new Expressions();
     final ToolCatalog catalog;
-    final Secrets secrets;
+    final SecretStore secrets;
     private final Path folder;
     private final List<Engine> engines = new ArrayList<>();
 
@@ -67,7 +67,7 @@ public final class Nodes implements AutoCloseable {
     private Nodes(Path folder, Database database, List<Tool> own) throws IOException {
         this.folder = folder;
         this.database = database;
-        this.secrets = new Secrets(database, SealingKey.fresh(), List.of());
+        this.secrets = new SecretStore(database, SealingKey.fresh(), List.of());
         List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
                 new OutboundClient(false), Clock.systemUTC()));
         tools.addAll(own);
@@ -119,7 +119,7 @@ public final class Nodes implements AutoCloseable {
                 this::timeout);
         var result = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
         assertThat(result).as(result.toString()).isInstanceOf(ReadResult.Ok.class);
-        Mission mission = ((ReadResult.Ok<Mission>) result).value();
+        CheckedMission mission = ((ReadResult.Ok<CheckedMission>) result).value();
         return mission.newRun(UuidCreator.getTimeOrderedEpoch(), WORKSPACE, "ann");
     }
 

@@ -27,23 +27,23 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.purge.WorkspacePurger;
-import io.keelson.server.recipe.Recipes;
+import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.read.Explainer;
-import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.retention.ArtifactRetention;
 import io.keelson.server.schedule.RunSubmitter;
-import io.keelson.server.schedule.Schedule;
+import io.keelson.server.schedule.ScheduleRow;
 import io.keelson.server.schedule.ScheduleRunner;
 import io.keelson.server.schedule.ScheduleServices;
-import io.keelson.server.schedule.ScheduledTime;
+import io.keelson.server.schedule.ScheduleStore;
+import io.keelson.server.schedule.ScheduledTimeRow;
 import io.keelson.server.schedule.ScheduledTimes;
-import io.keelson.server.schedule.Schedules;
 import io.keelson.server.secret.SealingKey;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
@@ -162,7 +162,7 @@ class OpenApiTest {
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
         Database database = api.database();
         StoredPlans plans = new StoredPlans(knowledge::timeout);
-        Secrets secrets = new Secrets(database, SealingKey.fresh(), List.of());
+        SecretStore secrets = new SecretStore(database, SealingKey.fresh(), List.of());
         try (Engine engine = new Engine(database,
                 Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools, expressions, secrets,
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)), artifacts,
@@ -171,10 +171,10 @@ class OpenApiTest {
                     AuthServices.of(database, new ApiKeyUsage(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)),
                             tool -> false),
-                    new Inbox(DbClock.DATABASE),
+                    new InboxReader(DbClock.DATABASE),
                     workspace -> new MissionReader(knowledge, knowledge::timeout),
                     SubmissionServices.of(
-                            new RecipeMissions(database, new Recipes(),
+                            new RecipeMissions(database, new RecipeStore(),
                                     workspace -> new MissionReader(knowledge, knowledge::timeout)),
                             database, new RunReader(), new Money(database, DbClock.DATABASE), engine),
                     tools, artifacts,
@@ -182,7 +182,7 @@ class OpenApiTest {
                     new Roster(database),
                     UUID::randomUUID,
                     secrets,
-                    new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
+                    new IdempotencyKeys(DbClock.DATABASE), new RecipeStore(), schedules(database),
                     bulk(database, engine), outside(database),
                     new WebhookServices(new Endpoints(database, secrets), new Deliveries(database)),
                     new WorkspacePurger(database, new RunReader(), engine), Computation.direct(), () -> true));
@@ -204,7 +204,7 @@ class OpenApiTest {
     }
 
     private static ScheduleServices schedules(Database database) {
-        Schedules schedules = new Schedules(DbClock.DATABASE);
+        ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
         ScheduledTimes scheduledTimes = new ScheduledTimes(UUID::randomUUID);
         return new ScheduleServices(schedules, scheduledTimes,
                 new ScheduleRunner(database, schedules, scheduledTimes, new NoRuns()));
@@ -213,12 +213,12 @@ class OpenApiTest {
     /** Nothing is made here. */
     private static final class NoRuns implements RunSubmitter {
         @Override
-        public Outcome make(Schedule schedule, ScheduledTime time) {
+        public Outcome make(ScheduleRow schedule, ScheduledTimeRow time) {
             return new Outcome.Refused("NONE", "none");
         }
 
         @Override
-        public boolean made(ScheduledTime time) {
+        public boolean made(ScheduledTimeRow time) {
             return false;
         }
 

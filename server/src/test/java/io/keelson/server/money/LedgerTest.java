@@ -3,7 +3,7 @@ package io.keelson.server.money;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keelson.core.money.Account;
+import io.keelson.core.money.LedgerAccount;
 import io.keelson.server.db.SqlFailure;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -50,8 +50,9 @@ class LedgerTest {
                 Books.WHO));
 
         assertThat(done.repeated()).isFalse();
-        LedgerEntry entry = done.entry();
-        assertThat(entry.says(Account.FUNDING, Account.AVAILABLE, new BigDecimal("12.345678"), "welcome")).isTrue();
+        LedgerRow entry = done.entry();
+        assertThat(entry.says(LedgerAccount.FUNDING, LedgerAccount.AVAILABLE, new BigDecimal("12.345678"), "welcome"))
+                .isTrue();
         assertThat(List.of(entry.type(), entry.key(), entry.actorType(), entry.actorId()))
                 .containsExactly("grant", "k", "human", "a key");
         assertThat(available()).isEqualTo("12.345678");
@@ -60,7 +61,7 @@ class LedgerTest {
 
     @Test
     void sameKeyIsBookedOnce() {
-        LedgerEntry first = done(books.grant(workspace, "5", "k")).entry();
+        LedgerRow first = done(books.grant(workspace, "5", "k")).entry();
 
         assertThat(books.grant(workspace, "5.000", "k")).isEqualTo(new Booking.Done(first, true));
         assertThat(books.grant(workspace, "6", "k")).isEqualTo(new Booking.KeyTaken(first));
@@ -76,7 +77,7 @@ class LedgerTest {
         done(books.grant(workspace, "5", "k"));
 
         assertThat(done(books.grant(other, "7", "k")).repeated()).isFalse();
-        assertThat(done(adjust(Account.AVAILABLE, Account.SPENT, "1", "k")).repeated()).isFalse();
+        assertThat(done(adjust(LedgerAccount.AVAILABLE, LedgerAccount.SPENT, "1", "k")).repeated()).isFalse();
         assertThat(books.money.balance(other).available()).isEqualByComparingTo("7");
     }
 
@@ -84,24 +85,24 @@ class LedgerTest {
     void aCorrectionMovesBetweenAccounts() {
         done(books.grant(workspace, "10", "g"));
 
-        done(adjust(Account.AVAILABLE, Account.SPENT, "3", "late"));
-        done(adjust(Account.SPENT, Account.AVAILABLE, "1", "kind"));
-        done(adjust(Account.AVAILABLE, Account.FUNDING, "2", "back"));
+        done(adjust(LedgerAccount.AVAILABLE, LedgerAccount.SPENT, "3", "late"));
+        done(adjust(LedgerAccount.SPENT, LedgerAccount.AVAILABLE, "1", "kind"));
+        done(adjust(LedgerAccount.AVAILABLE, LedgerAccount.FUNDING, "2", "back"));
 
         assertThat(books.money.balance(workspace))
-                .isEqualTo(new Balance(amount("6"), amount("0"), amount("2")));
-        assertThat(entries()).extracting(LedgerEntry::reason).containsExactly("because", "because", "because", null);
+                .isEqualTo(new WorkspaceBalance(amount("6"), amount("0"), amount("2")));
+        assertThat(entries()).extracting(LedgerRow::reason).containsExactly("because", "because", "because", null);
     }
 
     @Test
     void nothingGoesBelowZeroOrBeyondWhatAnAccountHolds() {
         done(books.grant(workspace, "2", "g"));
-        Balance before = books.money.balance(workspace);
+        WorkspaceBalance before = books.money.balance(workspace);
 
-        assertThat(adjust(Account.AVAILABLE, Account.FUNDING, "2.000001", "a"))
-                .isEqualTo(new Booking.Impossible(Account.AVAILABLE, before));
-        assertThat(adjust(Account.SPENT, Account.AVAILABLE, "1", "b"))
-                .isEqualTo(new Booking.Impossible(Account.SPENT, before));
+        assertThat(adjust(LedgerAccount.AVAILABLE, LedgerAccount.FUNDING, "2.000001", "a"))
+                .isEqualTo(new Booking.Impossible(LedgerAccount.AVAILABLE, before));
+        assertThat(adjust(LedgerAccount.SPENT, LedgerAccount.AVAILABLE, "1", "b"))
+                .isEqualTo(new Booking.Impossible(LedgerAccount.SPENT, before));
         books.execute("update credit_balances set available = 99999999999999.5 where workspace_id = '" + workspace
                 + "'");
         assertThat(books.grant(workspace, "0.6", "c")).isInstanceOf(Booking.Impossible.class);
@@ -110,7 +111,7 @@ class LedgerTest {
 
     @Test
     void correctionCannotTakeReservedCredits() {
-        assertThatThrownBy(() -> adjust(Account.RESERVED, Account.AVAILABLE, "1", "k"))
+        assertThatThrownBy(() -> adjust(LedgerAccount.RESERVED, LedgerAccount.AVAILABLE, "1", "k"))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -186,7 +187,7 @@ class LedgerTest {
                     switch (random.nextInt(3)) {
                         case 0 -> books.grant(workspace, "1.5", "shared " + random.nextInt(40));
                         case 1 -> books.grant(workspace, "0.25", own + " " + i);
-                        default -> adjust(Account.AVAILABLE, Account.SPENT, "2.125", own + " " + i);
+                        default -> adjust(LedgerAccount.AVAILABLE, LedgerAccount.SPENT, "2.125", own + " " + i);
                     }
                 }
                 return null;
@@ -201,7 +202,7 @@ class LedgerTest {
         BigDecimal granted = sum("grant");
         BigDecimal taken = sum("adjustment");
         assertThat(books.money.balance(workspace))
-                .isEqualTo(new Balance(granted.subtract(taken), amount("0"), taken));
+                .isEqualTo(new WorkspaceBalance(granted.subtract(taken), amount("0"), taken));
         assertThat(books.query("select idempotency_key from billing_ledger where workspace_id = '" + workspace
                 + "' and idempotency_key like 'shared %'")).doesNotHaveDuplicates().hasSizeBetween(20, 40);
         assertThat(taken).isPositive();
@@ -212,16 +213,16 @@ class LedgerTest {
                 + "' and transaction_type = '" + type + "'").getFirst());
     }
 
-    private Booking adjust(Account from, Account to, String amount, String key) {
+    private Booking adjust(LedgerAccount from, LedgerAccount to, String amount, String key) {
         return books.money.ledger().adjust(workspace, from, to, new BigDecimal(amount), "because", key, Books.WHO,
-                Ledger.NONE);
+                LedgerBooking.NONE);
     }
 
     private String available() {
         return books.money.balance(workspace).available().toPlainString();
     }
 
-    private List<LedgerEntry> entries() {
+    private List<LedgerRow> entries() {
         return books.money.entries().newestFirst(workspace, new LedgerReader.Filter(null, null, null), null, 10);
     }
 
@@ -231,6 +232,6 @@ class LedgerTest {
     }
 
     private static BigDecimal amount(String text) {
-        return new BigDecimal(text).setScale(Amounts.SCALE);
+        return new BigDecimal(text).setScale(CreditAmounts.SCALE);
     }
 }

@@ -2,7 +2,7 @@ package io.keelson.server.money;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.money.Account;
+import io.keelson.core.money.LedgerAccount;
 import io.keelson.server.money.Discrepancy.Kind;
 import java.math.BigDecimal;
 import java.util.Comparator;
@@ -174,8 +174,9 @@ class LedgerVerificationTest {
 
     @Test
     void aCorrectionIsNoPartOfAnAttempt() {
-        books.money.ledger().adjust(workspace, Account.SPENT, Account.AVAILABLE, BigDecimal.ONE, "kind", "a",
-                Books.WHO, Ledger.NONE);
+        books.money.ledger().adjust(workspace, LedgerAccount.SPENT, LedgerAccount.AVAILABLE, BigDecimal.ONE, "kind",
+                "a",
+                Books.WHO, LedgerBooking.NONE);
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }

@@ -30,14 +30,14 @@ class PriceTableTest {
 
     @Test
     void thereAreNonePricesAtFirst() {
-        assertThat(table.current()).isEqualTo(new PriceList(0, List.of()));
+        assertThat(table.current()).isEqualTo(new PriceListVersion(0, List.of()));
     }
 
     @Test
     void everyChangeIsAVersionAndOldOnesCanBeRead() {
         table.change(List.of(tool("search", "0.02"), model("large", "3")), "me", NO_WITNESS);
         table.change(List.of(model("large", "2.5")), "you", NO_WITNESS);
-        PriceList now = table.change(List.of(tool("search", null)), "me", NO_WITNESS);
+        PriceListVersion now = table.change(List.of(tool("search", null)), "me", NO_WITNESS);
 
         assertThat(now.version()).isEqualTo(3);
         assertThat(shown(now)).containsExactly("MODEL large 2.500000 since 2 by you");
@@ -46,7 +46,7 @@ class PriceTableTest {
                 "MODEL large 3.000000 since 1 by me");
         assertThat(shown(table.at(2))).containsExactly("TOOL search 0.020000 since 1 by me",
                 "MODEL large 2.500000 since 2 by you");
-        assertThat(table.at(0)).isEqualTo(new PriceList(0, List.of()));
+        assertThat(table.at(0)).isEqualTo(new PriceListVersion(0, List.of()));
     }
 
     @Test
@@ -101,7 +101,7 @@ class PriceTableTest {
         return new PriceChange(PriceKind.MODEL, name, usd == null ? null : new BigDecimal(usd));
     }
 
-    private static List<String> shown(PriceList list) {
+    private static List<String> shown(PriceListVersion list) {
         return list.prices().stream().map(price -> price.kind() + " " + price.name() + " " + price.usd() + " since "
                 + price.version() + " by " + price.createdBy()).toList();
     }

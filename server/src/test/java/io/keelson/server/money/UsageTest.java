@@ -42,8 +42,8 @@ class UsageTest {
             "TOOL  | write 2.000000 900 1 1    | search 0.750000 100 2 1",
             "MODEL | large 2.250000 1000 2 2   | null 0.500000 0 1 1",
             "AGENT | writer 2.250000 1000 2 2  | null 0.500000 0 1 1"})
-    void isSummedUp(Usage.By by, String first, String second) {
-        Usage.Report report = books.money.usage().report(workspace, by, FROM, TO);
+    void isSummedUp(UsageReader.By by, String first, String second) {
+        UsageReader.Report report = books.money.usage().report(workspace, by, FROM, TO);
 
         assertThat(report.lines()).extracting(UsageTest::shown).containsExactly(first, second);
         assertThat(shown(report.total())).isEqualTo("null 2.750000 1000 3 2");
@@ -52,7 +52,8 @@ class UsageTest {
 
     @Test
     void nothingIsNothing() {
-        Usage.Report report = books.money.usage().report(workspace, Usage.By.DAY, TO.plusSeconds(1), TO.plusSeconds(2));
+        UsageReader.Report report =
+                books.money.usage().report(workspace, UsageReader.By.DAY, TO.plusSeconds(1), TO.plusSeconds(2));
 
         assertThat(report.lines()).isEmpty();
         assertThat(shown(report.total())).isEqualTo("null 0.000000 0 0 0");
@@ -61,19 +62,19 @@ class UsageTest {
     @Test
     void manyLinesAreCutAndTheTotalIsWhole() {
         UUID busy = books.workspace();
-        for (int i = 0; i <= Usage.MAX_LINES; i++) {
+        for (int i = 0; i <= UsageReader.MAX_LINES; i++) {
             charge(busy, 1, "0.1", "tool " + i, null, null, 1, "2026-11-21T12:00:00Z");
         }
 
-        Usage.Report report = books.money.usage().report(busy, Usage.By.TOOL, FROM, TO);
+        UsageReader.Report report = books.money.usage().report(busy, UsageReader.By.TOOL, FROM, TO);
 
-        assertThat(report.lines()).hasSize(Usage.MAX_LINES);
+        assertThat(report.lines()).hasSize(UsageReader.MAX_LINES);
         assertThat(report.complete()).isFalse();
-        assertThat(report.total().charges()).isEqualTo(Usage.MAX_LINES + 1);
+        assertThat(report.total().charges()).isEqualTo(UsageReader.MAX_LINES + 1);
         assertThat(report.total().credits()).isEqualByComparingTo("100.1");
     }
 
-    private static String shown(Usage.Line line) {
+    private static String shown(UsageReader.Line line) {
         return String.join(" ", List.of(String.valueOf(line.of()), line.credits().toPlainString(),
                 Long.toString(line.tokens()), Long.toString(line.charges()), Long.toString(line.runs())));
     }

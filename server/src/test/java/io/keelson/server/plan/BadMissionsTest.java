@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,7 +235,7 @@ class BadMissionsTest {
         assertThat(Missions.problems(document.text(), Format.YAML)).zipSatisfy(rows, BadMissionsTest::assertProblem);
     }
 
-    private static void assertProblem(Problem problem, String row) {
+    private static void assertProblem(PlanProblem problem, String row) {
         String[] parts = row.matches("\\S+ '.*") ? row.split(" '|' ", 3) : row.split(" ", 3);
         assertThat(problem.code()).as("code of %s", problem).isEqualTo(parts[0]);
         assertThat(problem.pointer()).as("pointer of %s", problem).isEqualTo(parts[1]);
@@ -253,7 +253,7 @@ class BadMissionsTest {
                   tasks:
                     - {id: a, depends_on: [b], steps: [{tool: teleport, input: 5}]}
                     - {id: b, depends_on: [a], steps: [{tool: wait, input: {}}, {kind: approval, tool: noop}]}
-                """, Format.YAML)).extracting(Problem::code).containsExactlyInAnyOrder("UNKNOWN_KEY", "WRONG_TYPE",
+                """, Format.YAML)).extracting(PlanProblem::code).containsExactlyInAnyOrder("UNKNOWN_KEY", "WRONG_TYPE",
                 "WRONG_TYPE", "INPUT_MISSING", "UNKNOWN_TOOL", "TOOL_INPUT_INVALID", "INVALID_VALUE",
                 "DEPENDENCY_CYCLE");
     }
@@ -262,7 +262,7 @@ class BadMissionsTest {
     void thereIsABoundOfTasksAndOfStepsInATask() {
         String tasks = "{},".repeat(10_001);
         assertThat(Missions.problems("{\"name\":\"m\",\"plan\":{\"tasks\":[" + tasks + "{}]}}", Format.YAML))
-                .contains(new Problem("TOO_MANY", "/plan/tasks", "at most 10000 are allowed, these are 10002"))
+                .contains(new PlanProblem("TOO_MANY", "/plan/tasks", "at most 10000 are allowed, these are 10002"))
                 .hasSize(Problems.LISTED + 1).last().satisfies(last -> {
                     assertThat(last.code()).isEqualTo("TOO_MANY_PROBLEMS");
                     assertThat(last.message()).contains("9003 more");
@@ -271,7 +271,7 @@ class BadMissionsTest {
         assertThat(Missions.problems(
                 "{\"name\":\"m\",\"plan\":{\"tasks\":[{\"id\":\"a\",\"steps\":[" + steps + "{\"tool\":\"noop\"}]}]}}",
                 Format.JSON)).containsExactly(
-                        new Problem("TOO_MANY", "/plan/tasks/0/steps", "at most 1000 are allowed, these are 1001"));
+                        new PlanProblem("TOO_MANY", "/plan/tasks/0/steps", "at most 1000 are allowed, these are 1001"));
     }
 
     /** A document whose display stays short. */

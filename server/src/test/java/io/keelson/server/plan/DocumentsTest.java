@@ -3,7 +3,7 @@ package io.keelson.server.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -62,14 +62,14 @@ class DocumentsTest {
     @Test
     void lineAndColumnAreThoseOfTheMistake() {
         assertThat(problems("name: m\nplan:\n  tasks:\n\t- id: a\n", Format.YAML)).first()
-                .extracting(Problem::message).asString().contains("(line 4, column 1)");
+                .extracting(PlanProblem::message).asString().contains("(line 4, column 1)");
         assertThat(problems("{\n  \"a\": 1,\n  \"b\" 2}", Format.JSON)).first()
-                .extracting(Problem::message).asString().contains("(line 3, column 7)");
+                .extracting(PlanProblem::message).asString().contains("(line 3, column 7)");
     }
 
     @Test
     void severalDocumentsAreRefused() {
-        assertThat(problems("a: 1\n---\nb: 2\n", Format.YAML)).extracting(Problem::code)
+        assertThat(problems("a: 1\n---\nb: 2\n", Format.YAML)).extracting(PlanProblem::code)
                 .containsExactly("MALFORMED_YAML");
     }
 
@@ -77,9 +77,9 @@ class DocumentsTest {
     @ValueSource(strings = {"UTF-16", "ISO-8859-1", "UTF-32"})
     void onlyUtf8IsRead(Charset charset) {
         byte[] bytes = "{\"a\": \"ÿ\"}".getBytes(charset);
-        assertThat(Missions.problems(Documents.read(bytes, Format.JSON))).extracting(Problem::code)
+        assertThat(Missions.problems(Documents.read(bytes, Format.JSON))).extracting(PlanProblem::code)
                 .containsExactly("MALFORMED_JSON");
-        assertThat(Missions.problems(Documents.read(bytes, Format.YAML))).extracting(Problem::code)
+        assertThat(Missions.problems(Documents.read(bytes, Format.YAML))).extracting(PlanProblem::code)
                 .containsExactly("MALFORMED_YAML");
     }
 
@@ -94,7 +94,7 @@ class DocumentsTest {
     void deepNestingIsRefusedAtOnce(Format format, String level) {
         assertTimeoutPreemptively(Duration.ofSeconds(10),
                 () -> assertThat(problems((level + " ").repeat(30_000), format))
-                        .extracting(Problem::code).containsExactly("TOO_DEEP"));
+                        .extracting(PlanProblem::code).containsExactly("TOO_DEEP"));
     }
 
     @Test
@@ -120,7 +120,7 @@ class DocumentsTest {
     void aLongLineOfYamlIsRefusedBeforeItIsParsed() {
         for (String line : List.of("a: " + "x".repeat(140_000), "a: 1 #" + "x".repeat(900_000),
                 "a: 1\r\nb: [" + "1,".repeat(400_000))) {
-            assertThat(problems(line, Format.YAML)).extracting(Problem::code).containsExactly("LINE_TOO_LONG");
+            assertThat(problems(line, Format.YAML)).extracting(PlanProblem::code).containsExactly("LINE_TOO_LONG");
         }
         assertThat(problems("a: " + "x".repeat(120_000), Format.YAML)).isEmpty();
         assertThat(problems("{\"a\": \"" + "x".repeat(900_000) + "\"}", Format.JSON)).isEmpty();
@@ -137,7 +137,7 @@ class DocumentsTest {
     void aNumberWithAnEndlessExponentIsNamed(String number) {
         for (Format format : Format.values()) {
             assertThat(problems("{\"a\": [{\"b\": " + number + "}]}", format))
-                    .extracting(Problem::code, Problem::pointer)
+                    .extracting(PlanProblem::code, PlanProblem::pointer)
                     .containsExactly(org.assertj.core.api.Assertions.tuple("NUMBER_OUT_OF_RANGE", "/a/0/b"));
         }
     }
@@ -145,7 +145,7 @@ class DocumentsTest {
     @Test
     void tooManyBytesAreNotEvenLookedAt() {
         byte[] bytes = new byte[Documents.MAX_BYTES + 1];
-        assertThat(Missions.problems(Documents.read(bytes, Format.JSON))).extracting(Problem::code)
+        assertThat(Missions.problems(Documents.read(bytes, Format.JSON))).extracting(PlanProblem::code)
                 .containsExactly("TOO_LARGE");
     }
 
@@ -214,7 +214,7 @@ class DocumentsTest {
         return ((ReadResult.Ok<JsonNode>) result).value();
     }
 
-    private static List<Problem> problems(String text, Format format) {
+    private static List<PlanProblem> problems(String text, Format format) {
         return Missions.problems(Documents.read(text.getBytes(StandardCharsets.UTF_8), format));
     }
 }

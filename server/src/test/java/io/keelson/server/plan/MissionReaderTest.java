@@ -18,7 +18,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.io.IOException;
@@ -71,7 +71,7 @@ class MissionReaderTest {
 
     @Test
     void theSpecificationsExampleIsRead() {
-        Mission mission = Missions.yaml(EXAMPLE);
+        CheckedMission mission = Missions.yaml(EXAMPLE);
 
         assertThat(mission.name()).isEqualTo("repository-report");
         assertThat(mission.goal()).isEqualTo("Describe the repository at a path");
@@ -79,7 +79,7 @@ class MissionReaderTest {
         assertThat(mission.start()).isFalse();
         FailureRules rules = RunPolicy.DEFAULT.failures();
         assertThat(mission.policy()).as("full_auto asks no human").isEqualTo(RunPolicy.DEFAULT.with(new FailureRules(
-                rules.run(), rules.agent(), rules.task(), rules.level(), Escalation.OFF, null, 2, false, false))
+                rules.run(), rules.agent(), rules.task(), rules.level(), EscalationPolicy.OFF, null, 2, false, false))
                 .with(Budget.upTo(BigDecimal.ONE))
                 .with(new HumanRules(false, Duration.ofHours(24), HumanRules.OnTimeout.REMIND, Autonomy.FULL_AUTO)));
         assertThat(mission.output()).isEqualTo("\"${ .tasks.report.output }\"");
@@ -114,7 +114,7 @@ class MissionReaderTest {
 
     @Test
     void thePlanAsStoredHasTheFormOfPrd101AndReadsAsTheSamePlan() {
-        Mission mission = Missions.yaml(EXAMPLE);
+        CheckedMission mission = Missions.yaml(EXAMPLE);
 
         assertThat(mission.planJson()).isEqualTo(JsonMapper.shared().readTree("""
                 {"version": 1, "strategy": "mixed", "tasks": [
@@ -129,8 +129,9 @@ class MissionReaderTest {
                      {"name": "write", "kind": "tool", "tool": "artifact.write", "retry": {"max_attempts": 5},
                       "timeout_seconds": 30,
                       "input": {"name": "report.md", "content": "${ .tasks.inventory.output }"}}]}]}"""));
-        Mission again = Missions.json("{\"name\": \"again\", \"inputs\": {\"path\": {\"default\": \".\"}}, \"plan\": "
-                + mission.planJson() + "}");
+        CheckedMission again =
+                Missions.json("{\"name\": \"again\", \"inputs\": {\"path\": {\"default\": \".\"}}, \"plan\": "
+                        + mission.planJson() + "}");
         assertThat(again.plan()).isEqualTo(mission.plan());
         assertThat(again.planJson()).isEqualTo(mission.planJson());
     }
@@ -142,7 +143,7 @@ class MissionReaderTest {
 
     @Test
     void aTaskWithoutStepsIsAnAgentsTurn() {
-        Mission mission = Missions.json(MINIMAL.formatted("""
+        CheckedMission mission = Missions.json(MINIMAL.formatted("""
                 {"id": "a.1"}, {"id": "b"},
                 {"id": "c", "title": "Write it up", "description": "In ${ .inputs | length } words",
                  "success_criteria": "short", "suggested_model": "large", "tools_needed": ["files.read"],
@@ -201,7 +202,7 @@ class MissionReaderTest {
 
     @Test
     void taskShowsItsFailureMode() {
-        Mission mission = Missions.yaml("""
+        CheckedMission mission = Missions.yaml("""
                 name: m
                 config: {retry: {backoff_base_seconds: 1, backoff_max_seconds: 5}}
                 plan:
@@ -282,7 +283,7 @@ class MissionReaderTest {
                                 new RetryPolicy(4, 4, Duration.ZERO, Duration.ofSeconds(9), 2, 0,
                                         Duration.ofSeconds(70)),
                                 new RetryPolicy(5, 5, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0),
-                                5, new Escalation(false, true, Duration.ofSeconds(60), 2, 0.25),
+                                5, new EscalationPolicy(false, true, Duration.ofSeconds(60), 2, 0.25),
                                 new StepSpec("plan", StepKind.TOOL, "echo",
                                         "{\"a\":\"${ .tasks.a.state }\",\"failure\":\"${ .failure }\"}",
                                         RetryPolicy.STEP, Duration.ofSeconds(30)),
@@ -353,7 +354,7 @@ class MissionReaderTest {
 
     @Test
     void givenInputsStandBeforeDefaults() {
-        Mission mission = Missions.yaml("""
+        CheckedMission mission = Missions.yaml("""
                 name: m
                 inputs:
                   path: {type: string, default: "."}
@@ -383,7 +384,7 @@ class MissionReaderTest {
 
     @Test
     void oneReaderServesManyThreads() {
-        Mission expected = Missions.yaml(EXAMPLE);
+        CheckedMission expected = Missions.yaml(EXAMPLE);
 
         assertThat(IntStream.range(0, 200).parallel().mapToObj(i -> Missions.yaml(EXAMPLE)).toList())
                 .allMatch(expected::equals);

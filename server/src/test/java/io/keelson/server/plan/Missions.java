@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.ToolCatalog;
@@ -29,28 +29,28 @@ final class Missions {
         return new CatalogToolKnowledge(catalog, expressions, () -> Set.of("translate"));
     }
 
-    static ReadResult<Mission> read(String text, Format format) {
+    static ReadResult<CheckedMission> read(String text, Format format) {
         return READER.read(text.getBytes(StandardCharsets.UTF_8), format);
     }
 
-    static Mission yaml(String text) {
+    static CheckedMission yaml(String text) {
         return done(read(text, Format.YAML));
     }
 
-    static Mission json(String text) {
+    static CheckedMission json(String text) {
         return done(read(text, Format.JSON));
     }
 
-    static Mission done(ReadResult<Mission> result) {
+    static CheckedMission done(ReadResult<CheckedMission> result) {
         assertThat(result).isInstanceOf(ReadResult.Ok.class);
-        return ((ReadResult.Ok<Mission>) result).value();
+        return ((ReadResult.Ok<CheckedMission>) result).value();
     }
 
-    static List<Problem> problems(String text, Format format) {
+    static List<PlanProblem> problems(String text, Format format) {
         return problems(read(text, format));
     }
 
-    static List<Problem> problems(ReadResult<?> result) {
+    static List<PlanProblem> problems(ReadResult<?> result) {
         return switch (result) {
             case ReadResult.Ok<?> ok -> List.of();
             case ReadResult.Invalid<?> invalid -> invalid.problems();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.keelson.core.plan.Plan;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
@@ -34,7 +34,7 @@ class ModelPricesTest {
         byte[] mission = ("{\"name\": \"n\", \"plan\": " + TASKS + "}").getBytes(StandardCharsets.UTF_8);
 
         assertThat(Missions.problems(reader.read(mission, Format.JSON)))
-                .extracting(Problem::code, Problem::pointer)
+                .extracting(PlanProblem::code, PlanProblem::pointer)
                 .containsExactly(tuple("NO_PRICE", "/plan/tasks/2/suggested_model"),
                         tuple("NO_PRICE", "/plan/tasks/3/suggested_model"));
     }
@@ -47,7 +47,7 @@ class ModelPricesTest {
 
         assertThat(Missions
                 .problems(reader.read(new UUID(0, 1), JsonMapper.shared().readTree(TASKS), old, Set.of(), Set.of())))
-                .extracting(Problem::pointer)
+                .extracting(PlanProblem::pointer)
                 .isEqualTo(List.of("/plan/tasks/2/suggested_model", "/plan/tasks/3/suggested_model"));
     }
 

@@ -3,7 +3,7 @@ package io.keelson.server.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.Dependency;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.TaskSpec;
 import java.util.Set;
 import java.util.UUID;
@@ -44,11 +44,11 @@ class NewPlansTest {
 
     @Test
     void allProblemsAreReported() {
-        assertThat(Missions.problems(read("[]"))).extracting(Problem::code).containsExactly("WRONG_TYPE");
-        assertThat(Missions.problems(read("{}"))).extracting(Problem::code).containsExactly("REQUIRED");
+        assertThat(Missions.problems(read("[]"))).extracting(PlanProblem::code).containsExactly("WRONG_TYPE");
+        assertThat(Missions.problems(read("{}"))).extracting(PlanProblem::code).containsExactly("REQUIRED");
         assertThat(Missions.problems(read("{\"tasks\": [{\"id\": \".x\"}, {\"steps\": 5}]}")))
-                .extracting(Problem::code).contains("INVALID_VALUE", "WRONG_TYPE", "REQUIRED");
-        assertThat(Missions.problems(read("{\"tasks\": []}"))).extracting(Problem::code).containsExactly("EMPTY");
+                .extracting(PlanProblem::code).contains("INVALID_VALUE", "WRONG_TYPE", "REQUIRED");
+        assertThat(Missions.problems(read("{\"tasks\": []}"))).extracting(PlanProblem::code).containsExactly("EMPTY");
         assertThat(Missions.problems(
                 read("""
                 {"tasks": [{"id": "new", "steps": [{"tool": "noop"}]}, {"id": "done", "steps": [{"tool": "noop"}]}]}""")))
@@ -56,11 +56,11 @@ class NewPlansTest {
                 .containsExactly("DUPLICATE_NAME /plan/tasks/1/id");
         assertThat(Missions.problems(read("""
                 {"tasks": [{"id": "new", "steps": [{"tool": "echo", "input": {"v": "${ .tasks.also.output }"}}]}]}""")))
-                .extracting(Problem::code).as("it is gone").containsExactly("UNKNOWN_REFERENCE");
+                .extracting(PlanProblem::code).as("it is gone").containsExactly("UNKNOWN_REFERENCE");
         assertThat(Missions.problems(read("""
                 {"tasks": [{"id": "a", "depends_on": ["b"]}, {"id": "b", "depends_on": ["a", "gone"]},
                   {"id": "c", "steps": [{"tool": "teleport"}]}]}""")))
-                .extracting(Problem::code)
+                .extracting(PlanProblem::code)
                 .containsExactlyInAnyOrder("DEPENDENCY_CYCLE", "DEPENDENCY_UNKNOWN", "UNKNOWN_TOOL");
     }
 

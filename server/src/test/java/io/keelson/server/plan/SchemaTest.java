@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RunPolicy;
 import java.io.IOException;
 import java.io.InputStream;
@@ -60,21 +60,21 @@ class SchemaTest {
         if (key.equals("label")) {
             ((ObjectNode) document.at(at)).put("for_each", "${ [1] }");
         }
-        Mission before = Missions.json(document.toString());
+        CheckedMission before = Missions.json(document.toString());
         ObjectNode parent = (ObjectNode) (at.isEmpty() ? document : document.at(at));
         if (INSTEAD_OF.containsKey(key)) {
             parent.remove(INSTEAD_OF.get(key));
         }
         parent.set(key, example(schema));
-        ReadResult<Mission> result = Missions.read(document.toString(), Format.JSON);
+        ReadResult<CheckedMission> result = Missions.read(document.toString(), Format.JSON);
 
         if (key.equals("recipe")) {
-            assertThat(Missions.problems(result)).extracting(Problem::code).containsExactly("RECIPE_UNRESOLVED");
+            assertThat(Missions.problems(result)).extracting(PlanProblem::code).containsExactly("RECIPE_UNRESOLVED");
         } else if (description.startsWith("Not in this release")) {
-            assertThat(Missions.problems(result)).extracting(Problem::code, Problem::pointer)
+            assertThat(Missions.problems(result)).extracting(PlanProblem::code, PlanProblem::pointer)
                     .containsExactly(org.assertj.core.groups.Tuple.tuple("NOT_SUPPORTED_YET", at + "/" + key));
         } else {
-            Mission after = Missions.done(result);
+            CheckedMission after = Missions.done(result);
             boolean stored = description.startsWith("Stored") || description.contains(LATER) || schema.has("not");
             assertThat(after.equals(before)).isEqualTo(description.endsWith("is not read."));
             assertThat(after.plan().equals(before.plan())).isEqualTo(stored || !(at + "/" + key).startsWith("/plan"));

@@ -22,10 +22,10 @@ import io.keelson.server.db.TestDatabase;
 import io.keelson.server.db.TestPostgres;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.SeenPlans.Seen;
-import io.keelson.server.run.queue.Heartbeats;
-import io.keelson.server.run.read.Inbox;
-import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.queue.LeaseHeartbeats;
+import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.Wanted;
 import io.keelson.server.run.read.StepWorkReader;
@@ -270,10 +270,10 @@ class HotPlansTest {
         world.store.ended(c, both);
         world.store.extendLeases(c, "worker", List.of(new Lane(held.task().id(), 0)));
 
-        Heartbeats heartbeats = new Heartbeats(() -> world.now);
+        LeaseHeartbeats heartbeats = new LeaseHeartbeats(() -> world.now);
         assertThat(heartbeats.beat(c, world.workspace, "worker",
-                List.of(new Heartbeats.Beat(held.id(), held.leaseEpoch(), 0.5, "half", null)))).hasSize(1);
-        heartbeats.log(c, List.of(new Heartbeats.Log(held.id(), held.leaseEpoch(), 0, List.of("a line"))));
+                List.of(new LeaseHeartbeats.Beat(held.id(), held.leaseEpoch(), 0.5, "half", null)))).hasSize(1);
+        heartbeats.log(c, List.of(new LeaseHeartbeats.Log(held.id(), held.leaseEpoch(), 0, List.of("a line"))));
         StepWorkReader work = new StepWorkReader();
         work.work(c, steps);
         work.ownersOf(c, world.workspace, steps);
@@ -291,17 +291,17 @@ class HotPlansTest {
     }
 
     private void readInbox(Connection c) throws SQLException {
-        Inbox inbox = new Inbox(() -> world.now);
-        List<ObjectNode> items = inbox.items(c, world.workspace, Inbox.Filter.ALL, null, 50);
+        InboxReader inbox = new InboxReader(() -> world.now);
+        List<ObjectNode> items = inbox.items(c, world.workspace, InboxReader.Filter.ALL, null, 50);
         assertThat(items).as("waits for people").isNotEmpty();
         ObjectNode first = items.getFirst();
-        inbox.items(c, world.workspace, Inbox.Filter.ALL, Inbox.Place.of(first), 50);
+        inbox.items(c, world.workspace, InboxReader.Filter.ALL, InboxReader.Place.of(first), 50);
         inbox.stats(c, world.workspace);
         String kind = first.get("kind").stringValue();
         UUID subject = UUID.fromString(first.get("subject").stringValue());
         assertThat(inbox.item(c, world.workspace, kind, subject)).contains(first);
         assertThat(inbox.assign(c, world.workspace, kind, subject,
-                new Inbox.Assignment(false, null, false, null, "tester")))
+                new InboxReader.Assignment(false, null, false, null, "tester")))
                 .isTrue();
     }
 
@@ -311,14 +311,16 @@ class HotPlansTest {
         RunReader reader = new RunReader();
         reader.run(c, workspace, run);
         reader.byExternalId(c, workspace, "nothing");
-        RunFilter all = RunFilter.ALL;
+        RunSelection all = RunSelection.ALL;
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
-        reader.runs(c, workspace, new RunFilter("failed", null, List.of("none"), null, null, null, null, null, null,
+        reader.runs(c, workspace, new RunSelection("failed", null, List.of("none"), null, null, null, null, null, null,
                 null, "NONE", null), null, 50);
-        reader.runs(c, workspace, new RunFilter(null, null, List.of(), null, null, null, null, null, null, "nothing",
+        reader.runs(c, workspace, new RunSelection(null, null, List.of(), null, null, null, null, null, null, "nothing",
                 null, null), null, 50);
-        reader.runs(c, workspace, new RunFilter(null, null, List.of(), null, null, null, null, null, null, null, null,
-                run), null, 50);
+        reader.runs(c, workspace,
+                new RunSelection(null, null, List.of(), null, null, null, null, null, null, null, null,
+                        run),
+                null, 50);
         reader.status(c, workspace, run);
         reader.states(c, workspace, run);
         reader.tasks(c, workspace, run, null, false, held.task().id(), 50);

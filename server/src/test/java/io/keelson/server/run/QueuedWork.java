@@ -13,8 +13,8 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Search;
-import io.keelson.server.run.queue.Heartbeats;
-import io.keelson.server.run.queue.Heartbeats.Beat;
+import io.keelson.server.run.queue.LeaseHeartbeats;
+import io.keelson.server.run.queue.LeaseHeartbeats.Beat;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +29,7 @@ public abstract class QueuedWork {
     static final List<String> ECHO = List.of("echo");
 
     public final World world = new World();
-    public final Heartbeats heartbeats = new Heartbeats(() -> world.now);
+    public final LeaseHeartbeats heartbeats = new LeaseHeartbeats(() -> world.now);
     private long ids;
 
     @AfterEach

@@ -19,7 +19,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
-import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
@@ -84,8 +84,9 @@ final class RandomPlans {
     }
 
     private FailureRules failures() {
-        Escalation escalation = new Escalation(chance(60), chance(40), Duration.ofSeconds(20 + random.nextInt(300)),
-                random.nextInt(9), 0.5);
+        EscalationPolicy escalation =
+                new EscalationPolicy(chance(60), chance(40), Duration.ofSeconds(20 + random.nextInt(300)),
+                        random.nextInt(9), 0.5);
         return new FailureRules(any(FailureMode.values()), any(FailureMode.values()), retry(), retry(), escalation,
                 chance(50) ? step("planner", StepKind.TOOL) : null, 1 + random.nextInt(2), chance(40), chance(40));
     }

@@ -19,11 +19,11 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.run.RunStore.Search;
-import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.run.queue.WorkerRegistry;
-import io.keelson.server.run.read.RunFilter;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunReader.Page;
+import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.StepWorkReader;
 import io.keelson.server.run.sql.JsonRows;
@@ -45,10 +45,10 @@ import tools.jackson.databind.node.ObjectNode;
 /** What clients read: shape, order, pages, and nothing of another workspace. */
 class ReadersTest {
     private static final Actor TESTER = Actor.human("tester");
-    private static final RunFilter ALL = RunFilter.ALL;
+    private static final RunSelection ALL = RunSelection.ALL;
 
-    private static RunFilter filter(String state, String type, List<String> tags) {
-        return new RunFilter(state, type, tags, null, null, null, null, null, null, null, null, null);
+    private static RunSelection filter(String state, String type, List<String> tags) {
+        return new RunSelection(state, type, tags, null, null, null, null, null, null, null, null, null);
     }
 
     private final World world = new World();
@@ -240,7 +240,8 @@ class ReadersTest {
         assertThat(workers.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(WorkerRegistry.Node::id)
                 .containsExactly("n1", "n2");
 
-        new Heartbeats(() -> world.now).log(c, List.of(new Heartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
+        new LeaseHeartbeats(() -> world.now).log(c,
+                List.of(new LeaseHeartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
         assertThat(reader.logs(c, world.workspace, first.id(), 1_000_001, 9)).singleElement()
                 .satisfies(line -> assertThat(line.get("message").asString()).isEqualTo("y"));
         c.commit();

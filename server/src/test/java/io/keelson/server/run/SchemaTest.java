@@ -6,7 +6,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.run.sql.RowSetStatement;
 import java.util.List;
 import java.util.stream.Stream;
@@ -239,7 +239,7 @@ class SchemaTest {
     static Stream<RowSetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventsTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
-                ArtifactsTable.class, TicketsTable.class, DueWork.class, Heartbeats.class, BoardTable.class,
+                ArtifactsTable.class, TicketsTable.class, DueWork.class, LeaseHeartbeats.class, BoardTable.class,
                 ReportsTable.class)
                 .flatMap(SchemaTest::statementsOf);
     }

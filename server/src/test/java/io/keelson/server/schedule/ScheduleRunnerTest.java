@@ -45,7 +45,7 @@ class ScheduleRunnerTest {
 
     /** The runs that there are, by their ids; a second one of an id would be found out. */
     private static final class Runs implements RunSubmitter {
-        final Map<UUID, ScheduledTime> made = new LinkedHashMap<>();
+        final Map<UUID, ScheduledTimeRow> made = new LinkedHashMap<>();
         final Set<UUID> open = new HashSet<>();
         int asked;
         @Nullable Error before;
@@ -53,7 +53,7 @@ class ScheduleRunnerTest {
         @Nullable Outcome refuse;
 
         @Override
-        public synchronized Outcome make(Schedule schedule, ScheduledTime time) {
+        public synchronized Outcome make(ScheduleRow schedule, ScheduledTimeRow time) {
             asked++;
             die(before);
             if (refuse != null) {
@@ -73,7 +73,7 @@ class ScheduleRunnerTest {
         }
 
         @Override
-        public synchronized boolean made(ScheduledTime time) {
+        public synchronized boolean made(ScheduledTimeRow time) {
             return made.containsKey(time.runId());
         }
 
@@ -97,7 +97,7 @@ class ScheduleRunnerTest {
     private final AtomicReference<Instant> now = new AtomicReference<>(NOON.minusSeconds(30));
     private final Runs runs = new Runs();
     private Database database;
-    private Schedules schedules;
+    private ScheduleStore schedules;
     private ScheduledTimes scheduledTimes;
     private ScheduleRunner scheduleRunner;
 
@@ -105,7 +105,7 @@ class ScheduleRunnerTest {
     void start() {
         database = TestDatabase.create();
         Bootstrap.ensureWorkspace(database);
-        schedules = new Schedules(now::get);
+        schedules = new ScheduleStore(now::get);
         scheduledTimes = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
         scheduleRunner = node();
     }
@@ -126,24 +126,24 @@ class ScheduleRunnerTest {
                 null, null);
     }
 
-    private Schedule add(ScheduleSpec spec) {
+    private ScheduleRow add(ScheduleSpec spec) {
         UUID id = UUID.randomUUID();
         boolean added = database.inTransaction(c -> schedules.insert(c, id, WORKSPACE, spec, false, "ann"));
         assertThat(added).isTrue();
         return schedule(id);
     }
 
-    private Schedule schedule(UUID id) {
+    private ScheduleRow schedule(UUID id) {
         return database.withConnection(c -> schedules.find(c, WORKSPACE, id)).orElseThrow();
     }
 
-    private List<String> states(Schedule schedule) {
+    private List<String> states(ScheduleRow schedule) {
         return database.withConnection(c -> scheduledTimes.list(c, WORKSPACE, schedule.id(), null, 1_000)).reversed()
                 .stream()
                 .map(time -> time.scheduledFor().toString().substring(11, 16) + " " + time.state().wire()).toList();
     }
 
-    private void pause(Schedule schedule, boolean paused) {
+    private void pause(ScheduleRow schedule, boolean paused) {
         database.runInTransaction(c -> schedules.change(c, schedule(schedule.id()), schedule.spec(), paused));
     }
 
@@ -154,7 +154,7 @@ class ScheduleRunnerTest {
 
     /** Every ten minutes; the run of 12:00 lasts until 12:25, all others are over in no time. */
     private List<String> anHour(Overlap overlap) throws InterruptedException {
-        Schedule schedule = add(spec("s", "*/10 * * * *", overlap, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("s", "*/10 * * * *", overlap, CatchUp.SKIP));
         for (int minute = 0; minute < 60; minute++) {
             at("12:%02d".formatted(minute));
             if (minute == 0) {
@@ -182,12 +182,12 @@ class ScheduleRunnerTest {
     void queuedOneWaitsForTheOpenOneToEnd() throws Exception {
         assertThat(anHour(Overlap.QUEUE)).containsExactly("12:00 made", "12:10 made", "12:20 skipped", "12:30 made",
                 "12:40 made", "12:50 made");
-        assertThat(runs.made.values()).filteredOn(time -> time.state() == ScheduledTime.State.QUEUED).hasSize(1);
+        assertThat(runs.made.values()).filteredOn(time -> time.state() == ScheduledTimeRow.State.QUEUED).hasSize(1);
     }
 
     @Test
     void theOpenOneIsCancelled() throws Exception {
-        Schedule schedule = add(spec("s", "*/10 * * * *", Overlap.CANCEL_RUNNING, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("s", "*/10 * * * *", Overlap.CANCEL_RUNNING, CatchUp.SKIP));
         at("12:00");
         UUID first = runs.made.keySet().iterator().next();
         at("12:10");
@@ -199,10 +199,10 @@ class ScheduleRunnerTest {
     @ParameterizedTest
     @EnumSource(CatchUp.class)
     void aNightWithoutAServer(CatchUp catchUp) throws Exception {
-        Schedule schedule = add(spec("s", "0 * * * *", Overlap.ALLOW, catchUp));
+        ScheduleRow schedule = add(spec("s", "0 * * * *", Overlap.ALLOW, catchUp));
         at("12:00");
         at("18:20");
-        Schedule after = schedule(schedule.id());
+        ScheduleRow after = schedule(schedule.id());
         List<String> expected = switch (catchUp) {
             case SKIP -> List.of("12:00");
             case LATEST -> List.of("12:00", "18:00");
@@ -218,7 +218,7 @@ class ScheduleRunnerTest {
 
     @Test
     void aKillAfterTheRunWasMadeMakesNoSecondOne() throws Exception {
-        Schedule schedule = add(spec("s", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("s", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         runs.after = new Killed();
         assertThatThrownBy(() -> at("12:00")).isInstanceOf(Killed.class);
         assertThat(states(schedule)).containsExactly("12:00 due");
@@ -238,7 +238,7 @@ class ScheduleRunnerTest {
 
     @Test
     void aKillBeforeTheRunIsMadeLosesNone() throws Exception {
-        Schedule schedule = add(spec("s", "0 * * * *", Overlap.QUEUE, CatchUp.ALL));
+        ScheduleRow schedule = add(spec("s", "0 * * * *", Overlap.QUEUE, CatchUp.ALL));
         runs.before = new Killed();
         for (String time : List.of("12:00", "12:01", "13:00")) {
             assertThatThrownBy(() -> at(time)).isInstanceOf(Killed.class);
@@ -278,16 +278,16 @@ class ScheduleRunnerTest {
         assertThat(runs.made).hasSize(200);
         assertThat(runs.made.values().stream().map(time -> time.scheduleId() + " " + time.scheduledFor())).hasSize(200)
                 .doesNotHaveDuplicates();
-        List<Schedule> all = database.withConnection(c -> schedules.list(c, WORKSPACE, null, null, 100));
+        List<ScheduleRow> all = database.withConnection(c -> schedules.list(c, WORKSPACE, null, null, 100));
         assertThat(all).allMatch(each -> each.runsMade() == 10);
     }
 
     @Test
     void endsWithItsNumberOfRunsOrItsTime() throws Exception {
         ScheduleSpec base = spec("three", "0 * * * *", Overlap.ALLOW, CatchUp.ALL);
-        Schedule three = add(new ScheduleSpec("three", null, base.inputs(), base.mission(), base.cron(), "UTC",
+        ScheduleRow three = add(new ScheduleSpec("three", null, base.inputs(), base.mission(), base.cron(), "UTC",
                 base.overlap(), base.catchUp(), base.window(), Duration.ZERO, null, 3));
-        Schedule early = add(new ScheduleSpec("early", null, base.inputs(), base.mission(), base.cron(), "UTC",
+        ScheduleRow early = add(new ScheduleSpec("early", null, base.inputs(), base.mission(), base.cron(), "UTC",
                 base.overlap(), base.catchUp(), base.window(), Duration.ZERO, Instant.parse("2026-11-21T13:30:00Z"),
                 null));
         at("12:00");
@@ -306,10 +306,10 @@ class ScheduleRunnerTest {
     @Test
     void jitterMakesItLaterButNotForAnotherTime() throws Exception {
         ScheduleSpec base = spec("j", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP);
-        Schedule schedule = add(new ScheduleSpec("j", null, base.inputs(), base.mission(), base.cron(), "UTC",
+        ScheduleRow schedule = add(new ScheduleSpec("j", null, base.inputs(), base.mission(), base.cron(), "UTC",
                 base.overlap(), base.catchUp(), base.window(), Duration.ofMinutes(30), null, null));
         at("12:00");
-        ScheduledTime time =
+        ScheduledTimeRow time =
                 database.withConnection(c -> scheduledTimes.list(c, WORKSPACE, schedule.id(), null, 1)).getFirst();
         assertThat(Duration.between(NOON, time.fireAt())).isBetween(Duration.ZERO, Duration.ofMinutes(30));
         now.set(time.fireAt().minusMillis(1));
@@ -322,7 +322,7 @@ class ScheduleRunnerTest {
 
     @Test
     void pausedScheduleSubmitsNothingLater() throws Exception {
-        Schedule schedule = add(spec("p", "0 * * * *", Overlap.ALLOW, CatchUp.ALL));
+        ScheduleRow schedule = add(spec("p", "0 * * * *", Overlap.ALLOW, CatchUp.ALL));
         at("12:00");
         pause(schedule, true);
         assertThat(schedule(schedule.id()).nextRunAt()).isNull();
@@ -335,7 +335,7 @@ class ScheduleRunnerTest {
 
     @Test
     void pausedItMakesNoRunOfAQueuedTimeEither() throws Exception {
-        Schedule schedule = add(spec("q", "0 * * * *", Overlap.QUEUE, CatchUp.ALL));
+        ScheduleRow schedule = add(spec("q", "0 * * * *", Overlap.QUEUE, CatchUp.ALL));
         at("12:00");
         at("13:00");
         assertThat(states(schedule)).containsExactly("12:00 made", "13:00 queued");
@@ -343,7 +343,7 @@ class ScheduleRunnerTest {
         runs.open.clear();
         at("13:01");
         assertThat(states(schedule)).containsExactly("12:00 made", "13:00 skipped");
-        ScheduledTime skipped =
+        ScheduledTimeRow skipped =
                 database.withConnection(c -> scheduledTimes.list(c, WORKSPACE, schedule.id(), null, 9)).getFirst();
         assertThat(skipped.errorCode()).isEqualTo("SCHEDULE_PAUSED");
         database.runInTransaction(c -> scheduleRunner.trigger(c, schedule));
@@ -359,7 +359,7 @@ class ScheduleRunnerTest {
     @Test
     void pausedScheduleSubmitsNoRunAfterItsJitter() throws Exception {
         ScheduleSpec base = spec("w", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP);
-        Schedule schedule = add(new ScheduleSpec("w", null, base.inputs(), base.mission(), base.cron(), "UTC",
+        ScheduleRow schedule = add(new ScheduleSpec("w", null, base.inputs(), base.mission(), base.cron(), "UTC",
                 base.overlap(), base.catchUp(), base.window(), Duration.ofMinutes(30), null, null));
         at("12:00");
         pause(schedule, true);
@@ -371,7 +371,7 @@ class ScheduleRunnerTest {
 
     @Test
     void aRunThatWasMadeBeforeThePauseIsNoted() throws Exception {
-        Schedule schedule = add(spec("n", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("n", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         runs.after = new Killed();
         assertThatThrownBy(() -> at("12:00")).isInstanceOf(Killed.class);
         runs.after = null;
@@ -384,7 +384,7 @@ class ScheduleRunnerTest {
 
     @Test
     void manualAndBackfilledRunsIgnorePolicies() throws Exception {
-        Schedule schedule = add(spec("b", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("b", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         at("12:00");
         database.runInTransaction(c -> scheduleRunner.trigger(c, schedule));
         List<Instant> times = schedule.spec().rule().between(Instant.parse("2026-11-21T08:00:00Z"),
@@ -402,7 +402,7 @@ class ScheduleRunnerTest {
 
     @Test
     void aTimeOfLongAgoIsBackfilledOnceHoweverOftenItIsAskedFor() throws Exception {
-        Schedule schedule = add(spec("o", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("o", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP));
         List<Instant> times = List.of(Instant.parse("2025-11-21T08:00:00Z"), Instant.parse("2025-11-21T09:00:00Z"));
         for (String next : List.of("12:00", "13:00", "14:00")) {
             database.runInTransaction(c -> scheduleRunner.backfill(c, schedule, times));
@@ -414,14 +414,14 @@ class ScheduleRunnerTest {
 
     @Test
     void failedSubmissionIsReportedAndTheNextOneTried() throws Exception {
-        Schedule schedule = add(spec("f", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
+        ScheduleRow schedule = add(spec("f", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         runs.refuse = new Outcome.Refused("INSUFFICIENT_CREDITS", "too poor");
         at("12:00");
         runs.refuse = null;
         at("13:00");
 
         assertThat(states(schedule)).containsExactly("12:00 failed", "13:00 made");
-        ScheduledTime failed =
+        ScheduledTimeRow failed =
                 database.withConnection(c -> scheduledTimes.list(c, WORKSPACE, schedule.id(), null, 9)).getLast();
         assertThat(failed.errorCode()).isEqualTo("INSUFFICIENT_CREDITS");
     }

@@ -28,7 +28,7 @@ class SecretsTest {
     private final UUID workspace = UUID.randomUUID();
     private final UUID other = UUID.randomUUID();
     private final SealingKey key = SealingKey.fresh();
-    private final Secrets secrets = new Secrets(database, key, List.of());
+    private final SecretStore secrets = new SecretStore(database, key, List.of());
 
     @BeforeEach
     void workspaces() {
@@ -74,7 +74,7 @@ class SecretsTest {
         secrets.set(workspace, "token", "first", AuditOrigin.SERVER);
         assertThat(secrets.set(workspace, "token", "second", AuditOrigin.SERVER).version()).isEqualTo(2);
 
-        Secrets.Opened opened = secrets.open(workspace, Set.of("token"));
+        SecretStore.Opened opened = secrets.open(workspace, Set.of("token"));
         assertThat(opened.values()).isEqualTo(Map.of("token", "second"));
         assertThat(opened.struck().text("first second third")).isEqualTo("[secret] [secret] third");
         assertThat(secrets.redaction(workspace, Set.of("token", "ghost")).text("first")).isEqualTo("[secret]");
@@ -107,7 +107,7 @@ class SecretsTest {
     void newSealingKeyKeepsFormerValuesRedacted() {
         secrets.set(workspace, "token", "first", AuditOrigin.SERVER);
         secrets.set(workspace, "token", "second", AuditOrigin.SERVER);
-        Secrets both = new Secrets(database, SealingKey.fresh(), List.of(key));
+        SecretStore both = new SecretStore(database, SealingKey.fresh(), List.of(key));
         both.reseal();
 
         assertThat(both.redaction(workspace, Set.of("token")).text("first second")).isEqualTo("[secret] [secret]");
@@ -138,12 +138,12 @@ class SecretsTest {
         SealingKey next = SealingKey.fresh();
 
         assertFailsWith("SECRET_KEY_MISSING",
-                () -> new Secrets(database, next, List.of()).open(workspace, Set.of("token")));
-        Secrets both = new Secrets(database, next, List.of(key));
+                () -> new SecretStore(database, next, List.of()).open(workspace, Set.of("token")));
+        SecretStore both = new SecretStore(database, next, List.of(key));
         assertThat(both.open(workspace, Set.of("token")).values()).containsValue("s3cret");
         assertThat(both.reseal()).isEqualTo(1);
         assertThat(both.reseal()).isZero();
-        assertThat(new Secrets(database, next, List.of()).open(workspace, Set.of("token")).values())
+        assertThat(new SecretStore(database, next, List.of()).open(workspace, Set.of("token")).values())
                 .containsValue("s3cret");
     }
 

@@ -8,7 +8,7 @@ import io.keelson.server.db.TestDatabase;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.submission.SubmissionResult.LimitReached;
 import io.keelson.server.workspace.Limits;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
@@ -69,7 +69,7 @@ class AdmissionControlTest {
     @Test
     void bulkRetryCountsUntilItIsReleased() {
         execute("insert into workspace_limits (workspace_id, name, most) values ('" + workspace + "', 'open_runs', 1)");
-        RetryAdmission retries = new RetryAdmission(new Workspaces(database), admission);
+        RetryAdmission retries = new RetryAdmission(new WorkspaceStore(database), admission);
 
         Answer.Admitted retry = (Answer.Admitted) retries.admit(workspace);
         assertThat(retries.admit(workspace)).isEqualTo(new Answer.LimitReached("OPEN_RUNS_LIMIT_REACHED"));
@@ -84,7 +84,7 @@ class AdmissionControlTest {
     void closedWorkspaceAdmitsNoRetry() {
         execute("update workspaces set closed_at = now() where id = '" + workspace + "'");
 
-        assertThat(new RetryAdmission(new Workspaces(database), admission).admit(workspace))
+        assertThat(new RetryAdmission(new WorkspaceStore(database), admission).admit(workspace))
                 .isEqualTo(new Answer.Closed());
     }
 

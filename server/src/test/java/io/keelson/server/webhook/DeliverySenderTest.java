@@ -9,7 +9,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.secret.SealingKey;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -55,7 +55,7 @@ class DeliverySenderTest {
     void start() throws IOException {
         database = TestDatabase.create();
         sql("insert into workspaces (id, name) values ('" + WORKSPACE + "', 'ours')");
-        endpoints = new Endpoints(database, new Secrets(database, SealingKey.fresh(), List.of()));
+        endpoints = new Endpoints(database, new SecretStore(database, SealingKey.fresh(), List.of()));
         deliveries = new Deliveries(database);
         client = new OutboundClient(true);
         receiver = new Receiver();
@@ -220,7 +220,7 @@ class DeliverySenderTest {
     void aSecretUnderAnUnknownKeyIsSeen() throws Exception {
         Endpoint.WithSecret to = endpoint("in");
         queue(to.endpoint().id(), 1);
-        Endpoints others = new Endpoints(database, new Secrets(database, SealingKey.fresh(), List.of()));
+        Endpoints others = new Endpoints(database, new SecretStore(database, SealingKey.fresh(), List.of()));
         DeliverySender strange =
                 new DeliverySender(database, client, others.seals(), Clock.systemUTC(), PACE, DeliveryObserver.NONE);
 
@@ -452,12 +452,12 @@ class DeliverySenderTest {
     void newSealingKeyReencryptsSecrets() {
         SealingKey old = SealingKey.fresh();
         SealingKey present = SealingKey.fresh();
-        Endpoints before = new Endpoints(database, new Secrets(database, old, List.of()));
+        Endpoints before = new Endpoints(database, new SecretStore(database, old, List.of()));
         before.create(WORKSPACE, UUID.randomUUID(), new Endpoint.Spec(receiver.url(), null, false, List.of("*"), null,
                 false, true), AuditOrigin.SERVER);
         UUID lost = endpoint("in").endpoint().id();
 
-        new Endpoints(database, new Secrets(database, present, List.of(old))).reseal();
+        new Endpoints(database, new SecretStore(database, present, List.of(old))).reseal();
 
         assertThat(all("select key_id from webhook_endpoints where id <> '" + lost + "'"))
                 .containsExactly(present.id());

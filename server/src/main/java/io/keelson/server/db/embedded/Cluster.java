@@ -50,7 +50,7 @@ final class Cluster {
                     + " it from a backup: without it no user can log in to the database in " + path() + ".");
         }
         try {
-            String secret = Secret.readOrCreate(directory.secretFile());
+            String secret = DatabasePassword.readOrCreate(directory.secretFile());
             FilePermissions.createPrivateDirectory(logs());
             privileges.own(logs());
             if (absent) {

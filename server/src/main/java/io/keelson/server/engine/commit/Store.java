@@ -5,7 +5,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.WorkLimits;
-import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.StepWorkReader;
@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 /** The parts of the store that the engine uses. */
-public record Store(RunStore runs, WorkerRegistry workers, Heartbeats heartbeats, ScopeReader scopes,
+public record Store(RunStore runs, WorkerRegistry workers, LeaseHeartbeats heartbeats, ScopeReader scopes,
         StepWorkReader work,
         IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota quota, Uploads uploads,
         UploadSlots slots) {
@@ -28,7 +28,7 @@ public record Store(RunStore runs, WorkerRegistry workers, Heartbeats heartbeats
      */
     public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
         return new Store(new RunStore(clock, plans, artifactRetention), new WorkerRegistry(clock),
-                new Heartbeats(clock),
+                new LeaseHeartbeats(clock),
                 new ScopeReader(),
                 new StepWorkReader(), new IdempotencyKeys(clock), new WorkLimits(), new ArtifactRetention(clock),
                 new ArtifactQuota(), new Uploads(clock), new UploadSlots(clock));

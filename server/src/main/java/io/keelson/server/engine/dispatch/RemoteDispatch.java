@@ -29,7 +29,7 @@ import io.keelson.server.json.SafeText;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.WorkspaceRoundRobin;
-import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.run.read.StepWorkReader;
 import io.keelson.server.run.read.StepWorkReader.Owner;
@@ -65,7 +65,7 @@ public final class RemoteDispatch implements RemoteWork {
 
     private final Database database;
     private final WorkerRegistry workers;
-    private final Heartbeats heartbeats;
+    private final LeaseHeartbeats heartbeats;
     private final StepWorkReader work;
     private final HandedInputs handed = new HandedInputs();
     private final AssignmentFactory assignmentFactory;
@@ -153,7 +153,7 @@ public final class RemoteDispatch implements RemoteWork {
         var known = database.withConnection(c -> work.ownersOf(c, workspaceId, ids));
         List<Beat> struck = beats.stream().map(beat -> struck(beat, struck(workspaceId, known.get(beat.stepId()))))
                 .toList();
-        List<Heartbeats.Beat> signs = struck.stream().map(beat -> new Heartbeats.Beat(beat.stepId(),
+        List<LeaseHeartbeats.Beat> signs = struck.stream().map(beat -> new LeaseHeartbeats.Beat(beat.stepId(),
                 beat.leaseEpoch(), beat.progress(), beat.message(),
                 beat.details() == null ? null : beat.details().toString())).toList();
         var accepted = database.inTransaction(c -> {
@@ -161,7 +161,7 @@ public final class RemoteDispatch implements RemoteWork {
             var extended = heartbeats.beat(c, workspaceId, workerId, signs);
             heartbeats.log(c, struck.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
                     && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
-                    .map(b -> new Heartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
+                    .map(b -> new LeaseHeartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
             return extended;
         });
         return beats.stream().map(beat -> {

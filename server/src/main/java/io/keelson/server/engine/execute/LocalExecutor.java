@@ -42,7 +42,7 @@ public final class LocalExecutor {
 
     private final ToolRunner runner;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    private final Timeouts timeouts;
+    private final DelayedActions timeouts;
     private final Actor actor;
     private final Runnable onFree;
     /** By step. */
@@ -51,7 +51,8 @@ public final class LocalExecutor {
     private final Map<Lane, Running> holding = new ConcurrentHashMap<>();
     private volatile boolean closing;
 
-    public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands, Timeouts timeouts,
+    public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
+            DelayedActions timeouts,
             Actor actor, Runnable onFree) {
         this.runner = runner;
         this.commands = commands;
@@ -66,14 +67,14 @@ public final class LocalExecutor {
     }
 
     /** Executions that run or report, by the lane whose lease must be extended. */
-    public Map<Lane, Execution> held() {
-        Map<Lane, Execution> held = new HashMap<>();
+    public Map<Lane, StepExecution> held() {
+        Map<Lane, StepExecution> held = new HashMap<>();
         holding.forEach((lane, found) -> held.put(lane, found.execution));
         return held;
     }
 
     /** Starts an execution. Earlier executions in that lane have lost their lease. */
-    public void start(Execution execution) {
+    public void start(StepExecution execution) {
         Running begun = new Running(execution);
         running.put(execution.stepId(), begun);
         Running before = holding.put(begun.lane, begun);
@@ -107,14 +108,14 @@ public final class LocalExecutor {
         }
     }
 
-    private LogContext about(Execution execution) {
+    private LogContext about(StepExecution execution) {
         return LogContext.workspace(execution.workspaceId()).and(LogContext.RUN, execution.runId())
                 .and(LogContext.TASK, execution.taskId()).and(LogContext.STEP, execution.stepId())
                 .and(LogContext.NODE, actor.id());
     }
 
     private final class Running implements Runnable {
-        private final Execution execution;
+        private final StepExecution execution;
         private final Lane lane;
         private final CountDownLatch ended = new CountDownLatch(1);
         private @Nullable Thread thread;
@@ -123,7 +124,7 @@ public final class LocalExecutor {
         /** The resolved input for the record; null until it is known, and when the plan's own row has it. */
         private volatile @Nullable String input;
 
-        private Running(Execution execution) {
+        private Running(StepExecution execution) {
             this.execution = execution;
             this.lane = new Lane(execution.taskId(), execution.lane());
         }
@@ -152,7 +153,7 @@ public final class LocalExecutor {
             if (!enter()) {
                 return afterStop();
             }
-            try (Timeouts.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
+            try (DelayedActions.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
                 ToolInput resolved = runner.input(execution);
                 input = RecordedInput.of(execution.input(), resolved);
                 ToolResult result = runner.run(execution, resolved);

@@ -10,8 +10,8 @@ import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.Wanted;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.secret.SecretException;
-import io.keelson.server.secret.Secrets;
-import io.keelson.server.secret.Secrets.Opened;
+import io.keelson.server.secret.SecretStore;
+import io.keelson.server.secret.SecretStore.Opened;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -27,7 +27,7 @@ public final class Scopes {
     private final Database database;
     private final ScopeReader reader;
     private final Expressions expressions;
-    private final Secrets secrets;
+    private final SecretStore secrets;
     private final @Nullable Semaphore permits;
 
     /**
@@ -37,11 +37,11 @@ public final class Scopes {
      */
     public record ToolInput(JsonNode json, Redaction struck) {}
 
-    public Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets) {
+    public Scopes(Database database, ScopeReader reader, Expressions expressions, SecretStore secrets) {
         this(database, reader, expressions, secrets, null);
     }
 
-    private Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets,
+    private Scopes(Database database, ScopeReader reader, Expressions expressions, SecretStore secrets,
             @Nullable Semaphore permits) {
         this.database = database;
         this.reader = reader;

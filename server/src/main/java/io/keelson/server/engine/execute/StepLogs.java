@@ -1,7 +1,7 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.server.db.Database;
-import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.tool.StepLog;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,20 +12,20 @@ public final class StepLogs {
     private static final int MAX_CHARS = 4_000;
 
     private final Database database;
-    private final Heartbeats heartbeats;
+    private final LeaseHeartbeats heartbeats;
 
-    public StepLogs(Database database, Heartbeats heartbeats) {
+    public StepLogs(Database database, LeaseHeartbeats heartbeats) {
         this.database = database;
         this.heartbeats = heartbeats;
     }
 
-    public StepLog of(Execution execution) {
+    public StepLog of(StepExecution execution) {
         AtomicInteger lines = new AtomicInteger();
         return text -> {
             if (lines.incrementAndGet() <= MAX_LINES) {
                 String line = text.length() <= MAX_CHARS ? text : text.substring(0, MAX_CHARS) + "…";
                 database.runInTransaction(
-                        c -> heartbeats.log(c, List.of(new Heartbeats.Log(execution.stepId(),
+                        c -> heartbeats.log(c, List.of(new LeaseHeartbeats.Log(execution.stepId(),
                                 execution.leaseEpoch(), execution.attempt(), List.of(line)))));
             }
         };

@@ -23,11 +23,12 @@ public final class ToolRunner {
     private final ToolCatalog catalog;
     private final Scopes scopes;
     private final ArtifactIntake artifacts;
-    private final Function<Execution, StepLog> logs;
+    private final Function<StepExecution, StepLog> logs;
     private final Clock clock;
     private final Tracing tracing;
 
-    public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts, Function<Execution, StepLog> logs,
+    public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts,
+            Function<StepExecution, StepLog> logs,
             Clock clock, Tracing tracing) {
         this.catalog = catalog;
         this.scopes = scopes;
@@ -50,7 +51,7 @@ public final class ToolRunner {
      * @param input from {@link #input}
      * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
      */
-    ToolResult run(Execution execution, ToolInput input) throws ToolFailure, InterruptedException {
+    ToolResult run(StepExecution execution, ToolInput input) throws ToolFailure, InterruptedException {
         Redaction struck = input.struck();
         try {
             ToolResult result = catalog.execute(execution.tool(), call(execution, input));
@@ -64,7 +65,7 @@ public final class ToolRunner {
         }
     }
 
-    private ToolCall call(Execution execution, ToolInput input) {
+    private ToolCall call(StepExecution execution, ToolInput input) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
@@ -102,7 +103,7 @@ public final class ToolRunner {
      *
      * @throws ToolFailure when it cannot be resolved
      */
-    ToolInput input(Execution execution) throws ToolFailure {
+    ToolInput input(StepExecution execution) throws ToolFailure {
         try {
             return scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
                     execution.input());

@@ -3,12 +3,12 @@ package io.keelson.server.engine.upkeep;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.engine.commit.CurrentPrices;
 import io.keelson.server.engine.commit.Observer;
-import io.keelson.server.engine.commit.PriceList;
 import io.keelson.server.engine.commit.Store;
-import io.keelson.server.engine.execute.Execution;
 import io.keelson.server.engine.execute.LocalExecutor;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.engine.execute.StepExecution;
+import io.keelson.server.secret.SecretStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -51,10 +51,10 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final DueWorkPoller dueWorkPoller;
     private final LocalExecutor executor;
     private final RunEnds ends;
-    private final PriceList prices;
+    private final CurrentPrices prices;
     private final ClusterNotifier notifier;
     private final ArtifactSweeper artifacts;
-    private final Secrets secrets;
+    private final SecretStore secrets;
     private final Node node;
     private volatile long committedAt;
     private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
@@ -63,7 +63,8 @@ public final class MaintenanceScheduler implements AutoCloseable {
 
     public MaintenanceScheduler(Database database, Store store, Reconciler reconciler, DueWorkPoller dueWorkPoller,
             LocalExecutor executor,
-            RunEnds ends, PriceList prices, ClusterNotifier notifier, ArtifactSweeper artifacts, Secrets secrets,
+            RunEnds ends, CurrentPrices prices, ClusterNotifier notifier, ArtifactSweeper artifacts,
+            SecretStore secrets,
             Node node) {
         this.database = database;
         this.store = store;
@@ -147,9 +148,9 @@ public final class MaintenanceScheduler implements AutoCloseable {
     public void keepLeases() {
         boolean company = dueWorkPoller.ask(c -> {
             boolean others = store.workers().heartbeat(c, node.id(), node.version(), silence());
-            Map<Lane, Execution> held = executor.held();
+            Map<Lane, StepExecution> held = executor.held();
             for (Lane lane : store.runs().extendLeases(c, node.id(), held.keySet())) {
-                Execution lost = Objects.requireNonNull(held.get(lane));
+                StepExecution lost = Objects.requireNonNull(held.get(lane));
                 executor.stop(lost.stepId(), lost.leaseEpoch());
             }
             return others;

@@ -5,10 +5,10 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
@@ -38,7 +38,7 @@ public final class AuditActions {
             throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "'workspace_id' must be a workspace's id")
                     .with("parameter", "workspace_id");
         }
-        Cursor cursor = new Cursor("audit");
+        ListCursor cursor = new ListCursor("audit");
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();

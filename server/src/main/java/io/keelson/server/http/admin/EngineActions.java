@@ -7,7 +7,7 @@ import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Json;
-import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
@@ -39,7 +39,7 @@ public final class EngineActions {
     }
 
     private ApiResponse lifecycles(ApiRequest request) {
-        return new Page(request, "lifecycles").of(LIFECYCLES);
+        return new ListPage(request, "lifecycles").of(LIFECYCLES);
     }
 
     private ApiResponse lifecycle(ApiRequest request) {

@@ -11,17 +11,17 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -43,9 +43,9 @@ public final class KeyActions {
     private static final List<String> SCOPES = Scope.words();
 
     private final KeyStore keys;
-    private final Workspaces workspaces;
+    private final WorkspaceStore workspaces;
 
-    public KeyActions(KeyStore keys, Workspaces workspaces) {
+    public KeyActions(KeyStore keys, WorkspaceStore workspaces) {
         this.keys = keys;
         this.workspaces = workspaces;
     }
@@ -69,7 +69,7 @@ public final class KeyActions {
 
     private ApiResponse list(ApiRequest request, UUID workspace) {
         Query query = request.query();
-        Cursor cursor = new Cursor("api-keys");
+        ListCursor cursor = new ListCursor("api-keys");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();

@@ -6,12 +6,12 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
@@ -20,7 +20,7 @@ import io.keelson.server.purge.WorkspacePurger;
 import io.keelson.server.workspace.Limits;
 import io.keelson.server.workspace.WorkspaceResult;
 import io.keelson.server.workspace.WorkspaceRow;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ public final class WorkspaceActions {
     private static final int MAX_PATH = 4_096;
     private static final String FOLDERS = "allowed_folders";
 
-    private final Workspaces workspaces;
+    private final WorkspaceStore workspaces;
     private final Reads reads;
     private final WorkspacePurger purger;
     private final Ids ids;
@@ -52,7 +52,7 @@ public final class WorkspaceActions {
     private final Runnable limited;
 
     /** @param limited called when limits have changed */
-    public WorkspaceActions(Workspaces workspaces, Reads reads, WorkspacePurger purger, Ids ids,
+    public WorkspaceActions(WorkspaceStore workspaces, Reads reads, WorkspacePurger purger, Ids ids,
             KeyedTransaction transaction, Runnable limited) {
         this.workspaces = workspaces;
         this.reads = reads;
@@ -74,7 +74,7 @@ public final class WorkspaceActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        Cursor cursor = new Cursor("workspaces");
+        ListCursor cursor = new ListCursor("workspaces");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();
@@ -106,7 +106,7 @@ public final class WorkspaceActions {
         Fields fields = request.fields();
         String name = fields.text("name", MAX_NAME);
         Map<String, Optional<Long>> limits = limits(fields);
-        Workspaces.Folders folders = folders(fields);
+        WorkspaceStore.Folders folders = folders(fields);
         fields.done();
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
@@ -131,11 +131,11 @@ public final class WorkspaceActions {
             fields.problem("EMPTY", "name", "'name' may not be blank");
         }
         Map<String, Optional<Long>> limits = limits(fields);
-        Workspaces.Folders folders = folders(fields);
+        WorkspaceStore.Folders folders = folders(fields);
         fields.done();
         UUID id = request.id("id", IdKind.WORKSPACE);
         WorkspaceRow changed =
-                row(workspaces.change(id, new Workspaces.Change(name, limits, folders), request.origin()), id);
+                row(workspaces.change(id, new WorkspaceStore.Change(name, limits, folders), request.origin()), id);
         if (changed.closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
@@ -153,9 +153,9 @@ public final class WorkspaceActions {
     }
 
     /** Null where the body does not name them. */
-    private static Workspaces.@Nullable Folders folders(Fields body) {
+    private static WorkspaceStore.@Nullable Folders folders(Fields body) {
         if (body.clears(FOLDERS)) {
-            return new Workspaces.Folders(null);
+            return new WorkspaceStore.Folders(null);
         }
         if (body.value(FOLDERS) == null) {
             return null;
@@ -166,7 +166,7 @@ public final class WorkspaceActions {
                 body.problem("INVALID_VALUE", FOLDERS + "/" + i, "must be an absolute path on the server");
             }
         }
-        return new Workspaces.Folders(paths);
+        return new WorkspaceStore.Folders(paths);
     }
 
     private static boolean absolute(String path) {

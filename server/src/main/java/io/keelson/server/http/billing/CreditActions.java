@@ -1,7 +1,7 @@
 package io.keelson.server.http.billing;
 
-import io.keelson.core.money.Account;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.LedgerAccount;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
@@ -15,12 +15,12 @@ import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.money.Balance;
 import io.keelson.server.money.Booking;
-import io.keelson.server.money.Ledger;
+import io.keelson.server.money.LedgerBooking;
 import io.keelson.server.money.Money;
-import io.keelson.server.money.Usage;
-import io.keelson.server.workspace.Workspaces;
+import io.keelson.server.money.UsageReader;
+import io.keelson.server.money.WorkspaceBalance;
+import io.keelson.server.workspace.WorkspaceStore;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -38,15 +38,15 @@ public final class CreditActions {
     private static final int MAX_REASON = 2_000;
     private static final Duration USUAL_PERIOD = Duration.ofDays(30);
     private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
-    private static final List<String> CORRECTED = List.of(Account.FUNDING.wire(), Account.AVAILABLE.wire(),
-            Account.SPENT.wire());
+    private static final List<String> CORRECTED = List.of(LedgerAccount.FUNDING.wire(), LedgerAccount.AVAILABLE.wire(),
+            LedgerAccount.SPENT.wire());
     private static final List<String> PARTS =
-            Arrays.stream(Usage.By.values()).map(by -> by.name().toLowerCase(Locale.ROOT)).toList();
+            Arrays.stream(UsageReader.By.values()).map(by -> by.name().toLowerCase(Locale.ROOT)).toList();
 
     private final Money money;
-    private final Workspaces workspaces;
+    private final WorkspaceStore workspaces;
 
-    public CreditActions(Money money, Workspaces workspaces) {
+    public CreditActions(Money money, WorkspaceStore workspaces) {
         this.money = money;
         this.workspaces = workspaces;
     }
@@ -61,7 +61,7 @@ public final class CreditActions {
 
     private ApiResponse balance(ApiRequest request) {
         request.query().done();
-        Balance balance = money.balance(request.workspace());
+        WorkspaceBalance balance = money.balance(request.workspace());
         return ApiResponse.resource(Json.object().put("workspace_id", request.workspace().toString())
                 .put("available", Json.plain(balance.available())).put("reserved", Json.plain(balance.reserved()))
                 .put("spent", Json.plain(balance.spent())));
@@ -96,12 +96,13 @@ public final class CreditActions {
         }
         String reason = fields.text("reason", MAX_REASON);
         fields.done();
-        return booked(money.ledger().adjust(request.workspace(), Account.of(from), Account.of(to), amount, reason,
-                key(request), request.actor(), recorded(request, request.workspace(), "ledger_corrected")));
+        return booked(
+                money.ledger().adjust(request.workspace(), LedgerAccount.of(from), LedgerAccount.of(to), amount, reason,
+                        key(request), request.actor(), recorded(request, request.workspace(), "ledger_corrected")));
     }
 
     /** In the audit log, with what was booked. */
-    private static Ledger.Witness recorded(ApiRequest request, UUID workspace, String action) {
+    private static LedgerBooking.Witness recorded(ApiRequest request, UUID workspace, String action) {
         return (c, entry) -> {
             ObjectNode detail = Json.object().put("amount", Json.plain(entry.amount()));
             if (entry.type().equals("adjustment")) {
@@ -128,12 +129,13 @@ public final class CreditActions {
             case Booking.KeyTaken(var entry) -> throw ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
                     "the key was used for another " + entry.type() + ", entry " + entry.id() + " of the ledger")
                     .with("entry_id", Long.toString(entry.id()));
-            case Booking.Impossible(Account account, Balance balance) -> throw impossible(account, balance);
+            case Booking.Impossible(LedgerAccount account, WorkspaceBalance balance) ->
+                throw impossible(account, balance);
         };
     }
 
-    private static ApiProblem impossible(Account account, Balance balance) {
-        return account == Account.AVAILABLE
+    private static ApiProblem impossible(LedgerAccount account, WorkspaceBalance balance) {
+        return account == LedgerAccount.AVAILABLE
                 ? ApiProblem
                         .of(ErrorCode.INSUFFICIENT_CREDITS,
                                 "the workspace has only " + Amounts.credits(balance.available()))
@@ -155,8 +157,9 @@ public final class CreditActions {
         if (!from.isBefore(to) || Duration.between(from, to).compareTo(LONGEST_PERIOD) > 0) {
             throw Query.invalid("from", "must be before 'to' by at most " + LONGEST_PERIOD.toDays() + " days");
         }
-        Usage.Report report = money.usage().report(request.workspace(), Usage.By.valueOf(by.toUpperCase(Locale.ROOT)),
-                from, to);
+        UsageReader.Report report =
+                money.usage().report(request.workspace(), UsageReader.By.valueOf(by.toUpperCase(Locale.ROOT)),
+                        from, to);
         ObjectNode document = Json.object().put("by", by).put("from", Json.time(report.from()))
                 .put("to", Json.time(report.to()));
         document.putArray("items").addAll(report.lines().stream().map(line -> used(Json.object().put(by, line.of()),
@@ -165,7 +168,7 @@ public final class CreditActions {
         return ApiResponse.ok(document.put("complete", report.complete()));
     }
 
-    private static ObjectNode used(ObjectNode document, Usage.Line line) {
+    private static ObjectNode used(ObjectNode document, UsageReader.Line line) {
         return document.put("credits", Json.plain(line.credits())).put("tokens", line.tokens())
                 .put("charges", line.charges())
                 .put("runs", line.runs());

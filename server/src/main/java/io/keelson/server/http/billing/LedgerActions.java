@@ -3,16 +3,16 @@ package io.keelson.server.http.billing;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.money.Discrepancy;
-import io.keelson.server.money.LedgerEntry;
 import io.keelson.server.money.LedgerReader;
+import io.keelson.server.money.LedgerRow;
 import io.keelson.server.money.LedgerVerification;
 import io.keelson.server.money.Money;
 import java.util.List;
@@ -51,7 +51,7 @@ public final class LedgerActions {
             query.done();
             return csv("ledger", (after, limit) -> money.entries().oldestFirst(workspace, filter, after, limit));
         }
-        Cursor cursor = new Cursor("ledger");
+        ListCursor cursor = new ListCursor("ledger");
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();
@@ -82,7 +82,7 @@ public final class LedgerActions {
             reads.requireRun(workspace, run);
             return csv("ledger-" + run, (after, limit) -> money.entries().ofRun(workspace, run, after, limit));
         }
-        Cursor cursor = new Cursor("ledger " + run);
+        ListCursor cursor = new ListCursor("ledger " + run);
         Long after = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();
@@ -100,8 +100,8 @@ public final class LedgerActions {
         return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(CSV);
     }
 
-    private static ApiResponse page(List<LedgerEntry> found, int limit, Cursor cursor) {
-        List<LedgerEntry> shown = found.subList(0, Math.min(limit, found.size()));
+    private static ApiResponse page(List<LedgerRow> found, int limit, ListCursor cursor) {
+        List<LedgerRow> shown = found.subList(0, Math.min(limit, found.size()));
         return ApiResponse.ok(Lists.page(shown.stream().map(LedgerDocuments::of).toList(),
                 found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
     }

@@ -1,7 +1,7 @@
 package io.keelson.server.http.billing;
 
 import io.keelson.server.http.support.Json;
-import io.keelson.server.money.LedgerEntry;
+import io.keelson.server.money.LedgerRow;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -23,7 +23,7 @@ final class LedgerCsv {
 
     /** Reads entries in order. */
     interface Source {
-        List<LedgerEntry> read(long after, int limit);
+        List<LedgerRow> read(long after, int limit);
     }
 
     private LedgerCsv() {}
@@ -73,7 +73,7 @@ final class LedgerCsv {
         }
 
         private String next() {
-            List<LedgerEntry> entries = source.read(last, STRETCH);
+            List<LedgerRow> entries = source.read(last, STRETCH);
             if (!entries.isEmpty()) {
                 last = entries.getLast().id();
             }
@@ -81,7 +81,7 @@ final class LedgerCsv {
         }
     }
 
-    static String line(LedgerEntry entry) {
+    static String line(LedgerRow entry) {
         return Stream
                 .of(entry.id(), Json.time(entry.createdAt()), entry.type(), Json.plain(entry.amount()).toPlainString(),
                         entry.debit().wire(), entry.credit().wire(), plain(entry.runId()), plain(entry.attempt()),

@@ -2,7 +2,7 @@ package io.keelson.server.http.billing;
 
 import io.keelson.server.http.support.Json;
 import io.keelson.server.money.Discrepancy;
-import io.keelson.server.money.LedgerEntry;
+import io.keelson.server.money.LedgerRow;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -12,7 +12,7 @@ final class LedgerDocuments {
 
     private LedgerDocuments() {}
 
-    static ObjectNode of(LedgerEntry entry) {
+    static ObjectNode of(LedgerRow entry) {
         return Json.object().put("id", entry.id()).put("transaction_type", entry.type())
                 .put("amount", Json.plain(entry.amount()))
                 .put("debit_account", entry.debit().wire()).put("credit_account", entry.credit().wire())

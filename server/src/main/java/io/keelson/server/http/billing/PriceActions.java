@@ -6,14 +6,14 @@ import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Lists;
-import io.keelson.server.http.support.Page;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.money.Price;
 import io.keelson.server.money.PriceChange;
 import io.keelson.server.money.PriceKind;
-import io.keelson.server.money.PriceList;
+import io.keelson.server.money.PriceListVersion;
+import io.keelson.server.money.PriceRow;
 import io.keelson.server.money.PriceTable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -47,8 +47,8 @@ public final class PriceActions {
 
     private ApiResponse list(ApiRequest request) {
         int version = (int) request.query().integer("version", 0, Integer.MAX_VALUE, NOW);
-        Page page = new Page(request, "prices " + version);
-        PriceList list = version == NOW ? prices.current() : prices.at(version);
+        ListPage page = new ListPage(request, "prices " + version);
+        PriceListVersion list = version == NOW ? prices.current() : prices.at(version);
         if (version > list.version()) {
             throw Query.invalid("version", "is above the current version of the price list, " + list.version());
         }
@@ -69,7 +69,7 @@ public final class PriceActions {
             changes.add(change);
         }
         fields.done();
-        PriceList list = prices.change(changes, String.valueOf(request.actor().id()), recorded(request));
+        PriceListVersion list = prices.change(changes, String.valueOf(request.actor().id()), recorded(request));
         changed.run();
         return ApiResponse.ok(document(list));
     }
@@ -104,12 +104,12 @@ public final class PriceActions {
         return kind == PriceKind.TOOL ? "usd_per_call" : "usd_per_million_tokens";
     }
 
-    private static ObjectNode document(PriceList list) {
+    private static ObjectNode document(PriceListVersion list) {
         return Lists.page(list.prices().stream().map(PriceActions::document).toList(), null)
                 .put("version", list.version());
     }
 
-    private static ObjectNode document(Price price) {
+    private static ObjectNode document(PriceRow price) {
         return Json.object().put("kind", price.kind().wire()).put("name", price.name())
                 .put(member(price.kind()), Json.plain(price.usd())).put("version", price.version())
                 .put("created_at", Json.time(price.createdAt())).put("created_by", price.createdBy());

@@ -10,10 +10,10 @@ import io.keelson.server.effect.ResourceKind;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
@@ -131,7 +131,7 @@ public final class DeploymentOrderActions {
 
     private ApiResponse list(ApiRequest request, ResourceKind kind) throws InterruptedException {
         Query query = request.query();
-        Cursor cursor = new Cursor(kind.word() + "s");
+        ListCursor cursor = new ListCursor(kind.word() + "s");
         UUID before = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();

@@ -6,13 +6,13 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListCursor;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Lists;
-import io.keelson.server.http.support.Page;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
@@ -68,7 +68,7 @@ public final class WebhookActions {
     }
 
     private ApiResponse list(ApiRequest request) {
-        return new Page(request, "webhooks")
+        return new ListPage(request, "webhooks")
                 .of(endpoints.list(request.workspace()).stream().map(WebhookActions::document).toList());
     }
 
@@ -182,7 +182,7 @@ public final class WebhookActions {
     private ApiResponse deliveries(ApiRequest request) {
         UUID id = request.id("id", IdKind.WEBHOOK);
         Query query = request.query();
-        Cursor cursor = new Cursor("deliveries " + id);
+        ListCursor cursor = new ListCursor("deliveries " + id);
         String state = query.word("state", STATES);
         Deliveries.Place after = cursor.read(query, WebhookActions::place);
         int limit = query.limit();

@@ -1,7 +1,7 @@
 package io.keelson.server.http.definitions;
 
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
@@ -11,22 +11,22 @@ import io.keelson.server.http.runs.RunMission;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.recipe.NewRecipe;
-import io.keelson.server.recipe.Recipe;
-import io.keelson.server.recipe.Recipes;
+import io.keelson.server.recipe.RecipeRow;
+import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.submission.RecipeMissions;
 import java.io.IOException;
 import java.util.List;
@@ -44,7 +44,7 @@ public final class RecipeActions {
     private static final String UNIQUE_VIOLATION = "23505";
     private static final String FOREIGN_KEY_VIOLATION = "23503";
 
-    private final Recipes recipes;
+    private final RecipeStore recipes;
     private final Database database;
     private final Function<UUID, MissionReader> missions;
     private final RecipeMissions recipeMissions;
@@ -53,7 +53,7 @@ public final class RecipeActions {
     private final Ids ids;
     private final KeyedTransaction keyed;
 
-    public RecipeActions(Recipes recipes, Database database, Function<UUID, MissionReader> missions,
+    public RecipeActions(RecipeStore recipes, Database database, Function<UUID, MissionReader> missions,
             RecipeMissions recipeMissions,
             RunCreation runs, Reads reads, Ids ids, KeyedTransaction keyed) {
         this.recipes = recipes;
@@ -79,12 +79,12 @@ public final class RecipeActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        Cursor cursor = new Cursor("recipes");
+        ListCursor cursor = new ListCursor("recipes");
         String name = query.text("name");
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
         query.done();
-        List<Recipe> found = database
+        List<RecipeRow> found = database
                 .withConnection(c -> recipes.list(c, request.workspace(), name, after, limit + 1));
         String next = found.size() <= limit ? null : cursor.write(found.get(limit - 1).name());
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RecipeDocuments::brief).toList(), next));
@@ -110,7 +110,7 @@ public final class RecipeActions {
         UUID id = request.id("id", IdKind.RECIPE);
         int version = (int) request.query().integer("version", 1, MAX_VERSION, 0);
         request.query().done();
-        Recipe recipe = recipe(request, id);
+        RecipeRow recipe = recipe(request, id);
         return ApiResponse.resource(version == 0 || version == recipe.version() ? RecipeDocuments.whole(recipe)
                 : RecipeDocuments.whole(recipe, version(recipe, version)));
     }
@@ -151,12 +151,12 @@ public final class RecipeActions {
     private ApiResponse versions(ApiRequest request) {
         UUID id = request.id("id", IdKind.RECIPE);
         Query query = request.query();
-        Cursor cursor = new Cursor("recipe versions " + id);
+        ListCursor cursor = new ListCursor("recipe versions " + id);
         Integer before = cursor.read(query, Integer::valueOf);
         int limit = query.limit();
         query.done();
         recipe(request, id);
-        List<Recipes.Version> found = database.withConnection(c -> recipes.versions(c, request.workspace(), id,
+        List<RecipeStore.Version> found = database.withConnection(c -> recipes.versions(c, request.workspace(), id,
                 before == null ? Integer.MAX_VALUE : before, limit + 1));
         String next = found.size() <= limit ? null : cursor.write(String.valueOf(found.get(limit - 1).version()));
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RecipeDocuments::version).toList(), next));
@@ -165,14 +165,15 @@ public final class RecipeActions {
     private ApiResponse run(ApiRequest apiRequest) throws IOException, InterruptedException {
         apiRequest.query().done();
         UUID id = apiRequest.id("id", IdKind.RECIPE);
-        Recipe recipe = recipe(apiRequest, id);
+        RecipeRow recipe = recipe(apiRequest, id);
         JsonNode body = apiRequest.body().bytes().length == 0 ? Json.object() : RunCreation.document(apiRequest.body());
         if (!(body instanceof ObjectNode request)) {
-            throw ApiProblem.of(List.of(new Problem("WRONG_TYPE", "", "the body must be an object")));
+            throw ApiProblem.of(List.of(new PlanProblem("WRONG_TYPE", "", "the body must be an object")));
         }
         JsonNode version = request.remove("version");
         if (version != null && (!version.isInt() || version.intValue() < 1)) {
-            throw ApiProblem.of(List.of(new Problem("INVALID_VALUE", "/version", "must be the number of a version")));
+            throw ApiProblem
+                    .of(List.of(new PlanProblem("INVALID_VALUE", "/version", "must be the number of a version")));
         }
         int number = version == null ? recipe.version() : version.intValue();
         ObjectNode mission = number == recipe.version() ? recipe.mission() : version(recipe, number).mission();
@@ -213,7 +214,7 @@ public final class RecipeActions {
             mission.put("name", name);
         }
         NewRecipe recipe = checked(request, ids.next(), mission, lineage(run, row));
-        Recipe there = recipeMissions.find(request.workspace(), mission.path("name").asString("")).orElse(null);
+        RecipeRow there = recipeMissions.find(request.workspace(), mission.path("name").asString("")).orElse(null);
         return there != null && run.equals(there.originatedFrom()) ? ApiResponse.ok(RecipeDocuments.whole(there))
                 : keep(request, recipe);
     }
@@ -234,11 +235,11 @@ public final class RecipeActions {
 
     private NewRecipe checked(ApiRequest request, UUID id, JsonNode document, NewRecipe.@Nullable Lineage from) {
         return switch (missions.apply(request.workspace()).readRecipe(document)) {
-            case ReadResult.Invalid<Mission>(List<Problem> problems) -> throw ApiProblem.of(problems);
-            case ReadResult.Ok<Mission>(Mission mission) -> {
+            case ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems) -> throw ApiProblem.of(problems);
+            case ReadResult.Ok<CheckedMission>(CheckedMission mission) -> {
                 if (IdKind.RECIPE.parse(mission.name()) != null) {
                     throw ApiProblem
-                            .of(List.of(new Problem("INVALID_VALUE", "/name", "a name may not look like an id")));
+                            .of(List.of(new PlanProblem("INVALID_VALUE", "/name", "a name may not look like an id")));
                 }
                 ObjectNode kept = ((ObjectNode) document).deepCopy().put("name", mission.name());
                 kept.remove("$schema");
@@ -247,11 +248,11 @@ public final class RecipeActions {
         };
     }
 
-    private Recipe recipe(ApiRequest request, UUID id) {
+    private RecipeRow recipe(ApiRequest request, UUID id) {
         return Reads.found(database.withConnection(c -> recipes.find(c, request.workspace(), id)), IdKind.RECIPE, id);
     }
 
-    private Recipes.Version version(Recipe recipe, int version) {
+    private RecipeStore.Version version(RecipeRow recipe, int version) {
         return database.withConnection(c -> recipes.version(c, recipe.workspaceId(), recipe.id(), version))
                 .orElseThrow(() -> ApiProblem.of(ErrorCode.RECIPE_VERSION_NOT_FOUND, "the recipe has versions 1 to "
                         + recipe.version()));

@@ -1,8 +1,8 @@
 package io.keelson.server.http.definitions;
 
 import io.keelson.server.http.support.Json;
-import io.keelson.server.recipe.Recipe;
-import io.keelson.server.recipe.Recipes;
+import io.keelson.server.recipe.RecipeRow;
+import io.keelson.server.recipe.RecipeStore;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Recipes as clients see them. */
@@ -11,7 +11,7 @@ final class RecipeDocuments {
     private RecipeDocuments() {}
 
     /** Without what it does. */
-    static ObjectNode brief(Recipe recipe) {
+    static ObjectNode brief(RecipeRow recipe) {
         ObjectNode document = Json.object().put("id", recipe.id().toString())
                 .put("workspace_id", recipe.workspaceId().toString()).put("name", recipe.name())
                 .put("description", recipe.description()).put("version", recipe.version());
@@ -25,7 +25,7 @@ final class RecipeDocuments {
         return document;
     }
 
-    static ObjectNode whole(Recipe recipe) {
+    static ObjectNode whole(RecipeRow recipe) {
         ObjectNode document = brief(recipe);
         document.set("mission", recipe.mission());
         document.set("steps", recipe.steps());
@@ -34,7 +34,7 @@ final class RecipeDocuments {
     }
 
     /** As it was in a version: without what is only shown of the newest. */
-    static ObjectNode whole(Recipe recipe, Recipes.Version version) {
+    static ObjectNode whole(RecipeRow recipe, RecipeStore.Version version) {
         ObjectNode document = brief(recipe);
         document.put("version", version.version());
         document.set("inputs", version.mission().path("inputs").isObject() ? version.mission().path("inputs")
@@ -44,7 +44,7 @@ final class RecipeDocuments {
         return document;
     }
 
-    static ObjectNode version(Recipes.Version version) {
+    static ObjectNode version(RecipeStore.Version version) {
         ObjectNode document = Json.object().put("version", version.version()).put("created_by", version.createdBy())
                 .put("created_at", Json.time(version.createdAt()));
         document.set("mission", version.mission());

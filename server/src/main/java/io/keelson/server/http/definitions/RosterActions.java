@@ -6,17 +6,17 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.roster.Agent;
 import io.keelson.server.roster.Roster;
+import io.keelson.server.roster.RosterEntry;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
@@ -54,11 +54,11 @@ public final class RosterActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        Cursor cursor = new Cursor("agents");
+        ListCursor cursor = new ListCursor("agents");
         String after = Objects.requireNonNullElse(cursor.read(query, text -> text), "");
         int limit = query.limit();
         query.done();
-        List<Agent> found = roster.list(request.workspace(), after, limit + 1);
+        List<RosterEntry> found = roster.list(request.workspace(), after, limit + 1);
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RosterActions::document).toList(),
                 found.size() <= limit ? null : cursor.write(found.get(limit - 1).slug())));
     }
@@ -77,17 +77,18 @@ public final class RosterActions {
             fields.problem("INVALID_VALUE", "slug",
                     "1 to 100 small letters, digits and '-', with a letter among them");
         }
-        Agent.Profile profile = profile(fields, slug);
+        RosterEntry.Profile profile = profile(fields, slug);
         fields.done();
         return transaction.answer(request, c -> {
             if (roster.full(c, request.workspace())) {
                 throw ApiProblem.of(ErrorCode.AGENTS_LIMIT_REACHED,
                         "a workspace has at most " + Roster.MAX_AGENTS + " agents");
             }
-            Agent made = roster.create(c, request.workspace(), slug, profile, String.valueOf(request.actor().id()),
-                    request.origin()).orElseThrow(
-                            () -> ApiProblem.of(ErrorCode.AGENT_SLUG_TAKEN,
-                                    "the workspace has an agent '" + slug + "'").with("pointer", "/slug"));
+            RosterEntry made =
+                    roster.create(c, request.workspace(), slug, profile, String.valueOf(request.actor().id()),
+                            request.origin()).orElseThrow(
+                                    () -> ApiProblem.of(ErrorCode.AGENT_SLUG_TAKEN,
+                                            "the workspace has an agent '" + slug + "'").with("pointer", "/slug"));
             return ApiResponse.created("/api/v1/agents/" + slug, document(made));
         });
     }
@@ -97,10 +98,10 @@ public final class RosterActions {
         request.query().done();
         String name = name(request);
         Fields fields = request.fields();
-        Agent.Profile profile = profile(fields, name);
+        RosterEntry.Profile profile = profile(fields, name);
         String slug = fields.optionalText("slug", MAX_NAME);
         fields.done();
-        Agent before = roster.find(request.workspace(), name).orElseThrow(() -> notFound(name));
+        RosterEntry before = roster.find(request.workspace(), name).orElseThrow(() -> notFound(name));
         if (slug != null && !slug.equals(before.slug())) {
             fields.problem("INVALID_VALUE", "slug", "a slug cannot be changed; create another agent");
             fields.done();
@@ -119,7 +120,7 @@ public final class RosterActions {
         return ApiResponse.empty(204);
     }
 
-    private static Agent.Profile profile(Fields fields, String slug) {
+    private static RosterEntry.Profile profile(Fields fields, String slug) {
         String name = fields.optionalText("name", MAX_NAME);
         Set<String> tools = new HashSet<>();
         List<String> named = fields.optionalTexts("tools", MOST_TOOLS, MAX_NAME);
@@ -141,7 +142,7 @@ public final class RosterActions {
         }
         Fields limits = fields.object("limits");
         @Nullable Long turns = limits == null ? null : limits.optionalInteger("max_turns", 1, MOST_TURNS);
-        return new Agent.Profile(name == null || name.isBlank() ? slug : name,
+        return new RosterEntry.Profile(name == null || name.isBlank() ? slug : name,
                 fields.optionalText("description", MAX_TEXT), fields.optionalText("model", MAX_NAME),
                 fields.optionalText("instructions", MAX_TEXT), named, capabilities,
                 turns == null ? null : turns.intValue());
@@ -159,7 +160,7 @@ public final class RosterActions {
         return ApiProblem.of(ErrorCode.AGENT_NOT_FOUND, "no agent " + name);
     }
 
-    private static ObjectNode document(Agent agent) {
+    private static ObjectNode document(RosterEntry agent) {
         ObjectNode document = Json.object().put("id", agent.id()).put("slug", agent.slug()).put("name", agent.name())
                 .put("description", agent.description()).put("model", agent.model())
                 .put("instructions", agent.instructions());

@@ -1,6 +1,6 @@
 package io.keelson.server.http.definitions;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
@@ -8,23 +8,23 @@ import io.keelson.server.db.SqlFailure;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.schedule.Schedule;
+import io.keelson.server.schedule.ScheduleRow;
 import io.keelson.server.schedule.ScheduleRunner;
 import io.keelson.server.schedule.ScheduleServices;
 import io.keelson.server.schedule.ScheduleSpec;
-import io.keelson.server.schedule.ScheduledTime;
+import io.keelson.server.schedule.ScheduleStore;
+import io.keelson.server.schedule.ScheduledTimeRow;
 import io.keelson.server.schedule.ScheduledTimes;
-import io.keelson.server.schedule.Schedules;
 import io.keelson.server.submission.RecipeMissions;
 import java.io.IOException;
 import java.time.Instant;
@@ -42,7 +42,7 @@ public final class ScheduleActions {
     private static final int AHEAD = 5;
     private static final String UNIQUE_VIOLATION = "23505";
 
-    private final Schedules schedules;
+    private final ScheduleStore schedules;
     private final ScheduledTimes scheduledTimes;
     private final ScheduleRunner scheduleRunner;
     private final Database database;
@@ -77,12 +77,12 @@ public final class ScheduleActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        Cursor cursor = new Cursor("schedules");
+        ListCursor cursor = new ListCursor("schedules");
         String name = query.text("name");
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
         query.done();
-        List<Schedule> found = database
+        List<ScheduleRow> found = database
                 .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit + 1));
         String next = found.size() <= limit ? null : cursor.write(found.get(limit - 1).spec().name());
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(), next));
@@ -109,12 +109,12 @@ public final class ScheduleActions {
 
     private ApiResponse replace(ApiRequest request) throws IOException {
         request.query().done();
-        Schedule before = schedule(request);
+        ScheduleRow before = schedule(request);
         ScheduleBody.Asked asked = ScheduleBody.read(request.fields(), request.workspace(), missions, before.paused());
         return change(request, before, asked.spec(), asked.paused());
     }
 
-    private ApiResponse change(ApiRequest request, Schedule before, ScheduleSpec spec, boolean paused) {
+    private ApiResponse change(ApiRequest request, ScheduleRow before, ScheduleSpec spec, boolean paused) {
         if (!spec.equals(before.spec()) || paused != before.paused()) {
             try {
                 database.runInTransaction(c -> schedules.change(c, before, spec, paused));
@@ -141,14 +141,14 @@ public final class ScheduleActions {
     private ApiResponse pause(ApiRequest request, boolean paused) throws IOException {
         request.query().done();
         request.fields().done();
-        Schedule schedule = schedule(request);
+        ScheduleRow schedule = schedule(request);
         return change(request, schedule, schedule.spec(), paused);
     }
 
     private ApiResponse trigger(ApiRequest request) throws IOException, InterruptedException {
         request.query().done();
         request.fields().done();
-        Schedule schedule = schedule(request);
+        ScheduleRow schedule = schedule(request);
         ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(ScheduleDocuments.of(
                 Reads.found(scheduleRunner.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
         scheduleRunner.take(schedule.id());
@@ -157,7 +157,7 @@ public final class ScheduleActions {
 
     private ApiResponse backfill(ApiRequest request) throws IOException {
         request.query().done();
-        Schedule schedule = schedule(request);
+        ScheduleRow schedule = schedule(request);
         Fields fields = request.fields();
         Instant from = ScheduleBody.time(fields, "from");
         Instant to = ScheduleBody.time(fields, "to");
@@ -170,7 +170,7 @@ public final class ScheduleActions {
         List<Instant> times = from == null || to == null ? List.of()
                 : schedule.spec().rule().between(from, to, MOST_BACKFILLED + 1);
         if (times.size() > MOST_BACKFILLED) {
-            throw ApiProblem.of(List.of(new Problem("OUT_OF_RANGE", "/to", "at most " + MOST_BACKFILLED
+            throw ApiProblem.of(List.of(new PlanProblem("OUT_OF_RANGE", "/to", "at most " + MOST_BACKFILLED
                     + " times can be backfilled at once")));
         }
         ObjectNode answer = Json.object().put("times", times.size());
@@ -187,14 +187,14 @@ public final class ScheduleActions {
     private ApiResponse runs(ApiRequest request) {
         UUID id = request.id("id", IdKind.SCHEDULE);
         Query query = request.query();
-        Cursor cursor = new Cursor("schedule runs " + id);
+        ListCursor cursor = new ListCursor("schedule runs " + id);
         ScheduledTimes.Place after = cursor.read(query, ScheduleActions::place);
         int limit = query.limit();
         query.done();
         schedule(request);
-        List<ScheduledTime> found = database
+        List<ScheduledTimeRow> found = database
                 .withConnection(c -> scheduledTimes.list(c, request.workspace(), id, after, limit + 1));
-        ScheduledTime last = found.size() <= limit ? null : found.get(limit - 1);
+        ScheduledTimeRow last = found.size() <= limit ? null : found.get(limit - 1);
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(),
                 last == null ? null : cursor.write(last.scheduledFor() + " " + last.kind().wire())));
     }
@@ -202,7 +202,7 @@ public final class ScheduleActions {
     private static ScheduledTimes.Place place(String text) {
         String[] parts = text.split(" ", 2);
         return new ScheduledTimes.Place(Instant.parse(parts[0]),
-                ScheduledTime.Kind.valueOf(parts[1].toUpperCase(Locale.ROOT)));
+                ScheduledTimeRow.Kind.valueOf(parts[1].toUpperCase(Locale.ROOT)));
     }
 
     /** Also of one that is paused: as if it were not. */
@@ -211,7 +211,7 @@ public final class ScheduleActions {
         int count = (int) query.integer("count", 1, MOST_AHEAD, AHEAD);
         Instant after = query.time("after");
         query.done();
-        Schedule schedule = schedule(request);
+        ScheduleRow schedule = schedule(request);
         Instant from = after != null ? after : database.withConnection(schedules::now);
         ArrayNode items = Json.object().putArray("items");
         schedule.spec().rule().preview(from, count).forEach(time -> items.add(Json.time(time)));
@@ -220,7 +220,7 @@ public final class ScheduleActions {
         return ApiResponse.ok(answer);
     }
 
-    private Schedule schedule(ApiRequest request) {
+    private ScheduleRow schedule(ApiRequest request) {
         UUID id = request.id("id", IdKind.SCHEDULE);
         return Reads.found(database.withConnection(c -> schedules.find(c, request.workspace(), id)), IdKind.SCHEDULE,
                 id);

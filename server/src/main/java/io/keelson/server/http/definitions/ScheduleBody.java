@@ -9,7 +9,7 @@ import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.recipe.Recipe;
+import io.keelson.server.recipe.RecipeRow;
 import io.keelson.server.schedule.ScheduleSpec;
 import io.keelson.server.submission.RecipeMissions;
 import java.time.DateTimeException;
@@ -83,7 +83,7 @@ final class ScheduleBody {
     }
 
     private static UUID recipe(RecipeMissions missions, UUID workspace, String named) {
-        return missions.find(workspace, named).map(Recipe::id)
+        return missions.find(workspace, named).map(RecipeRow::id)
                 .orElseThrow(() -> ApiProblem.of(List.of(RecipeMissions.unknownRecipe(named))));
     }
 

@@ -1,9 +1,9 @@
 package io.keelson.server.http.definitions;
 
 import io.keelson.server.http.support.Json;
-import io.keelson.server.schedule.Schedule;
+import io.keelson.server.schedule.ScheduleRow;
 import io.keelson.server.schedule.ScheduleSpec;
-import io.keelson.server.schedule.ScheduledTime;
+import io.keelson.server.schedule.ScheduledTimeRow;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Schedules and their times as clients see them. */
@@ -11,7 +11,7 @@ final class ScheduleDocuments {
 
     private ScheduleDocuments() {}
 
-    static ObjectNode of(Schedule schedule) {
+    static ObjectNode of(ScheduleRow schedule) {
         ScheduleSpec spec = schedule.spec();
         ObjectNode document = Json.object().put("id", schedule.id().toString())
                 .put("workspace_id", schedule.workspaceId().toString()).put("name", spec.name())
@@ -29,7 +29,7 @@ final class ScheduleDocuments {
                 .put("updated_at", Json.time(schedule.updatedAt()));
     }
 
-    static ObjectNode of(ScheduledTime time) {
+    static ObjectNode of(ScheduledTimeRow time) {
         return Json.object().put("schedule_id", time.scheduleId().toString())
                 .put("scheduled_for", Json.time(time.scheduledFor())).put("kind", time.kind().wire())
                 .put("state", time.state().wire()).put("run_id", time.runId().toString())

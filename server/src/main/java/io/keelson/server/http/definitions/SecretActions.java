@@ -7,10 +7,10 @@ import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
-import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -21,9 +21,9 @@ public final class SecretActions {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
 
-    private final Secrets secrets;
+    private final SecretStore secrets;
 
-    public SecretActions(Secrets secrets) {
+    public SecretActions(SecretStore secrets) {
         this.secrets = secrets;
     }
 
@@ -34,7 +34,7 @@ public final class SecretActions {
     }
 
     private ApiResponse list(ApiRequest request) {
-        Page page = new Page(request, "secrets");
+        ListPage page = new ListPage(request, "secrets");
         List<ObjectNode> shown = secrets.list(request.workspace()).stream().map(SecretActions::document).toList();
         return page.of(shown);
     }
@@ -43,10 +43,11 @@ public final class SecretActions {
         request.query().done();
         String name = name(request);
         Fields fields = request.fields();
-        String value = fields.text("value", Secrets.MAX_LENGTH);
-        if (!value.isEmpty() && value.length() < Secrets.MIN_LENGTH) {
-            fields.problem("TOO_SHORT", "value", "at least " + Secrets.MIN_LENGTH + " characters: redaction of shorter"
-                    + " values would change unrelated text");
+        String value = fields.text("value", SecretStore.MAX_LENGTH);
+        if (!value.isEmpty() && value.length() < SecretStore.MIN_LENGTH) {
+            fields.problem("TOO_SHORT", "value",
+                    "at least " + SecretStore.MIN_LENGTH + " characters: redaction of shorter"
+                            + " values would change unrelated text");
         }
         fields.done();
         return ApiResponse.ok(document(secrets.set(request.workspace(), name, value, request.origin())));
@@ -71,7 +72,7 @@ public final class SecretActions {
         return name;
     }
 
-    private static ObjectNode document(Secrets.Shown secret) {
+    private static ObjectNode document(SecretStore.Shown secret) {
         return Json.object().put("name", secret.name()).put("version", secret.version())
                 .put("created_at", Json.time(secret.createdAt())).put("updated_at", Json.time(secret.updatedAt()))
                 .put("updated_by", secret.updatedBy());

@@ -1,17 +1,17 @@
 package io.keelson.server.http.inbox;
 
 import io.keelson.server.auth.Scope;
-import io.keelson.server.board.Board;
-import io.keelson.server.board.BoardTask;
+import io.keelson.server.board.BoardTaskRow;
+import io.keelson.server.board.BoardTasks;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
@@ -42,10 +42,10 @@ public final class BoardActions {
     /** Sources of the top level without another filter: runs, and all tasks created by people. */
     private static final List<String> TOP = List.of("user", "recipe", "orchestration");
 
-    private final Board board;
+    private final BoardTasks board;
     private final KeyedTransaction transaction;
 
-    public BoardActions(Board board, KeyedTransaction transaction) {
+    public BoardActions(BoardTasks board, KeyedTransaction transaction) {
         this.board = board;
         this.transaction = transaction;
     }
@@ -61,16 +61,17 @@ public final class BoardActions {
 
     private ApiResponse columns(ApiRequest request) {
         Query query = request.query();
-        Board.Filter filter = filter(query, null);
+        BoardTasks.Filter filter = filter(query, null);
         int limit = (int) query.integer("limit", 1, MAX_COLUMN, DEFAULT_COLUMN);
         query.done();
         ObjectNode document = Json.object();
         ArrayNode columns = document.putArray("columns");
-        Cursor cursor = cursor();
+        ListCursor cursor = cursor();
         board.columns(request.workspace(), filter, limit).forEach(column -> {
-            List<BoardTask> shown = column.newest().stream().limit(limit).toList();
+            List<BoardTaskRow> shown = column.newest().stream().limit(limit).toList();
             ObjectNode each = columns.addObject().put("status", column.status())
-                    .put("count", Math.min(column.count(), Board.COUNTED)).put("more", column.count() > Board.COUNTED);
+                    .put("count", Math.min(column.count(), BoardTasks.COUNTED))
+                    .put("more", column.count() > BoardTasks.COUNTED);
             ArrayNode items = each.putArray("items");
             shown.forEach(task -> items.add(document(task)));
             each.put("next_cursor", column.newest().size() <= limit ? null
@@ -81,23 +82,23 @@ public final class BoardActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        Board.Filter filter = filter(query, query.word("status", Board.STATUSES));
-        Cursor cursor = cursor();
+        BoardTasks.Filter filter = filter(query, query.word("status", BoardTasks.STATUSES));
+        ListCursor cursor = cursor();
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();
-        List<BoardTask> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
+        List<BoardTaskRow> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
                 limit + 1);
-        List<BoardTask> shown = found.subList(0, Math.min(limit, found.size()));
+        List<BoardTaskRow> shown = found.subList(0, Math.min(limit, found.size()));
         return ApiResponse.ok(Lists.page(shown.stream().map(BoardActions::document).toList(),
                 found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
     }
 
-    private static Cursor cursor() {
-        return new Cursor("board");
+    private static ListCursor cursor() {
+        return new ListCursor("board");
     }
 
-    private static Board.Filter filter(Query query, @Nullable String status) {
+    private static BoardTasks.Filter filter(Query query, @Nullable String status) {
         String parentText = query.text("parent_task_id");
         Long parent = parentText == null ? null : number(parentText);
         if (parentText != null && parent == null) {
@@ -108,10 +109,10 @@ public final class BoardActions {
         if (runText != null && run == null) {
             throw Query.invalid("run_id", "must be a run's id");
         }
-        String source = query.word("source_type", Board.SOURCES);
+        String source = query.word("source_type", BoardTasks.SOURCES);
         String tag = query.text("tag");
-        return new Board.Filter(parent, run, status, query.text("assignee"),
-                source != null ? List.of(source) : parent == null && run == null ? TOP : Board.SOURCES,
+        return new BoardTasks.Filter(parent, run, status, query.text("assignee"),
+                source != null ? List.of(source) : parent == null && run == null ? TOP : BoardTasks.SOURCES,
                 tag == null ? null : Json.strings(List.of(tag)).toString());
     }
 
@@ -125,13 +126,14 @@ public final class BoardActions {
         request.query().done();
         Fields fields = request.fields();
         Long parent = fields.optionalInteger("parent_task_id", 1, MAX_ID);
-        Board.New made = new Board.New(fields.text("title", MAX_TITLE),
-                fields.optionalText("description", MAX_DESCRIPTION), fields.word("status", Board.STATUSES, "inbox"),
-                fields.word("priority", Board.PRIORITIES, "medium"), fields.optionalText("assignee", MAX_ASSIGNEE),
+        BoardTasks.New made = new BoardTasks.New(fields.text("title", MAX_TITLE),
+                fields.optionalText("description", MAX_DESCRIPTION),
+                fields.word("status", BoardTasks.STATUSES, "inbox"),
+                fields.word("priority", BoardTasks.PRIORITIES, "medium"), fields.optionalText("assignee", MAX_ASSIGNEE),
                 parent, tags(fields), request.actor().id());
         fields.done();
         return transaction.answer(request, c -> {
-            BoardTask task = board.create(c, request.workspace(), made).orElseThrow(() -> {
+            BoardTaskRow task = board.create(c, request.workspace(), made).orElseThrow(() -> {
                 fields.problem("BOARD_TASK_NOT_FOUND", "parent_task_id", "no task " + parent + " on the board");
                 fields.done();
                 return new IllegalStateException("refused before");
@@ -147,13 +149,14 @@ public final class BoardActions {
         if (title != null && title.isBlank()) {
             fields.problem("EMPTY", "title", "'title' may not be blank");
         }
-        Board.Change change = new Board.Change(title, text(fields, "description", MAX_DESCRIPTION),
-                fields.optionalWord("status", Board.STATUSES), fields.optionalWord("priority", Board.PRIORITIES),
+        BoardTasks.Change change = new BoardTasks.Change(title, text(fields, "description", MAX_DESCRIPTION),
+                fields.optionalWord("status", BoardTasks.STATUSES),
+                fields.optionalWord("priority", BoardTasks.PRIORITIES),
                 text(fields, "assignee", MAX_ASSIGNEE), fields.has("tags") ? tags(fields) : null,
                 text(fields, "result", MAX_RESULT));
         fields.done();
         long id = id(request);
-        BoardTask task = board.find(request.workspace(), id).orElseThrow(() -> notFound(id));
+        BoardTaskRow task = board.find(request.workspace(), id).orElseThrow(() -> notFound(id));
         if (task.orchestrated() && !change.ofPriorityOnly()) {
             throw readOnly(task, "only its priority can be changed");
         }
@@ -171,7 +174,7 @@ public final class BoardActions {
         return ApiResponse.empty(204);
     }
 
-    private static ApiProblem readOnly(BoardTask task, String what) {
+    private static ApiProblem readOnly(BoardTaskRow task, String what) {
         return ApiProblem.of(ErrorCode.BOARD_TASK_READ_ONLY, "task " + task.id() + " is managed by a run: " + what)
                 .with("run_id", String.valueOf(task.runId()));
     }
@@ -206,13 +209,13 @@ public final class BoardActions {
         return ApiProblem.of(ErrorCode.BOARD_TASK_NOT_FOUND, "no task " + id + " on the board");
     }
 
-    private static ObjectNode document(BoardTask task) {
+    private static ObjectNode document(BoardTaskRow task) {
         UUID run = task.runId();
         ObjectNode document = Json.object().put("id", task.id()).put("title", task.title())
                 .put("description", task.description()).put("status", task.status()).put("priority", task.priority())
                 .put("review_mode", task.reviewMode()).put("assignee", task.assignee())
                 .put("assigned_agent_id", task.assignedAgentId()).put("parent_task_id", task.parentTaskId())
-                .put("children", Math.min(task.children(), Board.COUNTED))
+                .put("children", Math.min(task.children(), BoardTasks.COUNTED))
                 .put("source_type", task.sourceType()).put("source_id", task.sourceId())
                 .put("run_id", run == null ? null : run.toString())
                 .put("created_by_type", task.createdByType()).put("created_by_id", task.createdById());

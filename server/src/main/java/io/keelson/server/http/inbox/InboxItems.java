@@ -9,9 +9,9 @@ import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.run.read.Inbox;
-import io.keelson.server.run.read.Inbox.Filter;
-import io.keelson.server.run.read.Inbox.Place;
+import io.keelson.server.run.read.InboxReader;
+import io.keelson.server.run.read.InboxReader.Filter;
+import io.keelson.server.run.read.InboxReader.Place;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Inbox items for people: the question, and the effect of either answer. */
-public record InboxItems(Reads reads, Database database, Inbox inbox) {
+public record InboxItems(Reads reads, Database database, InboxReader inbox) {
 
     /** An item's id in a request: its kind and subject. */
     record Id(InboxKind kind, UUID subject) {

@@ -1,13 +1,13 @@
 package io.keelson.server.http.inbox;
 
 import io.keelson.server.auth.Scope;
-import io.keelson.server.board.Report;
-import io.keelson.server.board.Reports;
+import io.keelson.server.board.AgentReport;
+import io.keelson.server.board.AgentReports;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
@@ -28,10 +28,10 @@ public final class ReportActions {
 
     private static final String MARKDOWN = "text/markdown";
 
-    private final Reports reports;
+    private final AgentReports reports;
     private final ReportTexts texts;
 
-    public ReportActions(Reports reports, ReportTexts texts) {
+    public ReportActions(AgentReports reports, ReportTexts texts) {
         this.reports = reports;
         this.texts = texts;
     }
@@ -48,33 +48,34 @@ public final class ReportActions {
         if (runText != null && run == null) {
             throw Query.invalid("run_id", "must be a run's id");
         }
-        Reports.Filter filter = new Reports.Filter(run, query.word("type", Reports.TYPES), query.text("agent"),
-                query.time("from"), query.time("to"));
-        Cursor cursor = new Cursor("reports");
-        Reports.Place after = cursor.read(query, ReportActions::place);
+        AgentReports.Filter filter =
+                new AgentReports.Filter(run, query.word("type", AgentReports.TYPES), query.text("agent"),
+                        query.time("from"), query.time("to"));
+        ListCursor cursor = new ListCursor("reports");
+        AgentReports.Place after = cursor.read(query, ReportActions::place);
         int limit = query.limit();
         query.done();
-        List<Report> found = reports.list(request.workspace(), filter, after, limit + 1);
-        List<Report> shown = found.subList(0, Math.min(limit, found.size()));
-        Map<UUID, Integer> failures = texts.failures(request.workspace(), shown.stream().map(Report::id).toList());
+        List<AgentReport> found = reports.list(request.workspace(), filter, after, limit + 1);
+        List<AgentReport> shown = found.subList(0, Math.min(limit, found.size()));
+        Map<UUID, Integer> failures = texts.failures(request.workspace(), shown.stream().map(AgentReport::id).toList());
         return ApiResponse.ok(Lists.page(shown.stream().map(each -> document(each, failures.get(each.id()))).toList(),
-                found.size() <= limit ? null : cursor.write(position(Reports.Place.of(shown.getLast())))));
+                found.size() <= limit ? null : cursor.write(position(AgentReports.Place.of(shown.getLast())))));
     }
 
-    private static Reports.Place place(String text) {
+    private static AgentReports.Place place(String text) {
         String[] parts = text.split("/", 4);
-        return new Reports.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]), UUID.fromString(parts[2]),
+        return new AgentReports.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]), UUID.fromString(parts[2]),
                 UUID.fromString(parts[3]));
     }
 
-    private static String position(Reports.Place place) {
+    private static String position(AgentReports.Place place) {
         return place.createdAt() + "/" + place.run() + "/" + place.subject() + "/" + place.id();
     }
 
     private ApiResponse one(ApiRequest request) {
         request.query().done();
         UUID id = request.id("id", IdKind.REPORT);
-        Report report = Reads.found(reports.find(request.workspace(), id), IdKind.REPORT, id);
+        AgentReport report = Reads.found(reports.find(request.workspace(), id), IdKind.REPORT, id);
         String content = texts.find(request.workspace(), id).orElse(report.content());
         if (accepts(request.header("Accept"))) {
             byte[] text = content.getBytes(StandardCharsets.UTF_8);
@@ -90,7 +91,7 @@ public final class ReportActions {
     }
 
     /** @param failures what had failed in the run's attempt when it ended; null for a report that is about no run */
-    private static ObjectNode document(Report report, @Nullable Integer failures) {
+    private static ObjectNode document(AgentReport report, @Nullable Integer failures) {
         UUID run = report.runId();
         UUID task = report.taskId();
         return Json.object().put("id", report.id().toString()).put("type", report.type()).put("title", report.title())

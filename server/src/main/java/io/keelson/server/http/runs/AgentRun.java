@@ -3,7 +3,7 @@ package io.keelson.server.http.runs;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
-import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.CheckedMission;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +50,7 @@ final class AgentRun {
     }
 
     /** Accepted is what that contract calls {@code requested}; the run itself says where it is by now. */
-    static ObjectNode document(UUID id, Mission mission, ObjectNode run) {
+    static ObjectNode document(UUID id, CheckedMission mission, ObjectNode run) {
         ObjectNode document = Json.object().put("run_id", IdKind.RUN.prefixed(id))
                 .put("agent_slug", mission.agentSlug()).put("status", "requested");
         document.set("run", run);

@@ -9,7 +9,7 @@ import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ETag;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.IdKind;
-import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.run.read.RunReader;
@@ -51,7 +51,7 @@ public final class ArtifactActions {
 
     private ApiResponse list(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
-        return new Page(request, "artifacts " + run)
+        return new ListPage(request, "artifacts " + run)
                 .of(reads.ofRun(request.workspace(), run, (runs, c) -> runs.artifacts(c, request.workspace(), run)));
     }
 

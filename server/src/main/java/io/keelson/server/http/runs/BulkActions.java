@@ -3,22 +3,22 @@ package io.keelson.server.http.runs;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.bulk.BulkDriver;
-import io.keelson.server.bulk.BulkJob;
+import io.keelson.server.bulk.BulkJobRow;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.db.Database;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunSelection;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
@@ -53,23 +53,23 @@ public final class BulkActions {
         table.post(Scope.RUNS_WRITE, "/runs:cancel", apiRequest -> {
             Fields fields = apiRequest.fields();
             String reason = fields.optionalText("reason", MAX_REASON);
-            return begin(apiRequest, fields, BulkJob.Action.CANCEL, reason, false, CANCELLED_PER_SECOND);
+            return begin(apiRequest, fields, BulkJobRow.Action.CANCEL, reason, false, CANCELLED_PER_SECOND);
         });
         table.post(Scope.RUNS_WRITE, "/runs:retry", request -> {
             Fields fields = request.fields();
             boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
-            return begin(request, fields, BulkJob.Action.RETRY, null, fromStart, RETRIED_PER_SECOND);
+            return begin(request, fields, BulkJobRow.Action.RETRY, null, fromStart, RETRIED_PER_SECOND);
         });
         table.get(Scope.RUNS_READ, "/bulk", this::list);
         table.get(Scope.RUNS_READ, "/bulk/{id}", this::show);
         table.post(Scope.RUNS_WRITE, "/bulk/{id}/stop", this::stop);
     }
 
-    private ApiResponse begin(ApiRequest request, Fields fields, BulkJob.Action action, @Nullable String reason,
+    private ApiResponse begin(ApiRequest request, Fields fields, BulkJobRow.Action action, @Nullable String reason,
             boolean fromStart,
             int usualPace) {
         request.query().done();
-        RunFilter filter = RunFilters.of(fields);
+        RunSelection filter = RunFilters.of(fields);
         boolean dry = fields.flag("dry_run", false);
         int perSecond = (int) fields.integer("per_second", 1, MOST_PER_SECOND, usualPace);
         fields.done();
@@ -77,10 +77,10 @@ public final class BulkActions {
             long matches = database.withConnection(c -> jobs.matches(c, request.workspace(), action, filter));
             return ApiResponse.ok(matches(Json.object().put("dry_run", true).put("action", action.wire()), matches));
         }
-        BulkJob.Order order = new BulkJob.Order(action, filter, reason, fromStart, perSecond, request.actor());
+        BulkJobRow.Order order = new BulkJobRow.Order(action, filter, reason, fromStart, perSecond, request.actor());
         UUID id = ids.next();
         ApiResponse response = keyed.answer(request, c -> {
-            BulkJob job = jobs.insert(c, id, request.workspace(), order);
+            BulkJobRow job = jobs.insert(c, id, request.workspace(), order);
             return ApiResponse.created("/api/v1/bulk/" + id, document(job)).as(202);
         });
         driver.signal();
@@ -89,11 +89,11 @@ public final class BulkActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        Cursor cursor = new Cursor("bulk");
+        ListCursor cursor = new ListCursor("bulk");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();
-        List<BulkJob> found = database.withConnection(c -> jobs.list(c, request.workspace(), after, limit + 1));
+        List<BulkJobRow> found = database.withConnection(c -> jobs.list(c, request.workspace(), after, limit + 1));
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(BulkActions::document).toList(),
                 found.size() <= limit ? null : cursor.write(found.get(limit - 1).id().toString())));
     }
@@ -106,12 +106,12 @@ public final class BulkActions {
     private ApiResponse stop(ApiRequest request) throws IOException {
         request.query().done();
         request.fields().done();
-        BulkJob job = job(request);
+        BulkJobRow job = job(request);
         database.runInTransaction(c -> jobs.stop(c, request.workspace(), job.id()));
         return ApiResponse.ok(document(job(request)));
     }
 
-    private BulkJob job(ApiRequest request) {
+    private BulkJobRow job(ApiRequest request) {
         UUID id = request.id("id", IdKind.BULK);
         return Reads.found(database.withConnection(c -> jobs.find(c, request.workspace(), id)), IdKind.BULK, id);
     }
@@ -120,8 +120,8 @@ public final class BulkActions {
         return document.put("matches", matches).put("matches_at_least", matches >= BulkJobs.MOST_COUNTED);
     }
 
-    private static ObjectNode document(BulkJob job) {
-        BulkJob.Order order = job.order();
+    private static ObjectNode document(BulkJobRow job) {
+        BulkJobRow.Order order = job.order();
         ObjectNode document = Json.object().put("id", job.id().toString())
                 .put("workspace_id", job.workspaceId().toString()).put("action", order.action().wire())
                 .put("state", job.state().wire());
@@ -129,7 +129,7 @@ public final class BulkActions {
         matches(document, job.matches());
         document.put("changed", job.changed()).put("unchanged", job.unchanged()).set("refused", job.refused());
         return document.put("reason", order.reason())
-                .put("from", order.action() == BulkJob.Action.RETRY ? order.fromStart() ? "start" : "failed" : null)
+                .put("from", order.action() == BulkJobRow.Action.RETRY ? order.fromStart() ? "start" : "failed" : null)
                 .put("per_second", order.perSecond()).put("waits_for", job.waitsFor())
                 .put("actor_type", order.actor().type().wire()).put("actor_id", order.actor().id())
                 .put("created_at", Json.time(job.createdAt())).put("ended_at", Json.time(job.endedAt()));

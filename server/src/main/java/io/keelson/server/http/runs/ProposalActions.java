@@ -5,10 +5,10 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
@@ -47,7 +47,7 @@ public final class ProposalActions {
     private ObjectNode page(ApiRequest request, @Nullable String state) {
         Query query = request.query();
         String run = query.text("run_id");
-        Cursor cursor = new Cursor("proposals");
+        ListCursor cursor = new ListCursor("proposals");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();

@@ -1,6 +1,6 @@
 package io.keelson.server.http.runs;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
@@ -13,9 +13,9 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.RunSubmissions.Submitted;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
-import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.submission.FairSubmissionLimiter;
 import io.keelson.server.submission.PreparedMission;
@@ -69,7 +69,7 @@ public final class RunCreation {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
             submission.check(submission(request, ids.next(), prepared)).ifPresent(RunSubmissions::submitted);
-            Mission mission = prepared.mission();
+            CheckedMission mission = prepared.mission();
             ObjectNode answer = Json.object().put("valid", true).put("name", mission.name())
                     .put("tasks", mission.plan().tasks().size())
                     .put("plan",
@@ -112,7 +112,7 @@ public final class RunCreation {
     }
 
     private static RunSubmission.Request submission(ApiRequest request, UUID id, PreparedMission prepared) {
-        Mission mission = prepared.mission();
+        CheckedMission mission = prepared.mission();
         return RunSubmissions.of(request, new Command.Create(
                 mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()), null, prepared.origin(),
                         request.traceparent()),
@@ -132,7 +132,7 @@ public final class RunCreation {
         return switch (body.type().equals(YAML) ? body.computed(() -> Documents.read(bytes, Format.YAML))
                 : Documents.read(bytes, Format.JSON)) {
             case ReadResult.Ok<JsonNode>(JsonNode document) -> document;
-            case ReadResult.Invalid<JsonNode>(List<Problem> problems) -> throw ApiProblem.of(problems);
+            case ReadResult.Invalid<JsonNode>(List<PlanProblem> problems) -> throw ApiProblem.of(problems);
         };
     }
 }

@@ -5,7 +5,7 @@ import io.keelson.core.lifecycle.StateType;
 import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Query;
-import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunSelection;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
@@ -21,8 +21,8 @@ final class RunFilters {
 
     private RunFilters() {}
 
-    static RunFilter of(Query query) {
-        return new RunFilter(query.word("state", STATES), query.word("state_type", TYPES),
+    static RunSelection of(Query query) {
+        return new RunSelection(query.word("state", STATES), query.word("state_type", TYPES),
                 query.texts("tag", MAX_TAGS), query.text("name"), query.text("text"), query.time("created_after"),
                 query.time("created_before"), id(query, "recipe_id", IdKind.RECIPE, "the id of a recipe"),
                 query.text("trigger"), query.text("external_id"),
@@ -39,19 +39,20 @@ final class RunFilters {
     }
 
     /** Of the member {@code filter}, which must say something. */
-    static RunFilter of(Fields body) {
+    static RunSelection of(Fields body) {
         Fields given = body.object("filter");
         if (given == null) {
             body.problem("REQUIRED", "filter", "'filter' must have at least one condition");
-            return RunFilter.ALL;
+            return RunSelection.ALL;
         }
-        RunFilter filter = new RunFilter(given.optionalWord("state", STATES), given.optionalWord("state_type", TYPES),
+        RunSelection filter = new RunSelection(given.optionalWord("state", STATES),
+                given.optionalWord("state_type", TYPES),
                 given.optionalTexts("tags", MAX_TAGS, MAX_TEXT), given.optionalText("name", MAX_TEXT),
                 given.optionalText("text", MAX_TEXT), given.optionalTime("created_after"),
                 given.optionalTime("created_before"), id(given, "recipe_id", IdKind.RECIPE, "the id of a recipe"),
                 given.optionalText("trigger", MAX_TEXT),
                 given.optionalText("external_id", MAX_TEXT), given.optionalText("error_code", MAX_TEXT), null);
-        if (filter.equals(RunFilter.ALL)) {
+        if (filter.equals(RunSelection.ALL)) {
             body.problem("EMPTY", "filter", "'filter' must have at least one condition");
         }
         return filter;

@@ -2,7 +2,7 @@ package io.keelson.server.http.runs;
 
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.Command;
@@ -19,7 +19,7 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.submission.RunSubmission;
@@ -68,9 +68,9 @@ public final class RunFork {
         }
         fields.done();
         UUID source = request.id("id", IdKind.RUN);
-        Mission mission = mission(request.workspace(), source, name, inputs);
+        CheckedMission mission = mission(request.workspace(), source, name, inputs);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
-            throw ApiProblem.of(List.of(new Problem("UNKNOWN_REFERENCE", "/task",
+            throw ApiProblem.of(List.of(new PlanProblem("UNKNOWN_REFERENCE", "/task",
                     "the run's plan has no task '" + Excerpt.piece(task) + "'")));
         }
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, request.workspace(), source));
@@ -91,7 +91,7 @@ public final class RunFork {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
-    private Mission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {
+    private CheckedMission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {
         ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", inputs == null ? Json.object() : inputs);
         document.put("trigger", "fork");
@@ -99,9 +99,9 @@ public final class RunFork {
             document.put("name", name);
         }
         return switch (missions.apply(workspace).read(document)) {
-            case ReadResult.Ok<Mission>(Mission mission) -> mission;
-            case ReadResult.Invalid<Mission>(List<Problem> problems) -> throw ApiProblem.of(problems.stream()
-                    .map(each -> new Problem(each.code(), each.pointer().replaceFirst("^/input/", "/inputs/"),
+            case ReadResult.Ok<CheckedMission>(CheckedMission mission) -> mission;
+            case ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems) -> throw ApiProblem.of(problems.stream()
+                    .map(each -> new PlanProblem(each.code(), each.pointer().replaceFirst("^/input/", "/inputs/"),
                             each.message()))
                     .toList());
         };

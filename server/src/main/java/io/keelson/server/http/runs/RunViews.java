@@ -5,18 +5,18 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Cursor;
 import io.keelson.server.http.support.ETag;
 import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.ListCursor;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.LongPoll;
-import io.keelson.server.http.support.Page;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.SeqPage;
-import io.keelson.server.run.read.RunFilter;
 import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.StatusDocument;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -68,7 +68,7 @@ public final class RunViews {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        RunFilter filter = RunFilters.of(query);
+        RunSelection filter = RunFilters.of(query);
         int limit = query.limit();
         String cursor = query.text("cursor");
         query.done();
@@ -76,7 +76,7 @@ public final class RunViews {
             RunReader.Page page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
             return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
         } catch (RunReader.BadCursorException e) {
-            throw Cursor.invalid();
+            throw ListCursor.invalid();
         }
     }
 
@@ -143,17 +143,19 @@ public final class RunViews {
 
     private ApiResponse tasks(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
-        return ofAttempt(request, new Cursor("tasks " + run), (runs, c, attempt, history, after, limit) -> runs.tasks(c,
-                request.workspace(), run, attempt, history, after, limit));
+        return ofAttempt(request, new ListCursor("tasks " + run),
+                (runs, c, attempt, history, after, limit) -> runs.tasks(c,
+                        request.workspace(), run, attempt, history, after, limit));
     }
 
     private ApiResponse steps(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
-        return ofAttempt(request, new Cursor("steps " + run), (runs, c, attempt, history, after, limit) -> runs.steps(c,
-                request.workspace(), run, attempt, history, after, limit));
+        return ofAttempt(request, new ListCursor("steps " + run),
+                (runs, c, attempt, history, after, limit) -> runs.steps(c,
+                        request.workspace(), run, attempt, history, after, limit));
     }
 
-    private ApiResponse ofAttempt(ApiRequest request, Cursor cursor, Rows rows) {
+    private ApiResponse ofAttempt(ApiRequest request, ListCursor cursor, Rows rows) {
         Query query = request.query();
         Integer attempt = attempt(request);
         boolean history = "true".equals(query.word("history", List.of("true", "false")));
@@ -176,7 +178,7 @@ public final class RunViews {
 
     private ApiResponse rows(ApiRequest request, String list, Reads.Query<List<ObjectNode>> rows) {
         UUID run = request.id("id", IdKind.RUN);
-        return new Page(request, list + " " + run).of(reads.ofRun(request.workspace(), run, rows));
+        return new ListPage(request, list + " " + run).of(reads.ofRun(request.workspace(), run, rows));
     }
 
     private ApiResponse events(ApiRequest request) throws InterruptedException {
@@ -192,7 +194,7 @@ public final class RunViews {
 
     private ApiResponse stepAttempts(ApiRequest request) {
         UUID id = request.id("id", IdKind.STEP);
-        return new Page(request, "step attempts " + id).of(reads.read((runs, c) -> {
+        return new ListPage(request, "step attempts " + id).of(reads.read((runs, c) -> {
             Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
             return runs.stepAttempts(c, request.workspace(), id);
         }));

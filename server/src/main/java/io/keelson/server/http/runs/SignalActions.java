@@ -1,6 +1,6 @@
 package io.keelson.server.http.runs;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
@@ -16,7 +16,7 @@ import io.keelson.server.http.support.Submission;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.JsonSize;
-import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.SecretStore;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
@@ -38,10 +38,10 @@ public final class SignalActions {
 
     private final Reads reads;
     private final Ids ids;
-    private final Secrets secrets;
+    private final SecretStore secrets;
     private final Submission submission;
 
-    public SignalActions(Reads reads, Ids ids, Secrets secrets, Submission submission) {
+    public SignalActions(Reads reads, Ids ids, SecretStore secrets, Submission submission) {
         this.reads = reads;
         this.ids = ids;
         this.secrets = secrets;
@@ -65,7 +65,7 @@ public final class SignalActions {
         UUID run = request.id("id", IdKind.RUN);
         List<JsonNode> inputs = reads.ofRun(request.workspace(), run,
                 (runs, c) -> runs.signalInputs(c, request.workspace(), run, name));
-        List<Problem> problems = request.body().computed(() -> problems(inputs, payload));
+        List<PlanProblem> problems = request.body().computed(() -> problems(inputs, payload));
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);
         }
@@ -116,15 +116,16 @@ public final class SignalActions {
         return name;
     }
 
-    private static List<Problem> problems(List<JsonNode> inputs, JsonNode payload) {
+    private static List<PlanProblem> problems(List<JsonNode> inputs, JsonNode payload) {
         return inputs.stream().map(input -> input.path("schema")).filter(JsonNode::isObject)
                 .distinct()
                 .flatMap(schema -> new DeclaredSchema(schema).check(payload).stream())
-                .map(flaw -> new Problem("SCHEMA_VIOLATION", "/payload" + flaw.pointer(), flaw.message())).toList();
+                .map(flaw -> new PlanProblem("SCHEMA_VIOLATION", "/payload" + flaw.pointer(), flaw.message())).toList();
     }
 
     private JsonNode struck(UUID workspace, JsonNode payload) {
         return secrets.redaction(workspace,
-                secrets.list(workspace).stream().map(Secrets.Shown::name).collect(Collectors.toSet())).json(payload);
+                secrets.list(workspace).stream().map(SecretStore.Shown::name).collect(Collectors.toSet()))
+                .json(payload);
     }
 }

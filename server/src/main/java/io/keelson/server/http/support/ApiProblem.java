@@ -1,6 +1,6 @@
 package io.keelson.server.http.support;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.json.SafeText;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,15 +39,15 @@ public final class ApiProblem extends RuntimeException {
     }
 
     /** Code and pointer are those of the first problem; all are listed. */
-    public static ApiProblem of(List<Problem> problems) {
-        Problem first = problems.getFirst();
+    public static ApiProblem of(List<PlanProblem> problems) {
+        PlanProblem first = problems.getFirst();
         String detail = problems.size() == 1 ? first.message()
                 : problems.size() + " problems, the first: " + first.message();
         ErrorCode kind = kind(first.code());
         ApiProblem apiProblem = new ApiProblem(kind.status(), kind.title(), first.code(), detail);
         apiProblem.document.put("pointer", SafeText.clean(first.pointer()));
         var list = apiProblem.document.putArray("problems");
-        for (Problem problem : problems) {
+        for (PlanProblem problem : problems) {
             list.addObject().put("code", problem.code()).put("pointer", SafeText.clean(problem.pointer()))
                     .put("message", SafeText.clean(problem.message()));
         }

@@ -1,7 +1,7 @@
 package io.keelson.server.http.support;
 
 import io.javalin.http.Context;
-import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.auth.ApiKeyLookup;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.workspace.Limits;
@@ -16,10 +16,10 @@ public final class Authenticator {
     private static final String SCHEME = "bearer ";
     private static final String CHALLENGE = "Bearer realm=\"keelson\"";
 
-    private final ApiKeys keys;
+    private final ApiKeyLookup keys;
     private final RequestRate rate;
 
-    public Authenticator(ApiKeys keys, RequestRate rate) {
+    public Authenticator(ApiKeyLookup keys, RequestRate rate) {
         this.keys = keys;
         this.rate = rate;
     }

@@ -1,6 +1,6 @@
 package io.keelson.server.http.support;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.json.ExactJson;
 import io.keelson.server.json.Excerpt;
@@ -146,7 +146,8 @@ public final class Body implements AutoCloseable {
 
     private static ApiProblem malformed(JacksonException e) {
         if (e instanceof ExactJson.NumberException number) {
-            return ApiProblem.of(List.of(new Problem("MALFORMED_JSON", number.pointer(), number.getOriginalMessage())));
+            return ApiProblem
+                    .of(List.of(new PlanProblem("MALFORMED_JSON", number.pointer(), number.getOriginalMessage())));
         }
         if (e instanceof StreamConstraintsException) {
             return ApiProblem.of(ErrorCode.BODY_TOO_LARGE, Excerpt.firstLine(e.getOriginalMessage()));

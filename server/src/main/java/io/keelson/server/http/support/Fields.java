@@ -1,9 +1,9 @@
 package io.keelson.server.http.support;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.SafeText;
-import io.keelson.server.money.Amounts;
+import io.keelson.server.money.CreditAmounts;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -41,7 +41,8 @@ public final class Fields extends JsonObjectReader {
         if (body instanceof ObjectNode object) {
             return new Fields(object);
         }
-        throw ApiProblem.of(List.of(new Problem("WRONG_TYPE", "", "the body must be an object, not " + kind(body))));
+        throw ApiProblem
+                .of(List.of(new PlanProblem("WRONG_TYPE", "", "the body must be an object, not " + kind(body))));
     }
 
     /** Required text of 1 to {@code max} characters. */
@@ -185,12 +186,13 @@ public final class Fields extends JsonObjectReader {
             return null;
         }
         Optional<BigDecimal> amount =
-                value.isNumber() ? Optional.of(value.decimalValue()) : Amounts.parse(value.stringValue());
+                value.isNumber() ? Optional.of(value.decimalValue()) : CreditAmounts.parse(value.stringValue());
         if (amount.isEmpty()) {
             problem("INVALID_VALUE", key, "must be a decimal number such as 12.5");
-        } else if (!Amounts.possible(amount.get())) {
-            problem("OUT_OF_RANGE", key, "must be from 0 to " + Amounts.MAX_AMOUNT + " with at most " + Amounts.SCALE
-                    + " decimal places");
+        } else if (!CreditAmounts.possible(amount.get())) {
+            problem("OUT_OF_RANGE", key,
+                    "must be from 0 to " + CreditAmounts.MAX_AMOUNT + " with at most " + CreditAmounts.SCALE
+                            + " decimal places");
         } else {
             return amount.get();
         }

@@ -1,6 +1,6 @@
 package io.keelson.server.http.support;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.json.Excerpt;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -22,7 +22,7 @@ public abstract class JsonObjectReader {
 
     private final ObjectNode object;
     private final String pointer;
-    private final Map<String, Problem> problems;
+    private final Map<String, PlanProblem> problems;
     private final List<JsonObjectReader> children = new ArrayList<>();
     private final Set<String> known = new HashSet<>();
 
@@ -103,7 +103,7 @@ public abstract class JsonObjectReader {
      */
     public final void problem(String code, String place, String message) {
         if (problems.size() < MOST_PROBLEMS) {
-            problems.putIfAbsent(pointer + "/" + place, new Problem(code, pointer + "/" + place, message));
+            problems.putIfAbsent(pointer + "/" + place, new PlanProblem(code, pointer + "/" + place, message));
         }
     }
 

@@ -1,6 +1,6 @@
 package io.keelson.server.http.support;
 
-import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.server.plan.ExternalIdPolicy;
@@ -31,7 +31,7 @@ public final class RunSubmissions {
     public static <T> T value(ReadResult<T> result) {
         return switch (result) {
             case ReadResult.Ok<T>(T value) -> value;
-            case ReadResult.Invalid<T>(List<Problem> problems) -> throw ApiProblem.of(problems);
+            case ReadResult.Invalid<T>(List<PlanProblem> problems) -> throw ApiProblem.of(problems);
         };
     }
 

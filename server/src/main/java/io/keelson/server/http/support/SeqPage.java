@@ -6,12 +6,12 @@ import tools.jackson.databind.node.ObjectNode;
 /** A page of rows with an increasing {@code seq}: it starts after a number or a cursor. */
 public final class SeqPage {
 
-    private final Cursor cursor;
+    private final ListCursor cursor;
     private final long after;
     private final int limit;
 
     public SeqPage(String list, Query query, String afterName) {
-        this.cursor = new Cursor(list);
+        this.cursor = new ListCursor(list);
         Long position = cursor.read(query, Long::valueOf);
         long named = query.integer(afterName, 0, Long.MAX_VALUE, 0);
         this.after = position == null ? named : position;

@@ -7,7 +7,7 @@ import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.Json;
-import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
@@ -43,7 +43,7 @@ public final class WorkerActions {
     }
 
     private ApiResponse workers(ApiRequest request) {
-        return new Page(request, "workers").of(workers(request.workspace()));
+        return new ListPage(request, "workers").of(workers(request.workspace()));
     }
 
     private List<ObjectNode> workers(UUID workspace) {
@@ -61,7 +61,7 @@ public final class WorkerActions {
     }
 
     private ApiResponse tools(ApiRequest request) {
-        Page page = new Page(request, "tools");
+        ListPage page = new ListPage(request, "tools");
         List<ObjectNode> tools = new ArrayList<>();
         Set<String> served = new TreeSet<>();
         workers(request.workspace())

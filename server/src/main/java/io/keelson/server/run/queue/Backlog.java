@@ -1,7 +1,7 @@
 package io.keelson.server.run.queue;
 
 import io.keelson.server.db.DbClock;
-import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.InboxReader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -73,7 +73,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
              where active_since is not null""".replace("{now}", DbClock.SQL).replace("{most}",
             Integer.toString(MAX_COUNTED));
 
-    /** The kinds of {@link Inbox}. */
+    /** The kinds of {@link InboxReader}. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
             "task_review", "escalation", "budget", "proposal");
 

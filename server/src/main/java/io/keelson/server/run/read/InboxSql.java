@@ -3,7 +3,7 @@ package io.keelson.server.run.read;
 import io.keelson.server.db.DbClock;
 
 /**
- * The queries of {@link Inbox}. Items are derived from their causes: the timers of the kind {@code human}, runs stopped
+ * The queries of {@link InboxReader}. Items are derived from their causes: the timers of the kind {@code human}, runs stopped
  * for their budget, and pending proposals. Four parameters come first: three times the workspace, and the time.
  */
 final class InboxSql {

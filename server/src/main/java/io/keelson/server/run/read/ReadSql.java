@@ -109,7 +109,7 @@ final class ReadSql {
 
                and (select r.deleted_at from orchestration_runs r where r.id = %s.run_id) is null""";
 
-    /** With the conditions of a {@link RunFilter}; without large columns: plan, inputs and output. */
+    /** With the conditions of a {@link RunSelection}; without large columns: plan, inputs and output. */
     static final String RUNS = """
             select %s
               from %s

@@ -124,7 +124,7 @@ public final class RunReader {
      *
      * @throws BadCursorException when the cursor is invalid
      */
-    public Page runs(Connection c, UUID workspaceId, RunFilter filter, @Nullable String cursor, int limit)
+    public Page runs(Connection c, UUID workspaceId, RunSelection filter, @Nullable String cursor, int limit)
             throws SQLException {
         Cursor from = cursor == null ? null : Cursor.parse(cursor);
         try (PreparedStatement statement = c.prepareStatement(ReadSql.RUNS.replace("{filter}", filter.sql()))) {

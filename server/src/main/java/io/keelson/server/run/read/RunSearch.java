@@ -55,7 +55,7 @@ public final class RunSearch {
      * @param until ignores runs created later
      * @param most upper bound of the count
      */
-    public static long count(Connection c, UUID workspace, RunFilter filter, Wanted wanted, Instant until, long most)
+    public static long count(Connection c, UUID workspace, RunSelection filter, Wanted wanted, Instant until, long most)
             throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(COUNT.formatted(wanted.sql, filter.sql()))) {
             statement.setLong(begin(statement, workspace, filter, until), most);
@@ -72,7 +72,7 @@ public final class RunSearch {
      * @param until ignores runs created later
      * @param after the run after which to continue; null for the first
      */
-    public static List<Place> next(Connection c, UUID workspace, RunFilter filter, Wanted wanted, Instant until,
+    public static List<Place> next(Connection c, UUID workspace, RunSelection filter, Wanted wanted, Instant until,
             @Nullable Place after, int limit) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(NEXT.formatted(wanted.sql, filter.sql()))) {
             int p = begin(statement, workspace, filter, until);
@@ -91,7 +91,7 @@ public final class RunSearch {
         }
     }
 
-    private static int begin(PreparedStatement statement, UUID workspace, RunFilter filter, Instant until)
+    private static int begin(PreparedStatement statement, UUID workspace, RunSelection filter, Instant until)
             throws SQLException {
         statement.setObject(1, workspace);
         statement.setObject(2, until.atOffset(ZoneOffset.UTC));

@@ -38,7 +38,7 @@ public final class BuiltinTools {
                 new ProcessRun(policy, clock),
                 new ProposalCreate(),
                 new RunStart(),
-                new SignalWait(),
+                new WaitForSignal(),
                 new Computed(new TextTemplate(), expressions.computation()),
                 new Computed(new VerifyJq(expressions), expressions.computation()),
                 new Computed(new VerifyRegex(), expressions.computation()),

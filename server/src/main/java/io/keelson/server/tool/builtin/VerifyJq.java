@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 /** {@code verify.jq}: whether a predicate in jq holds of an output, with the bounds of every expression. */
 final class VerifyJq implements Tool {
 
-    private static final ToolSpec SPEC = Verdicts.spec("verify.jq",
+    private static final ToolSpec SPEC = VerifierAnswers.spec("verify.jq",
             "Judges an output by a predicate in jq. It passes with true; a text is what is wrong with it.", """
             {"type": "object", "additionalProperties": false, "required": ["output", "expression"], "properties": {
               "output": {"description": "what is judged: the predicate's input"},
@@ -40,9 +40,9 @@ final class VerifyJq implements Tool {
         try {
             List<JsonNode> values = expressions.evaluate(expression, input.get("output"), !call.struck().none());
             if (values.size() == 1 && values.getFirst().isBoolean() && values.getFirst().booleanValue()) {
-                return Verdicts.passed();
+                return VerifierAnswers.passed();
             }
-            return Verdicts.rejected(call.struck(), values.size() == 1 && values.getFirst().isString()
+            return VerifierAnswers.rejected(call.struck(), values.size() == 1 && values.getFirst().isString()
                     ? values.getFirst().stringValue()
                     : flaw);
         } catch (ExpressionException e) {
@@ -51,7 +51,7 @@ final class VerifyJq implements Tool {
                 throw new InterruptedException(e.getMessage());
             }
             if (e.code().equals("EXPRESSION_FAILED")) {
-                return Verdicts.rejected(call.struck(), flaw + " (" + e.getMessage() + ")");
+                return VerifierAnswers.rejected(call.struck(), flaw + " (" + e.getMessage() + ")");
             }
             throw new ToolFailure(e.code(), ErrorClass.PERMANENT, String.valueOf(e.getMessage()));
         }

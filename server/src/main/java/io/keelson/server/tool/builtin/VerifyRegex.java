@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 /** {@code verify.regex}: whether a pattern is found in an output, or is not. */
 final class VerifyRegex implements Tool {
 
-    private static final ToolSpec SPEC = Verdicts.spec("verify.regex",
+    private static final ToolSpec SPEC = VerifierAnswers.spec("verify.regex",
             "Judges whether a regular expression (RE2) is found in an output; one that is no text is taken as JSON.", """
             {"type": "object", "additionalProperties": false, "required": ["output", "pattern"], "properties": {
               "output": {"description": "what is judged"},
@@ -31,11 +31,11 @@ final class VerifyRegex implements Tool {
         JsonNode input = call.input();
         String pattern = input.get("pattern").stringValue();
         boolean absent = input.path("absent").asBoolean(false);
-        boolean found = found(compile(pattern), Verdicts.text(input.get("output")));
+        boolean found = found(compile(pattern), VerifierAnswers.text(input.get("output")));
         if (found != absent) {
-            return Verdicts.passed();
+            return VerifierAnswers.passed();
         }
-        return Verdicts.rejected(call.struck(), input.path("feedback").asString(
+        return VerifierAnswers.rejected(call.struck(), input.path("feedback").asString(
                 absent ? "the output matches " + pattern
                         : "the output does not match " + pattern));
     }

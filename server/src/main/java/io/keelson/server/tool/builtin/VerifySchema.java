@@ -11,7 +11,7 @@ import java.util.List;
 /** {@code verify.json_schema}: whether an output fits a JSON Schema. */
 final class VerifySchema implements Tool {
 
-    private static final ToolSpec SPEC = Verdicts.spec("verify.json_schema",
+    private static final ToolSpec SPEC = VerifierAnswers.spec("verify.json_schema",
             "Judges whether an output fits a JSON Schema (2020-12, without references; patterns are RE2).", """
             {"type": "object", "additionalProperties": false, "required": ["output", "schema"], "properties": {
               "output": {"description": "what is judged"},
@@ -29,7 +29,7 @@ final class VerifySchema implements Tool {
             throw ToolFailure.permanent("INVALID_SCHEMA", shown(schema.flaws().getFirst()));
         }
         List<String> flaws = schema.check(call.input().get("output")).stream().map(VerifySchema::shown).toList();
-        return flaws.isEmpty() ? Verdicts.passed() : Verdicts.rejected(call.struck(), 0, flaws);
+        return flaws.isEmpty() ? VerifierAnswers.passed() : VerifierAnswers.rejected(call.struck(), 0, flaws);
     }
 
     private static String shown(DeclaredSchema.Flaw flaw) {

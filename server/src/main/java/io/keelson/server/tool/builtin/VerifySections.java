@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 /** {@code verify.sections}: whether a Markdown text has the sections that it must have, and something in each. */
 final class VerifySections implements Tool {
 
-    private static final ToolSpec SPEC = Verdicts.spec("verify.sections",
+    private static final ToolSpec SPEC = VerifierAnswers.spec("verify.sections",
             "Judges whether a Markdown text has the required sections, and text in each.", """
             {"type": "object", "additionalProperties": false, "required": ["output", "sections"], "properties": {
               "output": {"description": "what is judged"},
@@ -28,7 +28,7 @@ final class VerifySections implements Tool {
     public ToolResult execute(ToolCall call) {
         JsonNode output = call.input().get("output");
         if (!output.isString()) {
-            return Verdicts.rejected(call.struck(), "the output must be text, not " + output.getNodeType());
+            return VerifierAnswers.rejected(call.struck(), "the output must be text, not " + output.getNodeType());
         }
         MarkdownSections sections = new MarkdownSections(output.stringValue());
         List<String> wanted = call.input().get("sections").valueStream().map(JsonNode::stringValue).toList();
@@ -40,7 +40,7 @@ final class VerifySections implements Tool {
                 flaws.add("section '" + title + "' is empty");
             }
         }
-        return flaws.isEmpty() ? Verdicts.passed()
-                : Verdicts.rejected(call.struck(), 1 - (double) flaws.size() / wanted.size(), flaws);
+        return flaws.isEmpty() ? VerifierAnswers.passed()
+                : VerifierAnswers.rejected(call.struck(), 1 - (double) flaws.size() / wanted.size(), flaws);
     }
 }

@@ -128,7 +128,8 @@ class SurvivalTest {
     private DatabaseUrl urlOf(Holder holder) throws Exception {
         String[] line = holder.firstLine().split(" ");
         assertThat(line[0]).isEqualTo("UP");
-        return new DatabaseUrl(line[1], "keelson", "keelson", Secret.readOrCreate(data().resolve("postgres.secret")),
+        return new DatabaseUrl(line[1], "keelson", "keelson",
+                DatabasePassword.readOrCreate(data().resolve("postgres.secret")),
                 "");
     }
 

@@ -9,7 +9,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.run.QueuedWork;
 import io.keelson.server.run.RunFixtures;
 import io.keelson.server.run.RunStore.Expired;
-import io.keelson.server.run.queue.Heartbeats.Beat;
+import io.keelson.server.run.queue.LeaseHeartbeats.Beat;
 import io.keelson.server.run.read.StepWorkReader;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -130,10 +130,10 @@ class HeartbeatsTest extends QueuedWork {
         UUID run = start(world.workspace, 100);
         StepRow step = claim(run, "worker");
         heartbeats.log(world.connection(),
-                List.of(new Heartbeats.Log(step.id(), 1, 0, List.of("one", "x".repeat(5_000))),
-                        new Heartbeats.Log(step.id(), 1, 0, List.of("three"))));
-        heartbeats.log(world.connection(), List.of(new Heartbeats.Log(step.id(), 1, 0, List.of("four\u0000"))));
-        heartbeats.log(world.connection(), List.of(new Heartbeats.Log(step.id(), 1, 1,
+                List.of(new LeaseHeartbeats.Log(step.id(), 1, 0, List.of("one", "x".repeat(5_000))),
+                        new LeaseHeartbeats.Log(step.id(), 1, 0, List.of("three"))));
+        heartbeats.log(world.connection(), List.of(new LeaseHeartbeats.Log(step.id(), 1, 0, List.of("four\u0000"))));
+        heartbeats.log(world.connection(), List.of(new LeaseHeartbeats.Log(step.id(), 1, 1,
                 Collections.nCopies(6_000, "more"))));
         world.connection().commit();
 

@@ -50,7 +50,7 @@ class VerifiersTest {
                 return content;
             }
         };
-        ToolResult rejected = Verdicts.rejected(struck, "x".repeat(3_990) + secret + "y".repeat(100));
+        ToolResult rejected = VerifierAnswers.rejected(struck, "x".repeat(3_990) + secret + "y".repeat(100));
         assertThat(rejected.output().get("feedback").stringValue()).contains("[struck]").doesNotContain("the-")
                 .hasSizeLessThan(4_100);
     }

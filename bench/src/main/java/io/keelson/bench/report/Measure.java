@@ -1,0 +1,21 @@
+package io.keelson.bench.report;
+
+/**
+ * What a number means.
+ *
+ * @param name with its unit, as tables show it
+ * @param moreIsBetter whether ten are better than five
+ */
+public record Measure(String name, boolean moreIsBetter) {
+    public static final Measure RUNS_PER_SECOND = new Measure("runs/s", true);
+    public static final Measure TRANSITIONS_PER_SECOND = new Measure("transitions/s", true);
+    public static final Measure P50 = new Measure("p50 ms", false);
+    public static final Measure P99 = new Measure("p99 ms", false);
+    public static final Measure MICROS_PER_STEP = new Measure("µs per step", false);
+    public static final Measure STATEMENTS_PER_SECOND = new Measure("statements/s", false);
+    public static final Measure RESIDENT_MB = new Measure("resident MB", false);
+    public static final Measure READY_SECONDS = new Measure("s until ready", false);
+    public static final Measure CLAIMED_SECONDS = new Measure("s until claimed again", false);
+    public static final Measure ALL_ENDED_SECONDS = new Measure("s until all had ended", false);
+    public static final Measure FAILED_RUNS = new Measure("runs not completed", false);
+}

@@ -1,0 +1,10 @@
+package io.keelson.core.plan;
+
+/**
+ * Something wrong with what a client sent.
+ *
+ * @param code stable, UPPER_SNAKE
+ * @param pointer JSON pointer (RFC 6901) to the place
+ * @param message what is wrong and what would be right, for people
+ */
+public record PlanProblem(String code, String pointer, String message) {}

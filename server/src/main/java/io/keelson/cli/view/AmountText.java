@@ -1,0 +1,90 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Run;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.Locale;
+
+/** Numbers as people read them. */
+public final class AmountText {
+
+    private static final int KILO = 1000;
+    private static final int SECONDS_PER_MINUTE = 60;
+
+    private AmountText() {}
+
+    /** Working time of an ended run's last attempt, without waits; empty while it is open. */
+    public static String took(Run run) {
+        Long millis = run.ended() ? run.activeMs() : null;
+        return millis == null ? "" : duration(Duration.ofMillis(millis));
+    }
+
+    /** {@code 0.4s}, {@code 12.3s}, {@code 3m 05s}, {@code 2h 04m}, {@code 3d 04h}; nothing below zero. */
+    public static String duration(Duration time) {
+        long millis = Math.max(0, time.toMillis());
+        long seconds = millis / KILO;
+        if (seconds < SECONDS_PER_MINUTE) {
+            return String.format(Locale.ROOT, "%d.%ds", seconds, millis % KILO / 100);
+        }
+        Duration whole = Duration.ofSeconds(seconds);
+        if (whole.toHours() == 0) {
+            return String.format(Locale.ROOT, "%dm %02ds", whole.toMinutes(), whole.toSecondsPart());
+        }
+        return whole.toDays() == 0
+                ? String.format(Locale.ROOT, "%dh %02dm", whole.toHours(), whole.toMinutesPart())
+                : String.format(Locale.ROOT, "%dd %02dh", whole.toDays(), whole.toHoursPart());
+    }
+
+    /** One unit only: {@code 5s}, {@code 3m}, {@code 2h}, {@code 12d}. */
+    public static String age(Duration time) {
+        long seconds = Math.max(0, time.toSeconds());
+        if (seconds < SECONDS_PER_MINUTE) {
+            return seconds + "s";
+        }
+        Duration whole = Duration.ofSeconds(seconds);
+        if (whole.toHours() == 0) {
+            return whole.toMinutes() + "m";
+        }
+        return whole.toDays() == 0 ? whole.toHours() + "h" : whole.toDays() + "d";
+    }
+
+    /** Decimal units: {@code 512 B}, {@code 4.2 kB}, {@code 1.0 MB}. */
+    public static String size(long bytes) {
+        if (bytes < KILO) {
+            return bytes + " B";
+        }
+        String[] units = {"kB", "MB", "GB", "TB", "PB", "EB"};
+        double value = bytes;
+        int unit = -1;
+        do {
+            value /= KILO;
+            unit++;
+        } while (value >= KILO - 0.05 && unit < units.length - 1);
+        return String.format(Locale.ROOT, "%.1f %s", value, units[unit]);
+    }
+
+    /** {@code 10,000}. */
+    public static String count(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    /** {@code 1 task}, {@code 2 tasks}. */
+    public static String count(long number, String one) {
+        return count(number, one, one + "s");
+    }
+
+    /** {@code 1 entry}, {@code 2 entries}. */
+    public static String count(long number, String one, String many) {
+        return count(number) + " " + (number == 1 ? one : many);
+    }
+
+    /** {@code 1 credit}, {@code 0.5 credits}. */
+    public static String credits(BigDecimal amount) {
+        return decimal(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
+    }
+
+    /** All decimal places, without trailing zeros and without an exponent. */
+    public static String decimal(BigDecimal amount) {
+        return amount.stripTrailingZeros().toPlainString();
+    }
+}

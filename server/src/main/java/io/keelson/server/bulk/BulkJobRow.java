@@ -1,0 +1,75 @@
+package io.keelson.server.bulk;
+
+import io.keelson.core.run.Actor;
+import io.keelson.server.run.read.RunSearch;
+import io.keelson.server.run.read.RunSelection;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A command to many runs, as far as it has come.
+ *
+ * @param matches how many runs there were for it when it was made, counted up to {@link BulkJobs#MOST_COUNTED}
+ * @param changed runs that did what they were told
+ * @param unchanged runs that had got there by themselves
+ * @param refused how many runs refused, by the code of the refusal
+ * @param waitsFor the code of what it waits for, such as a limit of the workspace; null while it goes on
+ * @param endedAt null while it is at work
+ */
+public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, long matches, long changed,
+        long unchanged,
+        ObjectNode refused, @Nullable String waitsFor, Instant createdAt, @Nullable Instant endedAt) {
+
+    /**
+     * What somebody wants done.
+     *
+     * @param reason for the record; null for none
+     * @param fromStart whether a retry begins anew instead of keeping what has completed
+     * @param perSecond at most so many runs
+     */
+    public record Order(Action action, RunSelection filter, @Nullable String reason, boolean fromStart, int perSecond,
+            Actor actor) {
+
+        /** The filter as a document. */
+        public ObjectNode filterDocument() {
+            return FilterJson.of(filter);
+        }
+    }
+
+    /** What is done to each run. */
+    public enum Action {
+        CANCEL(RunSearch.Wanted.OPEN), RETRY(RunSearch.Wanted.FAILED);
+
+        private final RunSearch.Wanted wanted;
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        Action(RunSearch.Wanted wanted) {
+            this.wanted = wanted;
+        }
+
+        /** To which runs it can be done. */
+        RunSearch.Wanted wanted() {
+            return wanted;
+        }
+
+        public String wire() {
+            return wire;
+        }
+    }
+
+    /** How far it is. */
+    public enum State {
+        RUNNING, COMPLETED,
+        /** Somebody wanted no more of it. */
+        STOPPED;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package io.keelson.server.http.support;
+
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Which part of a list that is read as a whole is answered: all of it, or {@code limit} items from {@code cursor} on. A
+ * cursor is a place in the list, so that what is added or removed before it shifts the next page.
+ */
+public final class ListPage {
+
+    private final ListCursor cursor;
+    private final int from;
+    private final int limit;
+
+    /** @param list the list's name, as {@link ListCursor} wants it; parameters that are not asked for before are refused */
+    public ListPage(ApiRequest request, String list) {
+        Query query = request.query();
+        cursor = new ListCursor(list);
+        Integer given = cursor.read(query, Integer::parseUnsignedInt);
+        from = given == null ? 0 : given;
+        limit = query.limit(Integer.MAX_VALUE);
+        query.done();
+    }
+
+    public ApiResponse of(List<? extends JsonNode> items) {
+        return ApiResponse.ok(page(items));
+    }
+
+    public ObjectNode page(List<? extends JsonNode> items) {
+        int begin = Math.min(from, items.size());
+        List<? extends JsonNode> shown = items.subList(begin, begin + Math.min(limit, items.size() - begin));
+        int end = begin + shown.size();
+        return Lists.page(shown, end == items.size() ? null : cursor.write(Integer.toString(end)));
+    }
+}

@@ -1,0 +1,35 @@
+package io.keelson.server.money;
+
+import io.keelson.core.money.LedgerAccount;
+import java.math.BigDecimal;
+
+/**
+ * A workspace's accounts, in credits.
+ *
+ * @param available what runs may still reserve
+ * @param reserved what open attempts have set aside, what they were charged so far included
+ * @param spent what attempts that have been settled were charged, and corrections
+ */
+public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDecimal spent) {
+
+    static final WorkspaceBalance NONE = new WorkspaceBalance(BigDecimal.ZERO, BigDecimal.ZERO, BigDecimal.ZERO);
+
+    /** The same with so much more, or less where it is negative, on the account; funding has no balance. */
+    WorkspaceBalance plus(LedgerAccount account, BigDecimal amount) {
+        return switch (account) {
+            case FUNDING -> this;
+            case AVAILABLE -> new WorkspaceBalance(available.add(amount), reserved, spent);
+            case RESERVED -> new WorkspaceBalance(available, reserved.add(amount), spent);
+            case SPENT -> new WorkspaceBalance(available, reserved, spent.add(amount));
+        };
+    }
+
+    /** Whether every account holds what an account can hold. */
+    boolean possible() {
+        return possible(available) && possible(reserved) && possible(spent);
+    }
+
+    private static boolean possible(BigDecimal held) {
+        return held.signum() >= 0 && held.compareTo(CreditAmounts.MAX_BALANCE) <= 0;
+    }
+}

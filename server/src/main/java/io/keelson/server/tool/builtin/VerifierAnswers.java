@@ -1,0 +1,61 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.server.tool.Redactor;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** What verifiers answer: {@code {"verdict": …, "score": 0 to 1, "feedback": …}}. */
+final class VerifierAnswers {
+
+    /** More than so many flaws help no next attempt. */
+    private static final int MOST_FLAWS = 20;
+    private static final int MOST_CHARACTERS = 4_000;
+    private static final String ANSWER = """
+            {"type": "object", "required": ["verdict", "score", "feedback"], "properties": {
+              "verdict": {"enum": ["passed", "rejected", "unsure"]},
+              "score": {"type": "number", "minimum": 0, "maximum": 1},
+              "feedback": {"type": ["string", "null"], "description": "what is wrong, for the next attempt"}}}""";
+
+    private VerifierAnswers() {}
+
+    static ToolSpec spec(String name, String description, String inputSchema) {
+        return Specs.spec(name, description, inputSchema, ANSWER);
+    }
+
+    static ToolResult passed() {
+        return result("passed", 1, null);
+    }
+
+    /**
+     * Redacts secrets in the flaws before they are cut.
+     *
+     * @param score the share of what was asked for that is there
+     */
+    static ToolResult rejected(Redactor struck, double score, List<String> flaws) {
+        String more = flaws.size() <= MOST_FLAWS ? "" : "; and " + (flaws.size() - MOST_FLAWS) + " more";
+        String text = String.join("; ", flaws.subList(0, Math.min(MOST_FLAWS, flaws.size())));
+        return result("rejected", score, cut(struck.text(text)) + more);
+    }
+
+    static ToolResult rejected(Redactor struck, String flaw) {
+        return rejected(struck, 0, List.of(flaw));
+    }
+
+    /** An output as text: a string unchanged, anything else as JSON. */
+    static String text(JsonNode output) {
+        return output.isString() ? output.stringValue() : output.toString();
+    }
+
+    private static String cut(String text) {
+        return text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS) + "…";
+    }
+
+    private static ToolResult result(String verdict, double score, @Nullable String feedback) {
+        return ToolResult.of(JsonNodeFactory.instance.objectNode().put("verdict", verdict).put("score", score)
+                .put("feedback", feedback));
+    }
+}

@@ -1,0 +1,34 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.time.Duration;
+
+/** {@code signal.wait}: waits for a signal of that name. The engine handles it; it occupies no worker. */
+final class WaitForSignal implements Tool {
+
+    private static final ToolSpec SPEC = new ToolSpec("signal.wait",
+            "Waits durably until the run is sent a signal of that name, and yields its payload; holds no worker.",
+            Specs.json("""
+            {"type": "object", "additionalProperties": false, "required": ["name"], "properties": {
+              "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,100}$"},
+              "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 31622400,
+                "description": "How long it waits; as long as the run does where it is left out"},
+              "on_timeout": {"enum": ["fail", "continue"], "default": "fail",
+                "description": "Fail with SIGNAL_TIMEOUT, or complete with null"},
+              "schema": {"type": "object", "description": "JSON Schema that a payload has to fit to be taken"}}}"""),
+            Specs.json("{\"description\": \"The signal's payload\"}"),
+            Duration.ofDays(367), true);
+
+    @Override
+    public ToolSpec spec() {
+        return SPEC;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) {
+        throw new IllegalStateException("the engine carries out signal.wait; no executor may claim it");
+    }
+}
