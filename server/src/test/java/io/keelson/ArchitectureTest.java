@@ -43,6 +43,7 @@ class ArchitectureTest {
             "server.json      | nothing",
             "server.db        | nothing",
             "server.log       | nothing",
+            "server.background | nothing",
             "server.compute   | nothing",
             "server.expr      | server.compute server.json",
             "server.artifact  | server.json",
@@ -52,26 +53,28 @@ class ArchitectureTest {
             "server.run       | core server.db server.json",
             "server.audit     | server.db server.json",
             "server.workspace | server.audit server.db server.json",
-            "server.auth      | server.audit server.workspace server.db server.json",
+            "server.auth      | server.audit server.workspace server.background server.db server.json",
             "server.money     | core.lifecycle core.money core.run server.db",
             "server.secret    | server.audit server.db",
             "server.board     | core.lifecycle server.db",
             "server.roster    | server.audit server.db",
             "server.recipe    | server.db",
-            "server.statusdoc | core.lifecycle server.artifact server.run server.db",
-            "server.schedule  | core.run core.schedule server.db",
-            "server.effect    | core.policy server.audit server.db server.json server.outbound server.tool",
-            "server.webhook   | core.run server.audit server.db server.outbound server.run server.secret",
+            "server.statusdoc | core.lifecycle server.artifact server.background server.run server.db",
+            "server.schedule  | core.run core.schedule server.background server.db",
+            "server.effect    | core.policy server.audit server.background server.db server.json server.outbound"
+                    + " server.tool",
+            "server.webhook   | core.run server.audit server.background server.db server.outbound server.run"
+                    + " server.secret",
             "server.engine    | core server.run server.db server.compute server.expr server.tool server.artifact"
-                    + " server.secret server.json server.log",
-            "server.bulk      | core.lifecycle core.run server.db server.engine server.run",
-            "server.purge     | core.run server.db server.engine server.run server.workspace",
+                    + " server.secret server.json server.log server.background",
+            "server.bulk      | core.lifecycle core.run server.background server.db server.engine server.run",
+            "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
                     + " server.bulk server.money server.workspace server.db server.json",
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.board server.compute server.db server.json server.log",
+                    + " server.board server.compute server.db server.json server.log server.background",
             "server.metrics   | core server.engine server.http server.run server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan server.json server.plan server.tool server.db",

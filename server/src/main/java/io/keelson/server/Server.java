@@ -28,6 +28,7 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.Observers;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.upkeep.DueWorkPoller;
 import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.expr.ExpressionLimits;
 import io.keelson.server.expr.Expressions;
@@ -87,6 +88,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -202,7 +204,6 @@ public final class Server implements AutoCloseable {
             ScheduleRunner scheduleRunner = closing(new ScheduleRunner(database, schedules, scheduledTimes,
                     new ScheduledRuns(submissions.runs(), recipeMissions, engine, authServices.workspaces(), database,
                             new RunReader())));
-            engine.onSchedules(scheduleRunner::signal);
             EventSweeper events = closing(new EventSweeper(database, new EventRetention(DbClock.DATABASE), artifacts,
                     settings.events(), UuidCreator::getTimeOrderedEpoch));
             events.start();
@@ -210,9 +211,12 @@ public final class Server implements AutoCloseable {
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
                     new RetryAdmission(authServices.workspaces(), submissions.admission())).start());
             WebhookServices webhooks = webhooks(database, secrets);
-            engine.onWebhooks(closing(new WebhookDispatcher(database, webhooks, outbound, clock, seen.tracing()::ofRun,
-                    seen.deliveries()))::signal);
-            engine.onCommands(closing(new CommandUpkeep(commands))::signal);
+            WebhookDispatcher dispatcher = closing(new WebhookDispatcher(database, webhooks, outbound, clock,
+                    seen.tracing()::ofRun, seen.deliveries()));
+            CommandUpkeep commandUpkeep = closing(new CommandUpkeep(commands));
+            engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
+                    DueWorkPoller.Kind.WEBHOOKS, dispatcher::signal,
+                    DueWorkPoller.Kind.COMMANDS, commandUpkeep::signal));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort())
                             .withBounds(settings.http().connections(), settings.http().patience()),

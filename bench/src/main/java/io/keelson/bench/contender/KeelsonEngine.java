@@ -84,7 +84,7 @@ final class KeelsonEngine implements Contender {
                 expressions, new SecretStore(database, SealingKey.fresh(), List.of()),
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)),
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
-                new Engine.Options(executors, settings.lease(), "bench"));
+                new Engine.Options(executors, settings.lease(), "bench")).start(Map.of());
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.keelson.server.bulk;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.bulk.BulkRetryAdmission.Answer;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
@@ -14,8 +15,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -36,61 +35,43 @@ public final class BulkDriver implements AutoCloseable {
     private static final Duration LEASE = Duration.ofMinutes(1);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     /** How soon a job whose node is gone is found by another one. */
-    private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
+    private static final Duration POLL_INTERVAL = Duration.ofMinutes(1);
     private static final Duration A_WHILE = Duration.ofSeconds(2);
 
     private final Database database;
     private final BulkJobs jobs;
     private final Commands commands;
     private final BulkRetryAdmission admission;
-    private final ScheduledThreadPoolExecutor thread =
-            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("bulk").factory());
-
-    /** The next look that is due by a job; touched by the thread alone. */
-    private @Nullable ScheduledFuture<?> again;
+    private final BackgroundTask task = BackgroundTask.paced("bulk", POLL_INTERVAL, this::work);
 
     public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkRetryAdmission admission) {
         this.database = database;
         this.jobs = jobs;
         this.commands = commands;
         this.admission = admission;
-        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** Looks now and then for jobs whose node is gone. */
+    /** Polls for jobs, also for those whose node is gone. */
     public BulkDriver start() {
-        thread.scheduleWithFixedDelay(this::work, 0, NOW_AND_THEN.toMillis(), TimeUnit.MILLISECONDS);
+        task.nudge();
         return this;
     }
 
     /** A job was made. Returns at once. */
     public void signal() {
-        if (!thread.isShutdown()) {
-            thread.execute(this::work);
-        }
+        task.nudge();
     }
 
-    private void work() {
-        try {
-            Duration next = database.withConnection(jobs::untilNext);
-            while (next != null && !next.isPositive() && !thread.isShutdown()) {
-                Optional<BulkJobs.Claimed> claimed = database.inTransaction(c -> jobs.claim(c, LEASE));
-                if (claimed.isPresent()) {
-                    portion(claimed.get());
-                }
-                next = database.withConnection(jobs::untilNext);
+    private Duration work() throws InterruptedException {
+        Duration next = database.withConnection(jobs::untilNext);
+        while (next != null && !next.isPositive() && !task.isClosed()) {
+            Optional<BulkJobs.Claimed> claimed = database.inTransaction(c -> jobs.claim(c, LEASE));
+            if (claimed.isPresent()) {
+                portion(claimed.get());
             }
-            if (next != null && !thread.isShutdown() && next.compareTo(NOW_AND_THEN) < 0) {
-                if (again != null) {
-                    again.cancel(false);
-                }
-                again = thread.schedule(this::work, next.toMillis(), TimeUnit.MILLISECONDS);
-            }
-        } catch (RuntimeException e) {
-            LOG.warn("commands to many runs wait a moment longer, as carrying them out failed", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            next = database.withConnection(jobs::untilNext);
         }
+        return next == null || next.compareTo(POLL_INTERVAL) > 0 ? POLL_INTERVAL : next;
     }
 
     private void portion(BulkJobs.Claimed claimed) throws InterruptedException {
@@ -238,7 +219,6 @@ public final class BulkDriver implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        thread.shutdown();
-        thread.awaitTermination(5, TimeUnit.SECONDS);
+        task.close();
     }
 }

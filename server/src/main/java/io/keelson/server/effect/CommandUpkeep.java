@@ -1,6 +1,6 @@
 package io.keelson.server.effect;
 
-import java.util.List;
+import io.keelson.server.background.BackgroundTask;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -16,6 +16,7 @@ public final class CommandUpkeep implements AutoCloseable {
 
     private final CommandHandler handler;
     private final Semaphore permits = new Semaphore(BATCH_SIZE);
+    private final BackgroundTask task = BackgroundTask.onNudge("commands", this::look);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     public CommandUpkeep(CommandHandler handler) {
@@ -24,28 +25,17 @@ public final class CommandUpkeep implements AutoCloseable {
 
     /** Signals that a command is due. Returns at once. */
     public void signal() {
-        int free = permits.drainPermits();
-        if (free == 0) {
-            return;
-        }
-        try {
-            threads.execute(() -> look(free));
-        } catch (RuntimeException e) {
-            permits.release(free);
-            throw e;
-        }
+        task.nudge();
     }
 
-    private void look(int free) {
-        List<EffectCommand> taken = List.of();
-        try {
-            taken = handler.takeDue(free);
-        } catch (RuntimeException e) {
-            LOG.warn("could not claim due commands, retrying", e);
-        } finally {
-            permits.release(free - taken.size());
+    private void look() throws InterruptedException {
+        int free = permits.availablePermits();
+        if (free > 0) {
+            for (EffectCommand command : handler.takeDue(free)) {
+                permits.acquire();
+                threads.execute(() -> drive(command));
+            }
         }
-        taken.forEach(command -> threads.execute(() -> drive(command)));
     }
 
     private void drive(EffectCommand command) {
@@ -63,6 +53,7 @@ public final class CommandUpkeep implements AutoCloseable {
     /** Waits briefly for commands in progress; the rest is found by its lease. */
     @Override
     public void close() throws InterruptedException {
+        task.close();
         threads.shutdown();
         if (!threads.awaitTermination(5, TimeUnit.SECONDS)) {
             threads.shutdownNow();

@@ -14,7 +14,10 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Claims queued work for this node's executors after each wake-up; the poller wakes it while work is queued. */
+/**
+ * Claims queued work for this node's executors after each wake-up; the poller wakes it while work is queued. Has a thread
+ * of its own instead of a background task, because it must see each wake-up that comes while it claims.
+ */
 final class Claimer implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
     private static final int MAX_CLAIMED = 200;

@@ -40,6 +40,7 @@ import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -75,8 +76,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final LocalExecutor executor;
     private final LocalDispatcher work;
     private final Claimer claimer;
-    private final Thread claiming;
-    private final DueWorkPoller dueWorkPoller;
+    private @Nullable Thread claiming;
     private final MaintenanceScheduler maintenance;
     private final DelayedActions timeouts = new DelayedActions();
     private final RemoteWork remote;
@@ -116,15 +116,25 @@ public final class Engine implements Commands, AutoCloseable {
         Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
         claimer = new Claimer(claims, work, available, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
-        dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
+        DueWorkPoller dueWorkPoller =
+                new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
         maintenance = new MaintenanceScheduler(database, store, reconciler, dueWorkPoller, executor, ends, prices,
                 notifier,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
                 secrets, new MaintenanceScheduler.Node(node, options.version(), options.lease(), options.observer()));
         remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
                 runner::timeout, options.tracing());
-        maintenance.start();
+    }
+
+    /**
+     * Begins to claim work and to poll for what is due. Commands are committed before that, too.
+     *
+     * @param actions start other packages' due work; each must return at once
+     */
+    public Engine start(Map<DueWorkPoller.Kind, Runnable> actions) {
+        maintenance.start(actions);
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
+        return this;
     }
 
     @Override
@@ -162,21 +172,6 @@ public final class Engine implements Commands, AutoCloseable {
         }
     }
 
-    /** Sets the action for due schedules; it must return at once. */
-    public void onSchedules(Runnable act) {
-        dueWorkPoller.onSchedules(act);
-    }
-
-    /** Sets the action for due webhook deliveries; it must return at once. */
-    public void onWebhooks(Runnable act) {
-        dueWorkPoller.onWebhooks(act);
-    }
-
-    /** Sets the action for due external commands; it must return at once. */
-    public void onCommands(Runnable act) {
-        dueWorkPoller.onCommands(act);
-    }
-
     /** The API of remote workers. */
     public RemoteWork remoteWork() {
         return remote;
@@ -207,7 +202,9 @@ public final class Engine implements Commands, AutoCloseable {
     public void close() throws InterruptedException {
         work.close();
         claimer.close();
-        claiming.join();
+        if (claiming != null) {
+            claiming.join();
+        }
         executor.close(STOP_TIMEOUT);
         maintenance.close();
         concurrencyKeyScheduler.close();

@@ -1,6 +1,6 @@
 package io.keelson.server.http;
 
-import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.background.BackgroundTask;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * without an admitted request are closed. A head that takes too long, and a client that does not read its answer, are cut
  * off. No deadline here depends on a further byte.
  */
-final class Connections implements Connection.Listener {
+final class Connections implements Connection.Listener, AutoCloseable {
 
     /** Bytes per second that a client must read while an answer waits for it. */
     private static final int SLOWEST = 1 << 10;
@@ -62,6 +62,7 @@ final class Connections implements Connection.Listener {
     private final long patience;
     private final LongSupplier nanoTime;
     private final Map<Connection, Guarded> open = new ConcurrentHashMap<>();
+    private final BackgroundTask task;
     private final Map<String, Integer> perAddress = new HashMap<>();
 
     /**
@@ -72,6 +73,7 @@ final class Connections implements Connection.Listener {
         this.most = most;
         this.patience = patience.toNanos();
         this.nanoTime = nanoTime;
+        this.task = BackgroundTask.every("connections", patience.dividedBy(LOOKS), this::look);
     }
 
     @Override
@@ -147,17 +149,14 @@ final class Connections implements Connection.Listener {
         return guarded != null && guarded.late && open.size() > most;
     }
 
-    /** Looks at the connections a few times within their patience, until the server stops. */
-    void watch(ShutdownSignal shutdown) {
-        Thread.ofPlatform().daemon().name("connections").start(() -> {
-            try {
-                while (!shutdown.await(Duration.ofNanos(patience / LOOKS))) {
-                    look();
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
+    /** Checks the connections a few times within their patience, until it is closed. */
+    void watch() {
+        task.start();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        task.close();
     }
 
     /** Looks at every connection once. */

@@ -103,7 +103,7 @@ public final class HttpServer implements AutoCloseable {
     public void start() {
         try {
             javalin.start();
-            connections.watch(shutdown);
+            connections.watch();
         } catch (JavalinException e) {
             throw notStarted(e);
         }
@@ -128,8 +128,9 @@ public final class HttpServer implements AutoCloseable {
 
     /** Takes no more requests, lets those under way finish, and ends. */
     @Override
-    public void close() {
+    public void close() throws InterruptedException {
         shutdown.begin();
+        connections.close();
         javalin.stop();
     }
 

@@ -3,6 +3,7 @@ package io.keelson.server.purge;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.run.read.RunReader;
@@ -11,8 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,61 +32,44 @@ public final class WorkspacePurger implements AutoCloseable {
     private final Database database;
     private final RunReader runs;
     private final Commands commands;
-    private final ScheduledThreadPoolExecutor thread =
-            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("workspace-purge").factory());
+    private final BackgroundTask task = BackgroundTask.paced("workspace-purge", PURGE_INTERVAL, this::work);
 
     public WorkspacePurger(Database database, RunReader runs, Commands commands) {
         this.purge = new WorkspacePurge(database);
         this.database = database;
         this.runs = runs;
         this.commands = commands;
-        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
     /** Starts periodic runs. */
     public WorkspacePurger start() {
-        thread.scheduleWithFixedDelay(this::work, 0, PURGE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        task.nudge();
         return this;
     }
 
     /** A workspace is to be emptied. Returns at once. */
     public void signal() {
-        if (!thread.isShutdown()) {
-            thread.execute(this::work);
-        }
+        task.nudge();
     }
 
     public WorkspacePurge asks() {
         return purge;
     }
 
-    private void work() {
-        try {
-            purge.asked().forEach(this::empty);
-            if (!purge.asked().isEmpty()) {
-                again();
-            }
-        } catch (RuntimeException e) {
-            LOG.warn("purging workspaces failed, retrying", e);
-            again();
-        }
+    private Duration work() {
+        purge.asked().forEach(this::empty);
+        return purge.asked().isEmpty() ? PURGE_INTERVAL : RETRY_DELAY;
     }
 
     /** One that cannot be emptied now keeps no other one waiting. */
     private void empty(UUID workspace) {
         try {
             cancelAll(workspace, Actor.SYSTEM);
-            while (!thread.isShutdown() && purge.portion(workspace, BATCH_SIZE)) {
+            while (!task.isClosed() && purge.portion(workspace, BATCH_SIZE)) {
                 LOG.debug("workspace {} has less", workspace);
             }
         } catch (RuntimeException e) {
             LOG.warn("emptying workspace {} failed and is tried again", workspace, e);
-        }
-    }
-
-    private void again() {
-        if (!thread.isShutdown() && thread.getQueue().size() < 2) {
-            thread.schedule(this::work, RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -109,7 +91,6 @@ public final class WorkspacePurger implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        thread.shutdown();
-        thread.awaitTermination(5, TimeUnit.SECONDS);
+        task.close();
     }
 }

@@ -1,6 +1,7 @@
 package io.keelson.server.schedule;
 
 import io.keelson.core.schedule.DueTimes;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,10 +11,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,10 +29,7 @@ public final class ScheduleRunner implements AutoCloseable {
     private final ScheduleStore schedules;
     private final ScheduledTimes scheduledTimes;
     private final RunSubmitter runs;
-    private final AtomicBoolean asked = new AtomicBoolean();
-    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("schedules").factory(),
-            new ThreadPoolExecutor.DiscardPolicy());
+    private final BackgroundTask task = BackgroundTask.onNudge("schedules", this::look);
 
     public ScheduleRunner(Database database, ScheduleStore schedules, ScheduledTimes scheduledTimes,
             RunSubmitter runs) {
@@ -47,18 +41,7 @@ public final class ScheduleRunner implements AutoCloseable {
 
     /** Something is due. Returns at once. */
     public void signal() {
-        if (asked.compareAndSet(false, true)) {
-            thread.execute(() -> {
-                asked.set(false);
-                try {
-                    look();
-                } catch (RuntimeException e) {
-                    LOG.warn("could not read due schedules, retrying", e);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-        }
+        task.nudge();
     }
 
     /** Processes all due schedules that no other server has locked. */
@@ -156,7 +139,6 @@ public final class ScheduleRunner implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        thread.shutdown();
-        thread.awaitTermination(5, TimeUnit.SECONDS);
+        task.close();
     }
 }

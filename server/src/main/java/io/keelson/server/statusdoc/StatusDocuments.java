@@ -1,6 +1,7 @@
 package io.keelson.server.statusdoc;
 
 import io.keelson.server.artifact.DocumentStore;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.run.read.DocumentReader;
@@ -16,8 +17,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,14 +46,14 @@ public final class StatusDocuments implements AutoCloseable {
     private final Map<UUID, UUID> later = new LinkedHashMap<>();
     /** Up to which event all but those are written; less than what is noted while they are none. */
     private long reached = -1;
-    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1,
-            Thread.ofPlatform().daemon().name("status-documents").factory());
+    private final BackgroundTask writing = BackgroundTask.every("status-documents", POLL_INTERVAL, this::look);
+    private final BackgroundTask retrying = BackgroundTask.every("status-documents-retry", RETRY_DELAY, this::again);
+    private final BackgroundTask sweeping = BackgroundTask.every("status-documents-sweep", SWEEP_INTERVAL, this::sweep);
 
     public StatusDocuments(Database database, DocumentStore store) {
         this.database = database;
         this.store = store;
         this.documents = new StatusDocumentWriter(database, store);
-        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
     /**
@@ -64,21 +63,21 @@ public final class StatusDocuments implements AutoCloseable {
      */
     public StatusDocuments start() {
         database.runInTransaction(c -> writerLease.begin(c, FeedReader.lastId(c)));
-        every(POLL_INTERVAL, this::look);
-        every(RETRY_DELAY, this::again);
-        every(SWEEP_INTERVAL, this::sweep);
+        writing.start();
+        retrying.start();
+        sweeping.start();
         return this;
     }
 
     /** Writes what has changed, if it is this server's turn. */
-    void look() {
+    synchronized void look() {
         long settled = database.withConnection(marks::look);
         if (settled < 0 || !database.withConnection(c -> writerLease.wanted(c, settled))) {
             return;
         }
         OptionalLong written = database.inTransaction(writerLease::take);
         long at = Math.max(written.orElse(settled), later.isEmpty() ? -1 : reached);
-        while (at < settled && !thread.isShutdown()) {
+        while (at < settled && !writing.isClosed()) {
             long from = at;
             long to = Math.min(settled, from + CHUNK_SIZE);
             List<Changed> changed = database.withConnection(c -> DocumentReader.changed(c, from, to));
@@ -92,7 +91,7 @@ public final class StatusDocuments implements AutoCloseable {
 
     private boolean writeAll(List<Changed> changed) {
         for (Changed each : changed) {
-            if (thread.isShutdown()) {
+            if (writing.isClosed()) {
                 return false;
             }
             try {
@@ -111,7 +110,7 @@ public final class StatusDocuments implements AutoCloseable {
     }
 
     /** Tries once more what could not be written; once it is, what was followed meanwhile can be noted. */
-    void again() {
+    synchronized void again() {
         if (later.isEmpty()) {
             return;
         }
@@ -152,20 +151,11 @@ public final class StatusDocuments implements AutoCloseable {
         }
     }
 
-    private void every(Duration period, Runnable duty) {
-        thread.scheduleWithFixedDelay(() -> {
-            try {
-                duty.run();
-            } catch (RuntimeException e) {
-                LOG.warn("status documents wait a moment longer, as writing them failed", e);
-            }
-        }, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
     @Override
     public void close() throws InterruptedException {
-        thread.shutdown();
-        thread.awaitTermination(5, TimeUnit.SECONDS);
+        writing.close();
+        retrying.close();
+        sweeping.close();
         try {
             database.runInTransaction(writerLease::leave);
         } catch (SqlFailure e) {

@@ -2,11 +2,11 @@ package io.keelson.server.webhook;
 
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.outbound.OutboundClient;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,14 +25,11 @@ public final class WebhookDispatcher implements AutoCloseable {
 
     private final FanOut fanOut;
     private final DeliverySender deliverySender;
-    private final Deliveries deliveries;
-    private final Clock clock;
-    private final Semaphore signals = new Semaphore(0);
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final ExecutorService turns = Executors.newVirtualThreadPerTaskExecutor();
-    private final Thread thread;
-    private Instant forgetAt;
-    private volatile boolean closed;
+    private final BackgroundTask creating = BackgroundTask.onNudge("webhook-fan-out", this::create);
+    private final BackgroundTask sending = BackgroundTask.onNudge("webhook-sending", this::send);
+    private final BackgroundTask cleaning;
 
     /**
      * @param traceContexts trace positions of runs; null for none
@@ -43,57 +40,32 @@ public final class WebhookDispatcher implements AutoCloseable {
         this.fanOut = new FanOut(database, traceContexts);
         this.deliverySender = new DeliverySender(database, client, webhooks.endpoints().seals(), clock,
                 DeliveryPolicy.USUAL, observer);
-        this.deliveries = webhooks.deliveries();
-        this.clock = clock;
-        this.forgetAt = clock.instant().plus(CLEANUP_INTERVAL);
-        this.thread = Thread.ofVirtual().name("webhooks").start(this::work);
+        this.cleaning = BackgroundTask.every("webhook-cleanup", CLEANUP_INTERVAL, webhooks.deliveries()::forget)
+                .start();
     }
 
     /** Signals that deliveries may be due. Returns at once; several signals cause one check. */
     public void signal() {
-        signals.release();
-    }
-
-    private void work() {
-        try {
-            while (!closed) {
-                signals.acquire();
-                signals.drainPermits();
-                look();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        creating.nudge();
     }
 
     /** Failing to create deliveries does not delay existing ones. */
-    private void look() {
-        quietly("making deliveries", () -> {
+    private void create() {
+        try {
             if (fanOut.next()) {
-                signal();
+                creating.nudge();
             }
-        });
-        quietly("sending them", () -> {
-            int most = permits.availablePermits();
-            List<DeliverySender.EndpointBatch> claimed = most == 0 ? List.of() : deliverySender.claim(most);
-            for (DeliverySender.EndpointBatch endpointBatch : claimed) {
-                permits.acquireUninterruptibly();
-                turns.execute(() -> serve(endpointBatch));
-            }
-        });
-        quietly("forgetting old ones", () -> {
-            if (clock.instant().isAfter(forgetAt)) {
-                forgetAt = clock.instant().plus(CLEANUP_INTERVAL);
-                deliveries.forget();
-            }
-        });
+        } finally {
+            sending.nudge();
+        }
     }
 
-    private static void quietly(String what, Runnable duty) {
-        try {
-            duty.run();
-        } catch (RuntimeException e) {
-            LOG.warn("webhook dispatch failed at {}, retrying", what, e);
+    private void send() throws InterruptedException {
+        int most = permits.availablePermits();
+        List<DeliverySender.EndpointBatch> claimed = most == 0 ? List.of() : deliverySender.claim(most);
+        for (DeliverySender.EndpointBatch endpointBatch : claimed) {
+            permits.acquire();
+            turns.execute(() -> serve(endpointBatch));
         }
     }
 
@@ -114,9 +86,9 @@ public final class WebhookDispatcher implements AutoCloseable {
     /** Aborts attempts in progress: another node repeats them under the same id. */
     @Override
     public void close() throws InterruptedException {
-        closed = true;
-        thread.interrupt();
-        thread.join();
+        creating.close();
+        sending.close();
+        cleaning.close();
         turns.shutdownNow();
         turns.close();
     }

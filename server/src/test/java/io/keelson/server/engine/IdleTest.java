@@ -2,12 +2,12 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.engine.dispatch.RemoteWork;
-import io.keelson.server.engine.upkeep.MaintenanceScheduler;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,28 +61,30 @@ class IdleTest {
         }
     }
 
-    /** What each duty asks where there is nothing to do, by how often it comes: also those that come seldom. */
+    /** What each task asks where there is nothing to do, by how often it comes: also those that come seldom. */
     @Test
-    void allDutiesTogetherAskLittle() throws Exception {
+    void allTasksTogetherAskLittle() throws Exception {
         try (var proxy = new CountingProxy(TestDatabase.createUrl());
                 var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS))) {
             Map<String, Integer> asked = new LinkedHashMap<>();
-            double perSecond = 1; // the look
-            MaintenanceScheduler maintenance = nodes.node().upkeep();
-            for (MaintenanceScheduler.Duty duty : Stream
-                    .concat(maintenance.duties().stream(), maintenance.cleaningTasks().stream()).toList()) {
-                int count = IntStream.range(0, 3).map(i -> asks(duty, proxy)).min().orElseThrow();
-                perSecond += count / (double) duty.period().toSeconds();
-                asked.put(asked.size() + ": each " + duty.period(), count);
+            double perSecond = 0;
+            for (BackgroundTask task : nodes.node().upkeep().tasks()) {
+                int count = IntStream.range(0, 3).map(i -> asks(task, proxy)).min().orElseThrow();
+                perSecond += count / (double) task.period().toSeconds();
+                asked.put(task.name() + " each " + task.period(), count);
             }
             assertThat(perSecond).as(asked.toString()).isBetween(1.4, 1.7);
         }
     }
 
     /** What others ask meanwhile is counted, too. */
-    private static int asks(MaintenanceScheduler.Duty duty, CountingProxy proxy) {
+    private static int asks(BackgroundTask task, CountingProxy proxy) {
         int before = proxy.executed().size();
-        duty.work().run();
+        try {
+            task.runOnce();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
         return proxy.executed().size() - before;
     }
 

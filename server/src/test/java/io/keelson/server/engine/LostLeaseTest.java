@@ -58,6 +58,6 @@ class LostLeaseTest {
     }
 
     private static void keepLeases(Engine engine) {
-        engine.upkeep().duties().getFirst().work().run();
+        engine.upkeep().keepLeases();
     }
 }

@@ -39,6 +39,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -84,7 +85,7 @@ public final class Nodes implements AutoCloseable {
         Engine engine = new Engine(database, store(), catalog, expressions,
                 secrets, replans(),
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
-                new Engine.Options(64, lease, "test"));
+                new Engine.Options(64, lease, "test")).start(Map.of());
         engines.add(engine);
         return engine;
     }

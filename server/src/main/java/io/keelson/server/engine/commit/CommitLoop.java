@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One committing thread with its own connection. While it commits, the next batch gathers, so batches grow with the
  * load and a single command is never delayed. A batch that the database refuses is split until the failing command is
- * alone.
+ * alone. No background task, because it takes commands from a queue and waits for the next one within microseconds.
  */
 final class CommitLoop implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(CommitLoop.class);

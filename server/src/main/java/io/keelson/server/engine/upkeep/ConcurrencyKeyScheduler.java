@@ -3,34 +3,25 @@ package io.keelson.server.engine.upkeep;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.RunStore;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Admits runs that wait for a concurrency key. Counts running runs each time, on one node at a time until the
  * admissions are committed. So a place is never used twice, and a crash loses none.
  */
 public final class ConcurrencyKeyScheduler implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyKeyScheduler.class);
     private static final int BATCH_SIZE = 500;
 
     private final Database database;
     private final RunStore store;
     private final Function<Command, CompletableFuture<Reply>> commands;
-    private final AtomicBoolean asked = new AtomicBoolean();
-    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("concurrency-keys").factory(),
-            new ThreadPoolExecutor.DiscardPolicy());
+    private final BackgroundTask task = BackgroundTask.onNudge("concurrency-keys", this::admit);
 
     public ConcurrencyKeyScheduler(Database database, RunStore store,
             Function<Command, CompletableFuture<Reply>> commands) {
@@ -41,16 +32,7 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
 
     /** A run with a key waits or has ended. Returns at once. */
     public void signal() {
-        if (asked.compareAndSet(false, true)) {
-            thread.execute(() -> {
-                asked.set(false);
-                try {
-                    admit();
-                } catch (RuntimeException e) {
-                    LOG.warn("could not admit runs with concurrency keys, retrying", e);
-                }
-            });
-        }
+        task.nudge();
     }
 
     /** Admits runs within their limits, unless another node is doing so. */
@@ -69,7 +51,6 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        thread.shutdown();
-        thread.awaitTermination(5, TimeUnit.SECONDS);
+        task.close();
     }
 }

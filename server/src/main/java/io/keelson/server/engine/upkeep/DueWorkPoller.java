@@ -9,6 +9,7 @@ import io.keelson.server.run.RunStore.Due;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -23,18 +24,17 @@ public final class DueWorkPoller implements AutoCloseable {
     /** Spreads nodes that wait for the same lease. */
     private static final long SPREAD_MS = 200;
 
+    /** Due work that other packages start. */
+    public enum Kind {
+        SCHEDULES, WEBHOOKS, COMMANDS
+    }
+
     private final Database database;
     private final RunStore store;
     private final Reconciler reconciler;
     private final WorkAvailability available;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private @Nullable Connection connection;
-    private volatile Runnable schedules = () -> {
-    };
-    private volatile Runnable webhooks = () -> {
-    };
-    private volatile Runnable commands = () -> {
-    };
 
     public DueWorkPoller(Database database, RunStore store, Reconciler reconciler, WorkAvailability available,
             ConcurrencyKeyScheduler concurrencyKeyScheduler) {
@@ -45,29 +45,15 @@ public final class DueWorkPoller implements AutoCloseable {
         this.concurrencyKeyScheduler = concurrencyKeyScheduler;
     }
 
-    /** @param act the action for a due schedule; must return at once */
-    public void onSchedules(Runnable act) {
-        schedules = act;
-    }
-
-    /** @param act the action for due webhook deliveries; must return at once */
-    public void onWebhooks(Runnable act) {
-        webhooks = act;
-    }
-
-    /** @param act the action for a due external command; must return at once */
-    public void onCommands(Runnable act) {
-        commands = act;
-    }
-
     /**
      * Polls, and returns when due work was handled.
      *
+     * @param actions start due work of these kinds; each must return at once
      * @return delay until the next poll: zero after an expired lease, because another node may be queueing that work
      *         now
      * @throws SqlFailure when the database is unreachable; the next poll reconnects
      */
-    Duration look() {
+    Duration look(Map<Kind, Runnable> actions) {
         Due due = ask(store::due);
         if (due.ready()) {
             available.signal();
@@ -75,15 +61,11 @@ public final class DueWorkPoller implements AutoCloseable {
         if (due.turns()) {
             concurrencyKeyScheduler.signal();
         }
-        if (due.schedules()) {
-            schedules.run();
-        }
-        if (due.webhooks()) {
-            webhooks.run();
-        }
-        if (due.commands()) {
-            commands.run();
-        }
+        actions.forEach((kind, action) -> {
+            if (due(due, kind)) {
+                action.run();
+            }
+        });
         if (due.timers()) {
             reconciler.dueTimers();
         }
@@ -91,6 +73,14 @@ public final class DueWorkPoller implements AutoCloseable {
             return RETRY_DELAY;
         }
         return pause(due.nextLease());
+    }
+
+    private static boolean due(Due due, Kind kind) {
+        return switch (kind) {
+            case SCHEDULES -> due.schedules();
+            case WEBHOOKS -> due.webhooks();
+            case COMMANDS -> due.commands();
+        };
     }
 
     private static Duration pause(@Nullable Duration nextLease) {

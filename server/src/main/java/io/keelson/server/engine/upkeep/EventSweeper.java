@@ -4,6 +4,7 @@ import io.keelson.core.run.Ids;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.retention.EventRetention;
 import java.io.ByteArrayInputStream;
@@ -14,8 +15,6 @@ import java.time.Duration;
 import java.util.Enumeration;
 import java.util.NoSuchElementException;
 import java.util.UUID;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,8 +42,7 @@ public final class EventSweeper implements AutoCloseable {
     private final ArtifactStore store;
     private final Ages ages;
     private final Ids ids;
-    private final ScheduledThreadPoolExecutor thread =
-            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("event-retention").factory());
+    private final BackgroundTask task = BackgroundTask.every("event-retention", SWEEP_INTERVAL, this::sweep);
 
     public EventSweeper(Database database, EventRetention life, ArtifactStore store, Ages ages, Ids ids) {
         this.database = database;
@@ -56,22 +54,20 @@ public final class EventSweeper implements AutoCloseable {
 
     /** Starts periodic runs. */
     public EventSweeper start() {
-        thread.scheduleWithFixedDelay(() -> {
-            try {
-                archive();
-                export();
-            } catch (RuntimeException e) {
-                LOG.warn("moving old events failed, retrying", e);
-            }
-        }, SWEEP_INTERVAL.toMillis(), SWEEP_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        task.start();
         return this;
+    }
+
+    private void sweep() {
+        archive();
+        export();
     }
 
     /** Archives events after their retention; returns their number. */
     long archive() {
         long moved = 0;
         Long after = 0L;
-        while (after != null && !thread.isShutdown()) {
+        while (after != null && !task.isClosed()) {
             long from = after;
             EventRetention.Found found =
                     database.withConnection(c -> life.ended(c, false, ages.hot(), from, BATCH_SIZE));
@@ -80,7 +76,7 @@ public final class EventSweeper implements AutoCloseable {
                 do {
                     some = database.inTransaction(c -> life.mine(c) ? life.archive(c, run.runId(), BATCH_SIZE) : 0);
                     moved += some;
-                } while (some == BATCH_SIZE && !thread.isShutdown());
+                } while (some == BATCH_SIZE && !task.isClosed());
             }
             after = found.last();
         }
@@ -91,12 +87,12 @@ public final class EventSweeper implements AutoCloseable {
     int export() {
         int files = 0;
         Long after = 0L;
-        while (after != null && !thread.isShutdown()) {
+        while (after != null && !task.isClosed()) {
             long from = after;
             EventRetention.Found found =
                     database.withConnection(c -> life.ended(c, true, ages.archive(), from, BATCH_SIZE));
             for (EventRetention.Ended run : found.runs()) {
-                files += !thread.isShutdown() && export(run) ? 1 : 0;
+                files += !task.isClosed() && export(run) ? 1 : 0;
             }
             after = found.last();
         }
@@ -165,7 +161,6 @@ public final class EventSweeper implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        thread.shutdown();
-        thread.awaitTermination(5, TimeUnit.SECONDS);
+        task.close();
     }
 }

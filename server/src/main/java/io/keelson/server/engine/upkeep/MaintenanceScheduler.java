@@ -1,6 +1,7 @@
 package io.keelson.server.engine.upkeep;
 
 import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.engine.commit.CurrentPrices;
@@ -15,8 +16,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,9 +41,6 @@ public final class MaintenanceScheduler implements AutoCloseable {
      */
     public record Node(String id, String version, Duration lease, Observer observer) {}
 
-    /** @param period from the end of one run to the beginning of the next */
-    public record Duty(Duration period, Runnable work) {}
-
     private final Database database;
     private final Store store;
     private final Reconciler reconciler;
@@ -57,9 +53,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final SecretStore secrets;
     private final Node node;
     private volatile long committedAt;
-    private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
-    /** Separate, so that a slow store delays no lease. */
-    private final ScheduledThreadPoolExecutor cleaningTasks = ticker(1, "chores-");
+    private volatile List<BackgroundTask> tasks = List.of();
 
     public MaintenanceScheduler(Database database, Store store, Reconciler reconciler, DueWorkPoller dueWorkPoller,
             LocalExecutor executor,
@@ -79,21 +73,25 @@ public final class MaintenanceScheduler implements AutoCloseable {
         this.node = node;
     }
 
-    private static ScheduledThreadPoolExecutor ticker(int threads, String name) {
-        ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(threads,
-                Thread.ofPlatform().daemon().name(name, 0).factory());
-        ticker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        return ticker;
-    }
-
-    public void start() {
+    /** @param actions start other packages' due work; each must return at once */
+    public void start(Map<DueWorkPoller.Kind, Runnable> actions) {
         notifier.peersPresent(
                 database.inTransaction(c -> store.workers().register(c, node.id(), node.version(), silence())));
         committedAt = System.nanoTime();
         readSettings();
-        duties().forEach(duty -> every(ticker, duty));
-        cleaningTasks().forEach(duty -> every(cleaningTasks, duty));
-        lookAfter(TIMER_INTERVAL);
+        tasks = List.of(BackgroundTask.every("heartbeat", beat(), this::keepLeases),
+                BackgroundTask.every("ended-runs", TIMER_INTERVAL, this::endsElsewhere),
+                BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
+                BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> poll(actions)),
+                BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
+                BackgroundTask.every("cleanup", CLEANUP_INTERVAL, this::cleanUp),
+                BackgroundTask.every("orphan-scan", ORPHAN_SCAN_INTERVAL, artifacts::removeOrphans));
+        tasks.forEach(BackgroundTask::start);
+    }
+
+    /** The periodic tasks; none before the start. */
+    public List<BackgroundTask> tasks() {
+        return tasks;
     }
 
     /** Whether the node's heartbeat was committed recently: not while the database accepts no writes. */
@@ -110,35 +108,15 @@ public final class MaintenanceScheduler implements AutoCloseable {
         return beat().plus(TOLERANCE);
     }
 
-    /** Tasks that must be on time; the poll for due work sets its own next time. */
-    public List<Duty> duties() {
-        return List.of(new Duty(beat(), this::keepLeases), new Duty(TIMER_INTERVAL, this::endsElsewhere),
-                new Duty(SETTINGS_INTERVAL, this::readSettings));
-    }
-
-    /** Tasks that may delay each other. */
-    public List<Duty> cleaningTasks() {
-        return List.of(new Duty(JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
-                new Duty(CLEANUP_INTERVAL, this::dropExpiredKeys),
-                new Duty(CLEANUP_INTERVAL, secrets::forget), new Duty(CLEANUP_INTERVAL, artifacts::expire),
-                new Duty(CLEANUP_INTERVAL, artifacts::remove),
-                new Duty(ORPHAN_SCAN_INTERVAL, artifacts::removeOrphans));
-    }
-
-    private void lookAfter(Duration pause) {
-        ticker.schedule(() -> {
-            Duration next = TIMER_INTERVAL;
-            try {
-                next = dueWorkPoller.look();
-                node.observer().database(true);
-            } catch (RuntimeException e) {
-                node.observer().database(false);
-                LOG.warn("polling for due work failed, retrying", e);
-            }
-            if (!ticker.isShutdown()) {
-                lookAfter(next);
-            }
-        }, pause.toMillis(), TimeUnit.MILLISECONDS);
+    private Duration poll(Map<DueWorkPoller.Kind, Runnable> actions) {
+        boolean answered = false;
+        try {
+            Duration next = dueWorkPoller.look(actions);
+            answered = true;
+            return next;
+        } finally {
+            node.observer().database(answered);
+        }
     }
 
     /**
@@ -176,6 +154,14 @@ public final class MaintenanceScheduler implements AutoCloseable {
         });
     }
 
+    /** Contacts the artifact store last, because it may be slow or fail. */
+    private void cleanUp() {
+        dropExpiredKeys();
+        secrets.forget();
+        artifacts.expire();
+        artifacts.remove();
+    }
+
     private void dropExpiredKeys() {
         int dropped;
         do {
@@ -183,22 +169,11 @@ public final class MaintenanceScheduler implements AutoCloseable {
         } while (dropped == KEY_BATCH_SIZE);
     }
 
-    private static void every(ScheduledThreadPoolExecutor ticker, Duty duty) {
-        ticker.scheduleWithFixedDelay(() -> {
-            try {
-                duty.work.run();
-            } catch (RuntimeException e) {
-                LOG.warn("maintenance failed, retrying", e);
-            }
-        }, duty.period.toMillis(), duty.period.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
     @Override
     public void close() throws InterruptedException {
-        ticker.shutdown();
-        cleaningTasks.shutdown();
-        ticker.awaitTermination(5, TimeUnit.SECONDS);
-        cleaningTasks.awaitTermination(5, TimeUnit.SECONDS);
+        for (BackgroundTask task : tasks) {
+            task.close();
+        }
         notifier.close();
         dueWorkPoller.close();
         try {

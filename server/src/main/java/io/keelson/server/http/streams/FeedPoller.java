@@ -1,11 +1,9 @@
 package io.keelson.server.http.streams;
 
-import io.keelson.server.db.SqlFailure;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.http.support.ShutdownSignal;
 import java.time.Duration;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Polls the id up to which events are settled, for all workspace streams: one query a few times a second, and
@@ -13,11 +11,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class FeedPoller {
 
-    private static final Logger LOG = LoggerFactory.getLogger(FeedPoller.class);
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final LongSupplier lookup;
     private final ShutdownSignal shutdown;
+    private final BackgroundTask task = BackgroundTask.paced("event-feed", POLL_INTERVAL, this::look);
     private int watchers;
     private boolean looking;
     private long settled = -1;
@@ -55,45 +53,31 @@ public final class FeedPoller {
         watchers++;
         if (!looking) {
             looking = true;
-            Thread.ofVirtual().name("feed-news").start(this::look);
+            task.nudge();
         }
         return new Watch();
     }
 
-    private void look() {
-        try {
-            while (watched()) {
-                tell();
-                if (shutdown.await(LOOK)) {
-                    break;
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private Duration look() {
+        if (!watched()) {
+            return BackgroundTask.ON_NUDGE;
         }
+        long now = lookup.getAsLong();
         synchronized (this) {
+            if (now > settled) {
+                settled = now;
+                notifyAll();
+            }
+        }
+        return POLL_INTERVAL;
+    }
+
+    /** Whether to poll: not without watchers, and not once the server stops. */
+    private synchronized boolean watched() {
+        looking = watchers > 0 && !shutdown.hasBegun();
+        if (!looking) {
             notifyAll();
         }
-    }
-
-    private synchronized boolean watched() {
-        looking = watchers > 0;
         return looking;
-    }
-
-    private void tell() {
-        try {
-            long now = lookup.getAsLong();
-            synchronized (this) {
-                if (now > settled) {
-                    settled = now;
-                    notifyAll();
-                }
-            }
-        } catch (SqlFailure e) {
-            LOG.debug("could not read the event feed", e);
-        } catch (RuntimeException e) {
-            LOG.warn("could not read the event feed, retrying", e);
-        }
     }
 }

@@ -1,6 +1,6 @@
 package io.keelson.server.http.streams;
 
-import io.keelson.server.db.SqlFailure;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.run.read.RunReader.Progress;
 import java.time.Duration;
@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Polls the progress of watched runs: one query for all of them, a few times a second, and none without
@@ -17,8 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RunProgressPoller {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RunProgressPoller.class);
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     /** Looks up how far runs have come; a run that is gone is not among them. */
     public interface Lookup {
@@ -37,6 +34,7 @@ public final class RunProgressPoller {
     private final Lookup lookup;
     private final ShutdownSignal shutdown;
     private final Map<UUID, Watched> runs = new HashMap<>();
+    private final BackgroundTask task = BackgroundTask.paced("run-progress", POLL_INTERVAL, this::look);
     private boolean looking;
 
     public RunProgressPoller(Lookup lookup, ShutdownSignal shutdown) {
@@ -83,53 +81,40 @@ public final class RunProgressPoller {
         watched.watchers++;
         if (!looking) {
             looking = true;
-            Thread.ofVirtual().name("run-news").start(this::look);
+            task.nudge();
         }
         return new Watch(run, watched);
     }
 
-    private void look() {
-        try {
-            for (Set<UUID> watched = watched(); !watched.isEmpty(); watched = watched()) {
-                poll(watched);
-                if (shutdown.await(LOOK)) {
-                    break;
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private Duration look() {
+        Set<UUID> watched = watched();
+        if (watched.isEmpty()) {
+            return BackgroundTask.ON_NUDGE;
         }
+        Map<UUID, Progress> news = lookup.of(watched);
         synchronized (this) {
-            notifyAll();
-        }
-    }
-
-    /** The runs that are watched; with none the looking ends. */
-    private synchronized Set<UUID> watched() {
-        looking = !runs.isEmpty();
-        return Set.copyOf(runs.keySet());
-    }
-
-    private void poll(Set<UUID> watched) {
-        try {
-            Map<UUID, Progress> news = lookup.of(watched);
-            synchronized (this) {
-                boolean any = false;
-                for (Map.Entry<UUID, Progress> each : news.entrySet()) {
-                    Watched old = runs.get(each.getKey());
-                    if (old != null && old.known.lastSeq() < each.getValue().lastSeq()) {
-                        old.known = each.getValue();
-                        any = true;
-                    }
-                }
-                if (any) {
-                    notifyAll();
+            boolean any = false;
+            for (Map.Entry<UUID, Progress> each : news.entrySet()) {
+                Watched old = runs.get(each.getKey());
+                if (old != null && old.known.lastSeq() < each.getValue().lastSeq()) {
+                    old.known = each.getValue();
+                    any = true;
                 }
             }
-        } catch (SqlFailure e) {
-            LOG.debug("could not read the progress of {} runs", watched.size(), e);
-        } catch (RuntimeException e) {
-            LOG.warn("could not read the progress of {} runs, retrying", watched.size(), e);
+            if (any) {
+                notifyAll();
+            }
         }
+        return POLL_INTERVAL;
+    }
+
+    /** The watched runs; none once the server stops. Without any, polling ends. */
+    private synchronized Set<UUID> watched() {
+        looking = !runs.isEmpty() && !shutdown.hasBegun();
+        if (!looking) {
+            notifyAll();
+            return Set.of();
+        }
+        return Set.copyOf(runs.keySet());
     }
 }

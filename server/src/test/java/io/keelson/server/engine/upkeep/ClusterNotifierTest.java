@@ -177,7 +177,7 @@ class ClusterNotifierTest {
         try (Nodes nodes = new Nodes(folder); Connection listening = listening(nodes.database)) {
             Engine one = nodes.node();
             Engine other = nodes.node();
-            one.upkeep().duties().getFirst().work().run();
+            one.upkeep().keepLeases();
             UUID run = nodes.submit(one, """
                     name: far
                     plan: {tasks: [{id: a, steps: [{tool: noop}, {tool: far.away}]}]}

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -36,15 +37,15 @@ class DueWorkPollerTest {
                 asked.add(command);
                 return CompletableFuture.completedFuture(Reply.UNCHANGED);
             })) {
-                assertThat(dueWorkPoller.look()).as("nothing has ended").isGreaterThanOrEqualTo(LATER);
+                assertThat(dueWorkPoller.look(Map.of())).as("nothing has ended").isGreaterThanOrEqualTo(LATER);
 
                 execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
-                assertThat(dueWorkPoller.look()).isLessThanOrEqualTo(AT_ONCE);
+                assertThat(dueWorkPoller.look(Map.of())).isLessThanOrEqualTo(AT_ONCE);
                 assertThat(asked).hasSize(1).first().isInstanceOf(Command.LeaseExpired.class);
 
                 execute(nodes, "update work_queue set holder = null, lease_ms = null, lease_expires_at = null,"
                         + " deadline_at = null");
-                assertThat(dueWorkPoller.look()).as("it is in the queue").isGreaterThanOrEqualTo(LATER);
+                assertThat(dueWorkPoller.look(Map.of())).as("it is in the queue").isGreaterThanOrEqualTo(LATER);
             }
         }
     }

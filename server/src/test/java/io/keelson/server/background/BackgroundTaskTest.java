@@ -1,0 +1,116 @@
+package io.keelson.server.background;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class BackgroundTaskTest {
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final AtomicInteger runs = new AtomicInteger();
+    private final Semaphore begun = new Semaphore(0);
+    private final Semaphore goOn = new Semaphore(0);
+
+    /** Waits inside the step until the test lets it go on. */
+    private void held() throws InterruptedException {
+        runs.incrementAndGet();
+        begun.release();
+        goOn.acquire();
+    }
+
+    private void await(Semaphore semaphore) throws InterruptedException {
+        assertThat(semaphore.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void nudgesDuringARunCauseOneRunTogether() throws Exception {
+        try (BackgroundTask task = BackgroundTask.onNudge("held", this::held)) {
+            task.nudge();
+            await(begun);
+            for (int i = 0; i < 100; i++) {
+                task.nudge();
+            }
+            goOn.release();
+            await(begun);
+            task.nudge();
+            goOn.release();
+            await(begun);
+            goOn.release(100);
+        }
+        assertThat(runs).hasValue(3);
+    }
+
+    @Test
+    void closeWaitsForTheRunAndStartsNoOther() throws Exception {
+        BackgroundTask task = BackgroundTask.onNudge("held", this::held);
+        task.nudge();
+        await(begun);
+        task.nudge();
+        CountDownLatch closed = new CountDownLatch(1);
+        Thread closing = Thread.ofVirtual().start(() -> {
+            try {
+                task.close();
+                closed.countDown();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        while (!task.isClosed()) {
+            Thread.onSpinWait();
+        }
+        assertThat(closed.getCount()).isEqualTo(1);
+        goOn.release(2);
+        closing.join();
+        task.nudge();
+        assertThat(closed.getCount()).isZero();
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void stepSetsTheDelayOfItsNextRun() throws Exception {
+        LinkedBlockingQueue<Duration> delays = new LinkedBlockingQueue<>();
+        delays.add(Duration.ZERO);
+        delays.add(Duration.ofMillis(1));
+        delays.add(BackgroundTask.ON_NUDGE);
+        try (BackgroundTask task = BackgroundTask.paced("paced", HOUR, () -> {
+            runs.incrementAndGet();
+            begun.release();
+            return delays.remove();
+        }).start()) {
+            assertThat(runs).as("the first run comes after the period").hasValue(0);
+            task.nudge();
+            for (int i = 0; i < 3; i++) {
+                await(begun);
+            }
+        }
+        assertThat(runs).hasValue(3);
+    }
+
+    @Test
+    void failedRunIsRepeatedBeforeALongPeriodEnds() throws Exception {
+        try (BackgroundTask task = BackgroundTask.every("failing", HOUR, () -> {
+            begun.release();
+            if (runs.getAndIncrement() == 0) {
+                throw new AssertionError("as a test has it");
+            }
+        })) {
+            task.nudge();
+            await(begun);
+            await(begun);
+        }
+    }
+
+    @Test
+    void runOnceThrowsWhatTheStepThrows() {
+        assertThatThrownBy(BackgroundTask.onNudge("failing", () -> {
+            throw new IllegalStateException("as a test has it");
+        })::runOnce).isInstanceOf(IllegalStateException.class);
+    }
+}
