@@ -3,7 +3,7 @@
 -- How to read these files: a table comes with its purpose, its columns, then comments, indexes and triggers right below
 -- it. Every file can be applied again (`if not exists`, `or replace`), because one that failed half-way is begun again.
 -- workspaces, api_keys and the tables of V2 may exist before Keelson's first start, with rows of the platform in them
--- (PRD-101 §7): what Keelson adds to them is an `alter table … add column if not exists`. See Neighbours.
+--: what Keelson adds to them is an `alter table … add column if not exists`. See Neighbours.
 
 -- Refuses every change of an append-only table. A row trigger misses TRUNCATE, so each such table has two.
 create or replace function keelson_refuse_change() returns trigger language plpgsql as $$

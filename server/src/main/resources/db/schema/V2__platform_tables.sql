@@ -188,7 +188,7 @@ create table if not exists workflow_recipes (
     created_at timestamptz not null default now()
 );
 
--- Beside what runs (template_definition), what PRD-101 §7.4 wants to see.
+-- Beside what runs (template_definition), what PRD-101 wants to see.
 alter table workflow_recipes
     add column if not exists recipe_id uuid not null default gen_random_uuid(),
     add column if not exists description text,
@@ -214,11 +214,11 @@ declare
     each record;
 begin
     for each in select * from (values
-        ('agent_reports', 'What became of tasks and of runs, in Markdown; outlives what it is about (PRD-101 §7.3).'),
+        ('agent_reports', 'What became of tasks and of runs, in Markdown; outlives what it is about.'),
         ('agents', 'The roster: agents that tasks can be given to.'),
         ('api_keys', 'API keys, by the hash of their text.'),
-        ('board_tasks', 'The work board: runs, their tasks, and tasks of people (PRD-101 §7.2).'),
-        ('workflow_recipes', 'Missions kept to be run again (PRD-101 §7.4).'),
+        ('board_tasks', 'The work board: runs, their tasks, and tasks of people.'),
+        ('workflow_recipes', 'Missions kept to be run again.'),
         ('workspaces', 'Tenants; every other row belongs to one.')) as said (name, purpose)
     loop
         if obj_description(to_regclass(each.name), 'pg_class') is null then

@@ -1,6 +1,6 @@
 -- Runs: their attempts, agents at work, plans, signals, and runs of runs. Their tasks are in V4.
 --
--- Runs, tasks and dependencies have the columns of PRD-101 §4.2, §5.2 and §5.4 first, then ours. A type is wider where
+-- Runs, tasks and dependencies have the columns of PRD-101 first, then ours. A type is wider where
 -- PRD-101's would make a real run impossible: durations are BIGINT, money is NUMERIC(20,6) in USD. What a commit touches
 -- is kept cheap, as measured in docs/adr/0011:
 -- * Pages leave room (fillfactor) and no index mentions a column that changes often, so that updates stay heap-only.
@@ -140,7 +140,7 @@ comment on column orchestration_runs.hard_limit_usd is 'in the place of the conf
 comment on column orchestration_runs.soft_limit_usd is 'in the place of the config''s; null: that one';
 
 create index if not exists ix_orch_runs_ws_created on orchestration_runs (workspace_id, created_at desc);
--- PRD-101 §7.6 has (workspace_id); id behind it lets open runs be gone through a stretch at a time, however many there are.
+-- PRD-101 has (workspace_id); id behind it lets open runs be gone through a stretch at a time, however many there are.
 create index if not exists ix_orch_runs_active on orchestration_runs (workspace_id, id) where state_type <> 'terminal';
 create index if not exists ix_orch_runs_created_by on orchestration_runs (created_by);
 create index if not exists ix_orch_runs_coordinator on orchestration_runs (coordinator_agent_id)

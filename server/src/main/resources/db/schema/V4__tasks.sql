@@ -100,8 +100,8 @@ comment on column orchestration_tasks.superseded is 'another row has taken its p
 comment on column orchestration_tasks.begun_at is 'when the work of its current attempt began';
 comment on column orchestration_tasks.cancelled_at is 'completed_at of a cancelled task; null in every other state';
 
--- PRD-101 §7.6 has (run_id); attempt and key behind it let an expression find the tasks that it names without reading all
--- others. §7.6's index by state is left out: with it no change of a task would be heap-only.
+-- PRD-101 has (run_id); attempt and key behind it let an expression find the tasks that it names without reading all
+-- others. Its index by state is left out: with it no change of a task would be heap-only.
 create index if not exists ix_orch_tasks_run on orchestration_tasks (run_id, attempt, key);
 create index if not exists ix_orch_tasks_agent on orchestration_tasks (agent_id) where agent_id is not null;
 create index if not exists ix_orch_tasks_board on orchestration_tasks (board_task_id) where board_task_id is not null;
@@ -122,7 +122,7 @@ end $$;
 create or replace trigger orchestration_tasks_drop_steps after delete on orchestration_tasks
     referencing old table as gone for each statement execute function keelson_drop_steps();
 
--- The column of PRD-101 §7.3 in a table that may have been there before; so may the column, without a reference to
+-- The column of PRD-101 in a table that may have been there before; so may the column, without a reference to
 -- Keelson's tasks. What it names in rows of the platform is not looked at.
 alter table agent_reports add column if not exists orchestration_task_id uuid
     references orchestration_tasks (id) on delete set null;

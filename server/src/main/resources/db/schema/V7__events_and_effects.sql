@@ -27,7 +27,7 @@ comment on column orchestration_events.seq is 'counts a run''s events from 1, wi
 comment on column orchestration_events.attempt is 'the run attempt';
 comment on column orchestration_events.agent_id is 'of run_agents';
 
--- PRD-101 §7.6 has (run_id); with seq behind it the same tree also refuses a second event of one number and yields a run's
+-- PRD-101 has (run_id); with seq behind it the same tree also refuses a second event of one number and yields a run's
 -- events in order, where two trees would cost every event twice.
 create unique index if not exists ix_orch_events_run on orchestration_events (run_id, seq);
 create index if not exists ix_orch_events_created on orchestration_events using brin (created_at);

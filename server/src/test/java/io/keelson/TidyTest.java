@@ -62,6 +62,7 @@ class TidyTest {
                 new Ban("System\\.(out|err)\\.print", "(core|client|server)/src/main/java/io/keelson/(?!cli/).*",
                         "log with slf4j, which writes to stderr: stdout belongs to the command line's answers"),
                 new Ban("import [\\w.]+\\.\\*;", ".*", "name what you import"),
+                new Ban("(?<!RFC \\d{4} )§ ?\\d", ".*", "say the rule, or link a page of docs/"),
                 new Ban("import com\\.fasterxml\\.jackson\\.(core|databind)",
                         "(?!server/src/main/java/io/keelson/server/expr/).*/src/main/.*",
                         "Jackson 3 is tools.jackson; Jackson 2 stays inside server.expr, where jackson-jq needs it"));

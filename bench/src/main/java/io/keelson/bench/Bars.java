@@ -16,7 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** What the specification asks for, against what was measured; ratios are of medians of the same go. */
+/** Compares targets with measurements; ratios are of medians of one benchmark run. */
 final class Bars {
     /** Audited transitions of a ten-step run: twenty of its steps, four of its task, four of its own, two of its agent. */
     private static final int TRANSITIONS_OF_A_RUN = 30;

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The accounts of a workspace; every entry of its ledger moves an amount from one to another. */
 public enum Account {
-    /** The world outside, where grants come from. */
+    /** The external source of grants. */
     FUNDING,
     /** What runs may still reserve. */
     AVAILABLE,

@@ -41,7 +41,7 @@ public final class Agents {
         return Json.document(api.send(Call.put(RequestPath.of("/agents/", agent), request.body())).body(), Agent.class);
     }
 
-    /** Tasks that it was given it still does. */
+    /** Deletes an agent; its tasks keep it. */
     public void delete(String agent) {
         api.send(Call.of("DELETE", RequestPath.of("/agents/", agent), null));
     }

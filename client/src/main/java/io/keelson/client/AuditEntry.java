@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What an operator or administrator did.
+ * An audit log entry.
  *
  * @param actorType {@code human}, {@code service} or {@code system}
  * @param workspaceId the one acted upon

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What a task of the work board is to be; null for what is left to the server, or stays. An empty description, assignee or
+ * Members of a board task; null for the server's default, or for no change. An empty description, assignee or
  * result takes away what is.
  */
 public record BoardTaskRequest(@Nullable String title, @Nullable String description, @Nullable String status,

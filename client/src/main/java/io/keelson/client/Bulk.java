@@ -19,12 +19,12 @@ public final class Bulk {
         this.api = api;
     }
 
-    /** How many runs {@link #cancel} would have before it, up to 100,000; nothing is changed. */
+    /** Counts the runs that {@link #cancel} would match, up to 100,000; changes nothing. */
     public long countToCancel(RunFilter filter) {
         return count("/runs:cancel", filter);
     }
 
-    /** How many runs {@link #retry} would have before it, up to 100,000; nothing is changed. */
+    /** Counts the runs that {@link #retry} would match, up to 100,000; changes nothing. */
     public long countToRetry(RunFilter filter) {
         return count("/runs:retry", filter);
     }

@@ -30,7 +30,7 @@ public final class Credits {
     }
 
     /**
-     * The same, once: with a key that was used for this very grant nothing happens again.
+     * The same, at most once per key.
      *
      * @param key 1 to 255 characters
      * @throws KeelsonException {@code IDEMPOTENCY_KEY_CONFLICT} when the key was used for another one

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Commands to the world outside: deployments, orders, and the types that the server's settings add. What has a key may be
- * sent again whenever its answer was lost: it is done once. Every method throws {@link KeelsonException} as {@link Api} says.
+ * Commands to external systems: deployments, orders, and the types that the server's settings add. One with a key may be
+ * sent again after a lost answer: at most one executes. Every method throws {@link KeelsonException} as {@link Api} says.
  */
 public final class ExternalCommands {
 

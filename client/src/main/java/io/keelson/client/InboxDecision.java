@@ -1,7 +1,7 @@
 package io.keelson.client;
 
 /**
- * What became of an inbox item.
+ * The outcome of an inbox item.
  *
  * @param decision {@code accepted} or {@code rejected}
  * @param runState the state that the run is in now

@@ -86,7 +86,7 @@ public final class Keelson {
         return new ExternalCommands(api);
     }
 
-    /** What waits for people. */
+    /** The inbox. */
     public Inbox inbox() {
         return new Inbox(api);
     }
@@ -96,17 +96,17 @@ public final class Keelson {
         return new Proposals(api);
     }
 
-    /** Tickets by which runs ask humans. */
+    /** Escalation tickets. */
     public Escalations escalations() {
         return new Escalations(api);
     }
 
-    /** What runs and people have to do, in columns. */
+    /** The work board. */
     public Board board() {
         return new Board(api);
     }
 
-    /** What became of tasks and runs. */
+    /** Reports on tasks and runs. */
     public Reports reports() {
         return new Reports(api);
     }
@@ -250,7 +250,7 @@ public final class Keelson {
 
         private Builder() {}
 
-        /** The server's base URL, such as {@code http://127.0.0.1:7070}. Required. */
+        /** The server's base URL, such as {@code http://127.0.0.1:7331}. Required. */
         public Builder url(String value) {
             this.url = URI.create(value.replaceAll("/+$", ""));
             return this;

@@ -39,7 +39,7 @@ public final class Ledger {
         return api.stream(RequestPath.of("/runs/", runId, "/ledger").with("format", "csv").toString());
     }
 
-    /** Whether the workspace's books are right. It reads everything there is, which may take a while. */
+    /** Verifies the workspace's ledger. It reads everything there is, which may take a while. */
     public Verification verify() {
         return verify("/ledger/verify");
     }

@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a task or of a run's attempt.
+ * A report on a task or a run's attempt.
  *
  * @param type {@code summary} for a run; for a task {@code incident} where it failed, else as its kind of work says:
  *     {@code research}, {@code delivery}, {@code audit} or {@code summary}

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The status document of a run (run lifecycle §3).
+ * The status document of a run.
  *
  * @param status {@code requested}, {@code queued}, {@code running}, {@code completed} or {@code failed}
  * @param error {@code CODE: message}; null when there is none

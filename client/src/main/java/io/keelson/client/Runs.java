@@ -67,7 +67,7 @@ public final class Runs {
     }
 
     /**
-     * Takes a run out of sight for good that has ended or was never started. Its ledger stays. One that is deleted already
+     * Deletes a run that has ended or was never started. Its ledger stays. One that is deleted already
      * stays so.
      */
     public void delete(String id) {

@@ -81,7 +81,7 @@ public final class Workspaces {
         return Json.document(api.send(call).body(), LedgerEntry.class);
     }
 
-    /** Closes a workspace for good: its keys open nothing any more, what runs in it is cancelled. */
+    /** Closes a workspace for good: disables its keys and cancels its runs. */
     public Workspace close(String id) {
         return Json
                 .document(api.send(Call.post(RequestPath.of("/workspaces/", id, "/close"), Json.object()).repeatable())

@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What must hold in any database at rest, after any fault (specification, reliability §2): queries that must find no row.
+ * What must hold in any database at rest, after any fault: queries that must find no row.
  * Replies to clients (I6) and what readers saw (I9) are checked by journals of the tests.
  */
 public final class Invariants {
@@ -65,7 +65,7 @@ public final class Invariants {
         return queries;
     }
 
-    /** The board and the reports follow in the transition's own transaction (PRD-101 §7.2.4, §7.3.2). */
+    /** The board and the reports follow in the transition's own transaction. */
     private static void board(Map<String, String> queries) {
         String statuses = Stream.concat(
                 Stream.of(RunState.values()).map(state -> List.of("run", state.wire(), BoardStatus.of(state).wire())),

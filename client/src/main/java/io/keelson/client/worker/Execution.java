@@ -33,7 +33,7 @@ final class Execution implements StepContext {
     private volatile boolean cancelled;
     private @Nullable Thread thread;
 
-    /** The way of files to the server. */
+    /** Uploads files to the server. */
     @FunctionalInterface
     interface Uploads {
         /** Answers the upload's id. */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Brings results to the server: in batches, again and again until each is answered. */
+/** Sends results in batches and retries until each is answered. */
 final class ResultReporter {
 
     private static final System.Logger LOG = System.getLogger(ResultReporter.class.getName());

@@ -40,7 +40,7 @@ final class Slots {
         }
     }
 
-    /** False when there is one under the same lease already: what was lost on the way may come by two ways. */
+    /** False when one under the same lease exists: a lost answer may arrive twice. */
     boolean take(Execution execution) {
         lock.lock();
         try {

@@ -35,7 +35,7 @@ public interface StepContext {
     /** From 1; rises after a failure, not after a lost worker. */
     int attempt();
 
-    /** The fence of this execution; rises every time that the step is claimed. */
+    /** The lease epoch; rises with every claim of the step. */
     int leaseEpoch();
 
     /** When the server stops waiting, by the server's clock; null for never. */

@@ -32,14 +32,14 @@ public final class Turn {
     public record Past(JsonNode answer, List<Result> results) {}
 
     /**
-     * What came of a call: one of the two is there.
+     * The result of a call: one of the two is set.
      *
      * @param output null when the call was refused or failed
      * @param error {@code code}, {@code class} and {@code message}; null when it succeeded
      */
     public record Result(String tool, @Nullable JsonNode output, @Nullable JsonNode error) {}
 
-    /** What a turn comes to. */
+    /** A turn's answer. */
     public static final class Answer {
         private final ObjectNode body;
 

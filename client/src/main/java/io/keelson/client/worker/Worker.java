@@ -270,7 +270,7 @@ public final class Worker implements AutoCloseable {
             return this;
         }
 
-        /** How long a step stays ours without a sign of life; 30 s when not given. Heartbeats come three times as often. */
+        /** The lease without heartbeats; 30 s when not given. Heartbeats come three times as often. */
         public Builder lease(Duration value) {
             this.lease = value;
             return this;

@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
-/** Starts the next attempt of a task, an agent or a run from the beginning; the old rows stay (failure §4). */
+/** Starts the next attempt of a task, an agent or a run from the beginning; the old rows stay. */
 final class AttemptRestarts {
 
     private AttemptRestarts() {}

@@ -28,7 +28,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the decisions of one batch changed, to be written in one transaction: rows to insert and to update, events,
+ * Changes of one batch's decisions, written in one transaction: rows to insert and to update, events,
  * and operations on the work queue and the timers. Rows are the views' own and carry their final values; the writer
  * reads them before the next batch is decided.
  */
@@ -327,7 +327,7 @@ public final class ChangeSet {
         children.put(child.stepId(), new Child(run, child));
     }
 
-    /** The run's knowledge of its parent has changed. */
+    /** The run's parent row has changed. */
     void touchParent(RunRow run) {
         touch(run);
         parents.add(run);

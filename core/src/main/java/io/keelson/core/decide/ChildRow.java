@@ -21,7 +21,7 @@ public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, 
         return new ChildRow(stepId, runId, allotment, Amounts.of(cost), used, true);
     }
 
-    /** The child has ended and its own children have not: together they cost at most so much. */
+    /** Bounds the total cost of an ended child whose own children are still open. */
     ChildRow atMost(BigDecimal cost) {
         BigDecimal most = Amounts.of(cost);
         return charged.signum() > 0 && charged.compareTo(most) <= 0 ? this

@@ -87,7 +87,7 @@ final class ChildRuns {
                 new StepPayload.Failed(PayloadPart.Failure.of(error), null, waited, false));
     }
 
-    /** The child's time is over. */
+    /** Times out a child run. */
     static void late(Decision d, StepRow step) {
         tell(d, step.id());
         fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),

@@ -92,7 +92,7 @@ final class Completion {
                 "steps", null, null, cause));
     }
 
-    /** The whole run is cancelled. */
+    /** Cancels the whole run. */
     static void cancelRun(Decision d, @Nullable String reason) {
         d.run.errorCode = "RUN_CANCELLED";
         d.run.errorMessage = reason == null ? "cancelled" : reason;
@@ -292,8 +292,7 @@ final class Completion {
 
     /**
      * Ends an agent all of whose tasks have ended; not while the run is paused. The last agent stays open until the
-     * run's result is present and accepted: a running run has a running agent, and a failed run a failed one (handoff
-     * §2.1).
+     * run's result is present and accepted: a running run has a running agent, and a failed run a failed one.
      */
     static void end(Decision d, AgentRow agent) {
         if (!answersForResult(d, agent)) {
@@ -361,7 +360,7 @@ final class Completion {
         }
     }
 
-    /** All work has succeeded and the output is present: a human accepts it if required, else the run completes. */
+    /** Completes the run, or first asks a human to accept its output if required. */
     static void accept(Decision d) {
         if (!d.run.policy().humans().accept()) {
             complete(d);

@@ -4,7 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.OtherPayload;
 
-/** Compares counters with the rows that they count (specification, failure §6 and reliability §2, I8). */
+/** Compares counters with the rows that they count. */
 final class CounterAudit {
 
     private CounterAudit() {}

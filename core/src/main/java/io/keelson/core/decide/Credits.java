@@ -18,7 +18,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The credits of a run (specification, money §1). An attempt's start reserves them, steps' reports charge them, an
+ * The credits of a run. An attempt's start reserves them, steps' reports charge them, an
  * insufficient reservation is extended, and the end releases the rest. Charges never exceed the reservation, and the
  * reservation never exceeds the hard limit.
  */

@@ -177,7 +177,7 @@ final class Decision {
                 from == null ? null : from.wire(), to == null ? null : to.wire(), decidedBy(payload, task), now));
     }
 
-    /** The actor of an event, from its type unless the payload names one (PRD-101 §6.3). */
+    /** The actor of an event, from its type unless the payload names one. */
     private Actor decidedBy(Payload payload, @Nullable TaskRow task) {
         Actor own = payload.actor();
         if (own != null) {

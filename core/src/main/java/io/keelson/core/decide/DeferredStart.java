@@ -46,7 +46,7 @@ final class DeferredStart {
         return d.run.state.terminal() ? Decider.forbidden(d.run.state, "start") : Reply.UNCHANGED;
     }
 
-    /** The start time may have come. A run that is not affordable waits until it is. */
+    /** Starts the run if its time has come. An unaffordable run waits. */
     static void due(Decision d) {
         Instant due = d.view.startDue;
         if (d.run.state != RunState.CREATED || due == null) {

@@ -24,8 +24,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the failure policy to a failure: retry, ticket, ignore, or propagate to the level above (specification,
- * failure §2–4).
+ * Applies the failure policy to a failure: retry, ticket, ignore, or propagate to the level above.
  */
 final class Failures {
     static final String WORKER_LOST = "WORKER_HEARTBEAT_TIMEOUT";

@@ -9,7 +9,7 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Enforces a run's hard limit (specification, money §1). A step begins only while the limit leaves its known cost. The
+ * Enforces a run's hard limit. A step begins only while the limit leaves its known cost. The
  * run stops when no step is in flight and none can begin.
  */
 final class HardLimit {

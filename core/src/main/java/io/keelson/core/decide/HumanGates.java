@@ -28,7 +28,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Waits of a run for humans' decisions and for answers of the evaluator. */
+/** Handles decisions of humans and answers of the evaluator. */
 final class HumanGates {
     /** The errors of a run after a human's rejection. */
     private static final Set<String> REJECTIONS =

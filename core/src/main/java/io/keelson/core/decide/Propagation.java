@@ -19,7 +19,7 @@ import java.util.Set;
 
 /**
  * Propagates a task's final failure: ignore it, restart its agent, replan the run, or fail agent and run
- * (specification, failure §4, §5).
+ *.
  */
 final class Propagation {
 
@@ -31,7 +31,7 @@ final class Propagation {
 
     /**
      * A task has failed for good: ignores the failure, restarts its agent, replans the run, or fails agent and run
-     * (failure §4, §5).
+     *.
      *
      * @param failure the event's error, and the decision if a policy was asked
      */

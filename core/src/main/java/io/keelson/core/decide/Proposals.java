@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Steps' proposals to people. A run does not wait for the answers and does not depend on them; they may come after its
- * end (run-lifecycle §3).
+ * end.
  */
 final class Proposals {
 

@@ -23,7 +23,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a new plan for a failing run (specification, failure §5). The planner's work is an ordinary task. The evaluator
+ * Makes a new plan for a failing run. The planner's work is an ordinary task. The evaluator
  * checks its answer outside the committing threads; it becomes the plan's next version.
  */
 final class Replanning {

@@ -106,7 +106,7 @@ public final class RunRow {
     }
 
     /**
-     * Counters in the run's row (PRD-101 §4.2), of the current attempt.
+     * Counters in the run's row, of the current attempt.
      *
      * @param tasksSkipped tasks that ended without being needed
      */

@@ -99,7 +99,7 @@ final class Steps {
         return new Reply.Duplicate(given ? steps.get(following).id() : null);
     }
 
-    /** A turn has succeeded and the task needs another; not a retry (lifecycle §3). */
+    /** A turn has succeeded and the task needs another; not a retry. */
     static Reply another(Decision d, Command.Continue command) {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());

@@ -43,7 +43,7 @@ public final class TicketRow {
         }
     }
 
-    /** Its urgency (handoff §6.2); rises while it stays unanswered. */
+    /** Its urgency; rises while it stays unanswered. */
     public enum Severity {
         MEDIUM, HIGH, CRITICAL;
 

@@ -21,7 +21,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Escalation: opens a ticket, holds up the run, and applies the human's answer (specification, failure §3). */
+/** Escalation: opens a ticket, holds up the run, and applies the human's answer. */
 final class Tickets {
 
     /** A human who resumes despite one of these forgives the errors behind it. */

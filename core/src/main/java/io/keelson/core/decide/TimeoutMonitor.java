@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timeouts and stalls (specification, failure §6). A run has one timer for all of them, due no later than the earliest.
+ * Timeouts and stalls. A run has one timer for all of them, due no later than the earliest.
  * When it is due, expired timeouts are handled and the timer is set again.
  */
 final class TimeoutMonitor {
@@ -298,7 +298,7 @@ final class TimeoutMonitor {
         d.arm(TimerKind.HEARTBEAT, d.run.id(), d.now.plus(left.isNegative() ? Duration.ZERO : left));
     }
 
-    /** The time of silence may be over. */
+    /** Checks the heartbeat timeout. */
     static void heartbeatDue(Decision d) {
         d.disarm(TimerKind.HEARTBEAT, d.run.id());
         Instant since = d.run.quietSince;

@@ -18,12 +18,12 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Judges a task's output: by verifying steps, then by a human if required (lifecycle §3). */
+/** Judges a task's output: by verifying steps, then by a human if required. */
 final class Verdicts {
     /** Decimals of the column {@code verifier_score}. */
     private static final int SCORE_DECIMALS = 2;
 
-    /** Value of {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
+    /** Value of {@code verified_by}: a person gave the last verdict. */
     private static final String HUMAN = "human";
     /** Value of {@code verified_by}: a verifying tool, or a decision that did not come in time. */
     private static final String AUTO = "auto";
@@ -90,7 +90,7 @@ final class Verdicts {
         }
     }
 
-    /** Why a positive verdict does not decide (PRD-101 §3.4); null where it does. */
+    /** Why a positive verdict does not decide; null where it does. */
     private static @Nullable String doubt(StepRow step, Verdict verdict) {
         BigDecimal least = step.task().spec().policy().thresholds().get(step.name());
         if (least == null) {
@@ -115,7 +115,7 @@ final class Verdicts {
         }
     }
 
-    /** No verdict will come without help. */
+    /** Asks a human for the verdict. */
     static void missing(Decision d, TaskRow task, StepError error) {
         ask(d, task, "there is no verdict: " + error.code(), error.message());
     }

@@ -2,7 +2,7 @@ package io.keelson.core.lifecycle;
 
 import java.util.Locale;
 
-/** States of an agent in one run (specification, lifecycle §2). */
+/** States of an agent in one run. */
 public enum AgentState implements State {
     PENDING(StateType.PENDING), RUNNING(StateType.RUNNING), PAUSED(StateType.PAUSED), COMPLETED(StateType.TERMINAL),
     FAILED(StateType.TERMINAL), CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);

@@ -3,7 +3,7 @@ package io.keelson.core.lifecycle;
 import java.util.Locale;
 
 /**
- * Columns of the work board, and the column of a task or a run (PRD-101 §3.8; a task that is only planned is in the
+ * Columns of the work board, and the column of a task or a run (PRD-101; a task that is only planned is in the
  * inbox). For runs the seed says "likewise": a run that waits for a human is in review.
  */
 public enum BoardStatus {

@@ -3,7 +3,7 @@ package io.keelson.core.lifecycle;
 import java.util.Locale;
 import java.util.Set;
 
-/** A condition by which a contract names a canonical state differently (specification, lifecycle §5). */
+/** A condition by which a contract names a canonical state differently. */
 public enum Circumstance {
     /** None of the below. */
     USUAL,

@@ -3,7 +3,7 @@ package io.keelson.core.lifecycle;
 import java.util.List;
 
 /**
- * The five published contracts as data (specification, lifecycle §5). Each canonical transition is a path of at most three
+ * The five published contracts as data. Each canonical transition is a path of at most three
  * transitions in each of them; {@code ContractsTest} walks them all.
  */
 public final class Contracts {

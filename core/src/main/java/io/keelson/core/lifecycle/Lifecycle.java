@@ -48,7 +48,7 @@ public final class Lifecycle<S extends Enum<S> & State> {
         return List.of(states.getEnumConstants());
     }
 
-    /** All allowed transitions, in the order in which the specification lists them. */
+    /** All allowed transitions. */
     public List<Edge<S>> edges() {
         return edges;
     }

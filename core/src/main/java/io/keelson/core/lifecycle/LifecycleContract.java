@@ -1,7 +1,7 @@
 package io.keelson.core.lifecycle;
 
 /**
- * Run Lifecycle (§1): the states of the status document. A cancelled run is {@code failed} there, with the error
+ * Run Lifecycle: the states of the status document. A cancelled run is {@code failed} there, with the error
  * {@code RUN_CANCELLED}.
  */
 final class LifecycleContract {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The errors of the run lifecycle contract (run-lifecycle §5.3). An error code that none of them covers keeps its own name
+ * The errors of the run lifecycle contract. An error code that none of them covers keeps its own name
  * in that contract.
  */
 public enum LifecycleError {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The four canonical lifecycles as data (specification, lifecycle §1–4). Event names are PRD-101's first. The command
+ * The four canonical lifecycles as data. Event names are PRD-101's first. The command
  * line, the API and the docs print these tables; the engine's {@code move} methods obey them.
  */
 public final class Lifecycles {

@@ -1,8 +1,8 @@
 package io.keelson.core.lifecycle;
 
 /**
- * PRD-101's runs and tasks (§3.4). Two transitions of tasks are from other places: {@code assigned} to {@code queued}
- * from its §3.7, {@code running} to {@code skipped} from the handoff's §3.1.
+ * The runs and tasks of PRD-101. Its text on stalls adds {@code assigned} to {@code queued}; the handoff contract adds
+ * {@code running} to {@code skipped}.
  */
 final class MissionContract {
 

@@ -2,7 +2,7 @@ package io.keelson.core.lifecycle;
 
 import java.util.Locale;
 
-/** States of a run (specification, lifecycle §1). */
+/** States of a run. */
 public enum RunState implements State {
     CREATED(StateType.PENDING), PENDING(StateType.PENDING), PLANNING(StateType.PENDING),
     AWAITING_APPROVAL(StateType.PENDING), READY(StateType.PENDING), RUNNING(StateType.RUNNING),

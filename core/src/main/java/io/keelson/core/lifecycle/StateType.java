@@ -1,6 +1,6 @@
 package io.keelson.core.lifecycle;
 
-/** The four kinds of state that engine rules switch on (PRD-101 §3.2). Names of states are for people, types for code. */
+/** The four kinds of state that engine rules switch on. Names of states are for people, types for code. */
 public enum StateType {
     PENDING, RUNNING, PAUSED, TERMINAL;
 

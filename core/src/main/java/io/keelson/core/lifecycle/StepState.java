@@ -2,7 +2,7 @@ package io.keelson.core.lifecycle;
 
 import java.util.Locale;
 
-/** States of a step, the unit that a worker claims (specification, lifecycle §4). */
+/** States of a step, the unit that a worker claims. */
 public enum StepState implements State {
     PENDING(StateType.PENDING), RUNNING(StateType.RUNNING), WAITING(StateType.PAUSED),
     WAITING_APPROVAL(StateType.PAUSED), AWAITING_RETRY(StateType.PENDING), COMPLETED(StateType.TERMINAL),

@@ -12,7 +12,7 @@ public final class StreamTypes {
 
     private StreamTypes() {}
 
-    /** Those of the run lifecycle contract (run-lifecycle §4.3) come last. */
+    /** Those of the run lifecycle contract come last. */
     public static List<String> all() {
         return ALL;
     }

@@ -2,7 +2,7 @@ package io.keelson.core.lifecycle;
 
 import java.util.Locale;
 
-/** States of a task (specification, lifecycle §3). */
+/** States of a task. */
 public enum TaskState implements State {
     PENDING(StateType.PENDING), QUEUED(StateType.PENDING), ASSIGNED(StateType.RUNNING), RUNNING(StateType.RUNNING),
     CONTINUING(StateType.RUNNING), VERIFYING(StateType.PAUSED), AWAITING_HUMAN(StateType.PAUSED),

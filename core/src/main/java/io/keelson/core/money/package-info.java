@@ -1,4 +1,4 @@
-/** What things cost and who pays: exact amounts, prices, budgets, transfers between a workspace's accounts. */
+/** Exact amounts, prices, budgets, transfers between a workspace's accounts. */
 @NullMarked
 package io.keelson.core.money;
 

@@ -2,7 +2,7 @@ package io.keelson.core.plan;
 
 import java.util.Locale;
 
-/** Who approves a plan (specification, lifecycle §1). */
+/** The approver of a plan. */
 public enum Autonomy {
     /** A human. */
     APPROVE,

@@ -6,7 +6,7 @@ import io.keelson.core.policy.RetryPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run's reactions to failures (specification, failure §2–5).
+ * A run's reactions to failures.
  *
  * @param run how the run reacts to an agent that finally failed
  * @param agent how its agents react to a task that finally failed; null: agents named in the plan fail, and the run's

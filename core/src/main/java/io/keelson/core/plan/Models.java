@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  *
- * Models that a run's configuration names for its own work (PRD-101 §4.4); events name them.
+ * Models that a run's configuration names for its own work; events name them.
  *
  * @param planner null where none is named
  * @param verifier null where none is named

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks a whole plan and reports all problems at once: duplicate names, unknown tools, inputs that break their schema,
- * dangling or circular dependencies, references to tasks that may not have run (specification, api).
+ * dangling or circular dependencies, references to tasks that may not have run.
  */
 public final class PlanCheck {
     private static final int PATH_SHOWN = 20;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  *
- * A task as the plan describes it (PRD-101 §4.3 with the specification's additions).
+ * A task as the plan describes it.
  *
  * @param id unique within the plan ({@code temp_id} in PRD-101)
  * @param agent name of the agent that should do it; null for the run's default agent

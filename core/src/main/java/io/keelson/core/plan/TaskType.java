@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** What kind of work a task is (PRD-101 §5.2). Plans choose among {@link #ofPlans()}; the rest are the engine's own. */
+/** What kind of work a task is. Plans choose among {@link #ofPlans()}; the rest are the engine's own. */
 public enum TaskType {
     RESEARCH, ANALYSIS, WRITING, CODING, VERIFICATION, REVIEW, SYNTHESIS, OTHER,
     /** A planner's work. */

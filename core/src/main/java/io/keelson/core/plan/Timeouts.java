@@ -3,7 +3,7 @@ package io.keelson.core.plan;
 import java.time.Duration;
 
 /**
- * Maximum durations (specification, failure §6). Time without a live engine node does not count.
+ * Maximum durations. Time without a live engine node does not count.
  *
  * @param pending a run that no worker has picked up; it fails
  * @param running a run at work, without the time in which it was paused or only waited (people, times, signals, runs);

@@ -2,7 +2,7 @@ package io.keelson.core.plan;
 
 import java.util.Locale;
 
-/** When a task may start, given how its upstreams ended (PRD-101 §5.3). Judged when all upstreams are terminal. */
+/** When a task may start, given how its upstreams ended. Judged when all upstreams are terminal. */
 public enum TriggerRule {
     /** All upstreams completed. */
     ALL_SUCCESS,

@@ -2,7 +2,7 @@ package io.keelson.core.policy;
 
 import java.util.Locale;
 
-/** How a task, an agent or a run reacts to a child that finally failed (specification, failure §4). */
+/** How a task, an agent or a run reacts to a child that finally failed. */
 public enum FailureMode {
     /** It fails, too; its other open children are cancelled. */
     FAIL_FAST,

@@ -4,7 +4,7 @@ import io.keelson.core.policy.RetryDecision.Action;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Retry, escalate, fail or abort: one order for every level (specification, failure §3). */
+/** Retry, escalate, fail or abort: one order for every level. */
 public final class FailurePolicy {
 
     private FailurePolicy() {}

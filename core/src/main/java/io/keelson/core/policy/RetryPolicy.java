@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Retry policy: number of attempts and delay (specification, failure §2).
+ * Retry policy: number of attempts and delay.
  *
  * @param maxAttempts attempts in all, the first included
  * @param maxFailures failures in all; an attempt that was abandoned without a failure counts none
@@ -24,14 +24,14 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
 
     private static final double CENTURY_MILLIS = 3.2e12;
 
-    /** Step level: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §6.1). */
+    /** Step level: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter. */
     public static final RetryPolicy STEP =
             new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
 
-    /** Task level: 3 attempts, 10 s doubled up to 300 s (PRD-101 §3.5). */
+    /** Task level: 3 attempts, 10 s doubled up to 300 s. */
     public static final RetryPolicy TASK =
             new RetryPolicy(3, 3, Duration.ofSeconds(10), Duration.ofSeconds(300), 2, 0);
-    /** For the restart of an agent or a run: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §3.4). */
+    /** For the restart of an agent or a run: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter. */
     public static final RetryPolicy LEVEL = STEP;
 
     private static final RetryPolicy GATE4 = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0);

@@ -2,7 +2,7 @@ package io.keelson.core.policy;
 
 import java.util.Locale;
 
-/** Reasons of decisions about failures; stable codes (specification, failure §2). */
+/** Reasons of decisions about failures; stable codes. */
 public enum RetryReason {
     RETRY_SCHEDULED, ATTEMPT_BUDGET_EXHAUSTED, FAILURE_BUDGET_EXHAUSTED,
     /** {@code max_elapsed_seconds} have passed since the first try began. */

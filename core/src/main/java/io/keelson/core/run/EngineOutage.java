@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** A time without any live engine node; it does not count for timeouts (specification, failure §6). */
+/** A time without any live engine node; it does not count for timeouts. */
 public record EngineOutage(Instant from, Instant to) {
 
     /** The part of the time between two instants with a live engine; zero when they are in the wrong order. */

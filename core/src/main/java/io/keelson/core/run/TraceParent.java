@@ -20,7 +20,7 @@ public record TraceParent(String trace, String span, boolean sampled) {
     private static final int MAX_LENGTH = 512;
 
     /**
-     * Parses a header; null for values that the specification says to ignore. Of later versions only this version's
+     * Parses a header; null for values that W3C Trace Context says to ignore. Of later versions only this version's
      * fields are read.
      */
     public static @Nullable TraceParent parse(@Nullable String header) {

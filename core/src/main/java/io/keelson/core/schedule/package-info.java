@@ -1,4 +1,4 @@
-/** When schedules are due: cron expressions in a time zone, what was missed, and what overlaps. */
+/** Due times of schedules: cron expressions in a time zone, missed times, overlaps. */
 @NullMarked
 package io.keelson.core.schedule;
 

@@ -17,7 +17,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Further turns of a task are no retries: both have their own counter (lifecycle §3). */
+/** Further turns of a task are no retries: both have their own counter. */
 class ContinuationTest {
     private World world = World.start(rules().policy(),
             plan(task("a").step("t", StepKind.TURN).taskRetry(RetryPolicy.TASK), task("b")));

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Counters against what they count (failure §6). */
+/** Counters against what they count. */
 class CounterAuditTest {
 
     @Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Credits as the specification has them (money §1), rule by rule: what is set aside, charged and given back. */
+/** Credits, rule by rule: reservations, charges and refunds. */
 class CreditsTest extends OneWorkspace {
 
     @Nested

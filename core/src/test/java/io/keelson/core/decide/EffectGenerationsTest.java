@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Effect keys of repeated rows (money §4): the same after an infrastructure failure, new after a rejected output.
+ * Effect keys of repeated rows: the same after an infrastructure failure, new after a rejected output.
  */
 class EffectGenerationsTest {
     private World world;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tickets: when they open, what they hold up, and what their answers do (failure §3). */
+/** Tickets: when they open, what they hold up, and what their answers do. */
 class EscalationTest {
     private static final RunPolicy ASKING = rules().escalation(ASK).policy();
     private World world;

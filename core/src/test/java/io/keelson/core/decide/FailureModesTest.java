@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How failures go upwards, step → task → agent → run, under the three modes (failure §4). */
+/** How failures go upwards, step → task → agent → run, under the three modes. */
 class FailureModesTest {
     private World world;
 

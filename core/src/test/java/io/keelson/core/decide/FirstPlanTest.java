@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A run that has a goal and a planner, and no plan as yet (lifecycle §1). */
+/** A run that has a goal and a planner, and no plan as yet. */
 class FirstPlanTest {
     private static final StepError CYCLE = new StepError("PLAN_INVALID", ErrorClass.QUALITY, "a → b → a");
     private static final Plan NONE = new Plan(0, List.of());

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** A run's hard limit (money §1): where it stops, which events it has, and who may resume it. */
+/** A run's hard limit: where it stops, which events it has, and who may resume it. */
 class HardLimitTest extends OneWorkspace {
 
     @Nested

@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Workers that fall silent, one by one and all at once, and nights without any engine (failure §6). */
+/** Workers that fall silent, one by one and all at once, and nights without any engine. */
 class HeartbeatLossTest {
     private static final RunPolicy FAIL = rules().failOnLostHeartbeat().policy();
     private static final RunPolicy RECLAIM = rules().policy();

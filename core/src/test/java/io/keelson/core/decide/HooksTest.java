@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tool steps before and after a run (lifecycle §1). */
+/** Tool steps before and after a run. */
 class HooksTest {
     private static final String BEFORE = ".before_run";
     private static final String AFTER = ".after_run";

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 
-/** What must hold after every commit (specification, reliability §2: I3, I4, I5, I8). */
+/** What must hold after every commit. */
 final class Invariants {
 
     private Invariants() {}
@@ -49,7 +49,7 @@ final class Invariants {
                 .containsKey(new ChangeSet.TimerKey(TimerKind.HUMAN, subject)));
     }
 
-    /** Handoff §2.1, invariant 3. The agents of a run that has not begun cannot have failed, and a planner's work is no
+    /** The agents of a run that has not begun cannot have failed, and a planner's work is no
      * agent's. */
     private static void agents(RunView view) {
         String all = view.run.errorCode + ", " + view.run.gate + ", " + view.agents().stream()

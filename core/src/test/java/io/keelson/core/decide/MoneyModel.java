@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the specification says of credits (money §1), written down a second time and as plainly as possible: one workspace,
- * some runs of one task each, whose steps come one after the other. Knows nothing of how the core does it.
+ * A second, simpler model of credits: one workspace, some runs of one task each, whose steps run in order.
+ * Independent of the core.
  */
 final class MoneyModel {
     enum State {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When the planner makes a new plan, what happens to the old one, and what without a plan (failure §5). */
+/** When the planner makes a new plan, what happens to the old one, and what without a plan. */
 class ReplanningTest {
     private static final StepError CYCLE = new StepError("DEPENDENCY_CYCLE", ErrorClass.QUALITY, "a → b → a");
     private World world;

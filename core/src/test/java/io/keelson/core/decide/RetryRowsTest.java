@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The rows of the table of retry policies, each seen in the events of a run whose tool always fails (failure §2). */
+/** The rows of the table of retry policies, each seen in the events of a run whose tool always fails. */
 class RetryRowsTest {
     private static final RunPolicy POLICY = rules().policy();
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What got stuck without anybody's word is found from the state alone (failure §6); no command leads to such a state. */
+/** What got stuck without anybody's word is found from the state alone; no command leads to such a state. */
 class StallsTest {
 
     @Test
@@ -44,7 +44,7 @@ class StallsTest {
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 
-    /** PRD-101 §3.7: "awaiting_retry (if retries remain) or failed"; a run may ask a human first. */
+    /** PRD-101: "awaiting_retry (if retries remain) or failed"; a run may ask a human first. */
     @ParameterizedTest(name = "{0} attempts, asks when exhausted: {1}: {2}, task {3}")
     @CsvSource({"2, false, retried, awaiting_retry", "1, false, failed, failed", "1, true, escalated, awaiting_retry"})
     void stalledWorkIsRetriedUpToTheLimit(int attempts, boolean asks, String action, String state) {

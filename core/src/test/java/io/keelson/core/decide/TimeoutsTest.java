@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How long things may take (failure §6): nothing happens a moment before, the right thing when time is up. */
+/** How long things may take: nothing happens a moment before, the right thing when time is up. */
 class TimeoutsTest {
     private static final Duration MOMENT = Duration.ofMillis(1);
     private World world;

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** PRD-101's acceptance criteria AC-16 to AC-18, and §3.8 for AC-22: what needs no database. */
+/** PRD-101's acceptance criteria AC-16 to AC-18 and AC-22, as far as they need no database. */
 class TransitionAcceptanceTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
     private static final UUID ID = new UUID(1, 1);
@@ -105,7 +105,7 @@ class TransitionAcceptanceTest {
         assertThat(changes.runs()).isEmpty();
     }
 
-    /** §3.8, word by word. */
+    /** Word by word. */
     @Test
     void ac22TheColumnsOfTheBoard() {
         String seed = """

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The table of run-lifecycle §5.3. */
+/** The table of run-lifecycle. */
 class LifecycleErrorTest {
 
     @ParameterizedTest(name = "{0}, turn {1}, retried {2}: {3} {4}")

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every pair of states of every entity, against the specification's own words (lifecycle §1–4) written out here. */
+/** Every pair of states of every entity, against tables written out here. */
 class LifecyclesTest {
     private static final String RUN = """
             created           -> pending, cancelled

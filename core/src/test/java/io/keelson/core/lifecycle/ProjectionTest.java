@@ -16,10 +16,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How the canonical states look in each contract: the specification's tables (lifecycle §5), and that they refine. */
+/** The canonical states in each contract, and that they refine it. */
 class ProjectionTest {
 
-    /** As the table of the specification: handoff | gate4 | steps | mission | lifecycle. */
+    /** Columns: handoff | gate4 | steps | mission | lifecycle. */
     @ParameterizedTest(name = "run {0}")
     @CsvSource(delimiter = '|', textBlock = """
             created           | CREATED   | received                   | PENDING          | pending           | requested

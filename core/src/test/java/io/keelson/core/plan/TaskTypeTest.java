@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** PRD-101 §5.2 and AC-16. */
+/** PRD-101 and AC-16. */
 class TaskTypeTest {
 
     @Test

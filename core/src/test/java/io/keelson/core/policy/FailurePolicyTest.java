@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Facts and the decision that follows, in the order in which they are looked at (failure §3). */
+/** Facts and the decision that follows, in the order in which they are looked at. */
 class FailurePolicyTest {
     private static final RetryPolicy POLICY = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(10), 2, 0,
             Duration.ofMinutes(5));

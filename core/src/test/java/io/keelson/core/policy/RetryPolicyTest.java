@@ -35,7 +35,7 @@ class RetryPolicyTest {
         assertThat(RetryPolicy.STEP.delay(4, 1)).isNotEqualTo(RetryPolicy.STEP.delay(4, 2));
     }
 
-    /** failure §2: the delays before retries 1, 2, 3 and the number of attempts of each preset. */
+    /** The delays before retries 1, 2, 3 and the number of attempts of each preset. */
     @ParameterizedTest(name = "preset {0}: {1} attempts, delays {2}, {3}, {4} ms")
     @CsvSource({"gate4, 3, 1000, 2000, 4000", "lifecycle, 4, 1000, 2000, 4000", "steps, 3, 200, 400, 800"})
     void presetsAreThoseOfTheirDocuments(String name, int attempts, long first, long second, long third) {

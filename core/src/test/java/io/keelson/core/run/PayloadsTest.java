@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class PayloadsTest {
-    /** PRD-101 §6.2, to the letter. */
+    /** To the letter. */
     private static final String SEED = """
             run_created goal config_summary autonomy_level
             run_planning_started coordinator_model

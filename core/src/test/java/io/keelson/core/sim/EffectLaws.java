@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Laws of effect keys (specification, money §4): a row that repeats a task has the same or a later generation, and a later
+ * Laws of effect keys: a row that repeats a task has the same or a later generation, and a later
  * one after a rejected output.
  */
 final class EffectLaws {

@@ -173,7 +173,7 @@ final class EventLaws {
         unless(states.get(id).equals(state.wire()), "I3: events end in %s, row of %s is %s", states.get(id), id, state);
     }
 
-    /** An epoch for every claim, an attempt for every claim but those that follow a lost lease (lifecycle §4). */
+    /** An epoch for every claim, an attempt for every claim but those that follow a lost lease. */
     private void claims(Saved.Step step, Saved.Step was) {
         int[] started = starts.getOrDefault(step.id(), new int[2]);
         int epochs = step.leaseEpoch() - (was == null ? 0 : was.leaseEpoch());

@@ -6,8 +6,8 @@ import io.keelson.core.run.Event;
 import java.util.List;
 
 /**
- * What must hold after every commit, judged by one run's rows before and after it and by its events. Each law is written
- * from the specification, not from the code under test.
+ * What must hold after every commit, judged by one run's rows before and after it and by its events. The laws are
+ * independent of the code under test.
  */
 final class Laws {
     private final RunRows before;

@@ -18,7 +18,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Laws of one run's credits (I1, specification money §1): by its ledger rows, its attempts' accounts and its events.
+ * Laws of one run's credits: by its ledger rows, its attempts' accounts and its events.
  * {@code Bank} checks the balances of workspaces.
  */
 final class MoneyLaws {

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** Timeouts do not count time in which no node was alive (specification, failure §6). */
+/** Timeouts do not count time in which no node was alive. */
 final class TimeLaws {
     /** By how much a node may be wrong about the time. */
     static final Duration WRONG = Duration.ofSeconds(5);

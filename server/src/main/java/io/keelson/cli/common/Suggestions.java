@@ -11,7 +11,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What was probably meant by words of a command line that mean nothing. */
+/** Suggests commands for unknown words of a command line. */
 public final class Suggestions {
 
     /** Words by which other programs list things. */

@@ -12,7 +12,7 @@ public final class TimeArgument {
 
     private TimeArgument() {}
 
-    /** RFC 3339 with an offset, or without one: then by the clock on this machine's wall. */
+    /** RFC 3339 with an offset, or without one: then in this machine's time zone. */
     public static Instant of(String text) {
         return read(text).orElseThrow(() -> CliException.usage("INVALID_TIME", "'" + text
                 + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 in this machine's time zone"));

@@ -127,7 +127,7 @@ final class RunFollower {
         }
     }
 
-    /** Waits a moment for it; false while it goes on, and until then the model is its own. */
+    /** Waits briefly for the poll; false while it runs and owns the model. */
     private static boolean seen(FutureTask<?> looking) throws StartupException {
         try {
             looking.get(REDRAW.toMillis(), TimeUnit.MILLISECONDS);

@@ -1,4 +1,4 @@
-/** Commands of people: inbox, decisions, escalations, board, reports. */
+/** Commands of the inbox, decisions, escalations, board, reports. */
 @NullMarked
 package io.keelson.cli.inbox;
 

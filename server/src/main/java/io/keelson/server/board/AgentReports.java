@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** {@code agent_reports} as they are read. Another workspace's do not exist here. */
+/** Reads {@code agent_reports}. Another workspace's do not exist here. */
 public final class AgentReports {
 
     public static final List<String> TYPES = List.of("standup", "research", "incident", "summary", "delivery", "audit");

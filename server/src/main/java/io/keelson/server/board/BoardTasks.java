@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** {@code board_tasks} as they are read, and people's own. Another workspace's do not exist here. */
+/** Reads {@code board_tasks}; writes people's tasks. Another workspace's do not exist here. */
 public final class BoardTasks {
 
     /** Counts go no further. */

@@ -1,5 +1,5 @@
 /**
- * The work board and the reports as people read them, and the tasks that people put on the board themselves. What runs
+ * Reads of the work board and of reports, and the board tasks that people create. What runs
  * put there is written with the run.
  */
 @NullMarked

@@ -24,9 +24,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Carries out jobs, a portion at a time and no faster than they may. A portion is written down, then each of its runs is
- * told under an idempotency key of its own, then the portion is counted. Any number of nodes may do so at once, and any may
- * die at any instruction: whoever takes the job up again has the same portion before it, and each run is told once.
+ * Executes jobs in batches, no faster than their rates. A batch is stored, then each of its runs receives the command
+ * under its own idempotency key, then the batch is counted. Any number of nodes may do so at once, and any may
+ * die at any instruction: the next node resumes the same batch, and each run executes the command once.
  */
 public final class BulkDriver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BulkDriver.class);
@@ -102,7 +102,7 @@ public final class BulkDriver implements AutoCloseable {
      */
     private record Obstacle(String code, boolean closed) {}
 
-    /** The next runs, written down; none where the job is complete or somebody else has taken it up. */
+    /** Stores the next runs; none when the job is complete or another node has claimed it. */
     private List<UUID> choose(BulkJobs.Claimed claimed) {
         BulkJobRow job = claimed.job();
         return database.inTransaction(c -> {

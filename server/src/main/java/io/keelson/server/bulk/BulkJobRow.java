@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A command to many runs, as far as it has come.
+ * A command to many runs and its progress.
  *
  * @param matches how many runs there were for it when it was made, counted up to {@link BulkJobs#MOST_COUNTED}
  * @param changed runs that did what they were told

@@ -53,7 +53,7 @@ public final class BulkJobs {
             now("""
             select extract(epoch from min(wake_at) - {now}) * 1000 as millis from bulk_jobs where wake_at is not null""");
 
-    /** Of those that others take up at this moment somebody takes care. */
+    /** Skips jobs that other nodes are claiming. */
     private static final String CLAIM = now("""
             update bulk_jobs set claim = claim + 1, wake_at = {now} + ? * interval '1 millisecond'
              where id = (select id from bulk_jobs where wake_at <= {now} order by wake_at limit 1 for update skip locked)
@@ -203,7 +203,7 @@ public final class BulkJobs {
         }
     }
 
-    /** Notes what is going to be done; false when somebody else has taken the job up since. */
+    /** Stores the chosen runs; false when another node has claimed the job since. */
     boolean chosen(Connection c, Claimed claimed, List<RunSearch.Place> portion) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(CHOSEN)) {
             s.setArray(1, c.createArrayOf("uuid", portion.stream().map(RunSearch.Place::id).toArray()));

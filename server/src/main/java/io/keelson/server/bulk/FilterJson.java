@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Filters as jobs keep them, and as clients see them: what stands for anything is left out. */
+/** Filters in jobs and in documents: unset conditions are left out. */
 final class FilterJson {
 
     private FilterJson() {}

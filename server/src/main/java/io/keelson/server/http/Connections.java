@@ -104,7 +104,7 @@ final class Connections implements Connection.Listener, AutoCloseable {
         return !idle.isEmpty();
     }
 
-    /** Counts it no more from now on, whenever its end is complete. */
+    /** Stops counting it at once, before it is fully closed. */
     private void drop(Guarded guarded) {
         onClosed(guarded.connection);
         guarded.close();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * Books people's entries: grants and corrections. One transaction writes the ledger's row and the balance; it locks the
+ * Books grants and corrections. One transaction writes the ledger's row and the balance; it locks the
  * balance first, so that decisions use the current one.
  */
 public final class LedgerBooking {

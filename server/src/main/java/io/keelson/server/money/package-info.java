@@ -1,5 +1,5 @@
 /**
- * Money around the runs: grants and corrections, reading balances and the ledger, the price list, usage, the audit. What
+ * Grants and corrections, reads of balances and ledger, the price list, usage, ledger verification. What
  * runs reserve and are charged is decided by {@code core} and written with the run.
  */
 @NullMarked

@@ -14,8 +14,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Who does tasks: read off a plan as it is stored, or chosen while a plan is read for the first
- * time. Chosen once, for the roster may be another one tomorrow. Serves one reading of one plan.
+ * Assigns agents to tasks: read from a stored plan, or chosen when a plan is read for the first
+ * time. Chosen once, because the roster may change. Serves one reading of one plan.
  */
 final class AgentAssignment {
     private static final String STORED = "assigned_agent";

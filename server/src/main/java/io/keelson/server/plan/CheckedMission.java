@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param goal what is to be reached, as the caller said it
  * @param description more about it; null when none was given
  * @param plan as the core runs it
- * @param planJson the same plan as stored in the run's {@code plan} column (PRD-101 §4.3); reading it again gives it
+ * @param planJson the same plan as stored in the run's {@code plan} column; reading it again gives it
  *     again
  * @param config as given, with nothing added; empty when none was
  * @param policy what the config says to the core

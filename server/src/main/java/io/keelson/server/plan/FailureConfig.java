@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a run's config says about failures (specification, failure §2–5). */
+/** What a run's config says about failures. */
 final class FailureConfig {
     private static final String PLANNER = "/config/planner";
     private static final String REPLANNER = "/config/replan/planner";

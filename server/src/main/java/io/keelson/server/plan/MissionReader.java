@@ -24,8 +24,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads what is to become a run: the published schema judges its shape, this class gives it its meaning, and the
- * core's plan check judges the plan as a whole. All that they find is said together. Safe for use by many threads.
+ * Reads missions: the published schema validates the shape, this class interprets the content, and the
+ * core's plan check validates the plan. All problems are reported together. Safe for use by many threads.
  */
 public final class MissionReader {
     private static final int NAME_LENGTH = 200;

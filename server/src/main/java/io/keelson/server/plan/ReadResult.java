@@ -3,7 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.PlanProblem;
 import java.util.List;
 
-/** What came of reading something: the value, or everything that is wrong with it. */
+/** The result of reading: the value, or all problems. */
 public sealed interface ReadResult<T> {
 
     record Ok<T>(T value) implements ReadResult<T> {}

@@ -70,7 +70,7 @@ final class RunConfigReader {
         return Autonomy.APPROVE;
     }
 
-    /** A plan that its caller gave counts as approved unless the level says otherwise (lifecycle §1). */
+    /** A plan that its caller gave counts as approved unless the level says otherwise. */
     private static boolean approve(JsonNode autonomy, JsonNode plan) {
         String level = JsonFields.text(autonomy, "level", "");
         if (GoalMissions.unplanned(plan)) {
@@ -80,7 +80,7 @@ final class RunConfigReader {
                 && estimate(plan).compareTo(threshold(autonomy)) > 0;
     }
 
-    /** A plan that a planner made is put before a human unless the level says otherwise (lifecycle §1). */
+    /** A plan that a planner made is put before a human unless the level says otherwise. */
     static Planned.Terms terms(JsonNode config, JsonNode plan) {
         Autonomy level = autonomy(config);
         return new Planned.Terms(level == Autonomy.APPROVE,

@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Tasks of a plan: the core's form, and the form in which they are stored (PRD-101 §4.3 and data-model). */
+/** Tasks of a plan: the core's form, and the form in which they are stored. */
 final class TaskReader {
     /** Written otherwise, or not for a plan's author to say. */
     private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", AgentAssignment.key());

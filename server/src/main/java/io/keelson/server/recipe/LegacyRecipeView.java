@@ -14,13 +14,13 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What PRD-101 §7.4 shows of a recipe. Nothing runs by it: it loses what a plan's graph says. */
+/** What PRD-101 shows of a recipe. Nothing runs by it: it loses what a plan's graph says. */
 final class LegacyRecipeView {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
     private LegacyRecipeView() {}
 
-    /** The tasks as a line in which each comes after those that it depends on (§7.4.3). */
+    /** The tasks as a line in which each comes after those that it depends on. */
     static ArrayNode steps(ObjectNode mission) {
         ArrayNode steps = NODES.arrayNode();
         List<JsonNode> left = new ArrayList<>(mission.path("plan").path("tasks").valueStream().toList());
@@ -93,7 +93,7 @@ final class LegacyRecipeView {
         return task.path("depends_on").valueStream().map(on -> on.path("task").asString(on.asString("")));
     }
 
-    /** What of the configuration is shown (§7.4.2), and where it comes from (§7.4.5). */
+    /** What of the configuration is shown, and where it comes from. */
     static ObjectNode config(ObjectNode mission, NewRecipe.@Nullable Lineage lineage) {
         JsonNode config = mission.path("config");
         ObjectNode shown = NODES.objectNode().put("mode",

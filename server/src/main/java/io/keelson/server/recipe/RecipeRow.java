@@ -12,8 +12,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param name unique in its workspace
  * @param version from 1; rises when the mission changes
  * @param mission as it was given: the shape of a mission file
- * @param steps its tasks in the order of their dependencies, as PRD-101 §7.4.3 shows them
- * @param executionConfig what PRD-101 §7.4.2 shows of its configuration
+ * @param steps its tasks in the order of their dependencies, as PRD-101 shows them
+ * @param executionConfig what PRD-101 shows of its configuration
  * @param originatedFrom the run that it was saved from; null for none
  */
 public record RecipeRow(UUID id, UUID workspaceId, String name, @Nullable String description, int version,

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  *
- * A request under an {@code Idempotency-Key} (specification: money §2, layer 1).
+ * A request under an {@code Idempotency-Key}.
  *
  * @param requestHash the same for equal requests
  * @param run the run that it created or changed; null while unknown, or for none

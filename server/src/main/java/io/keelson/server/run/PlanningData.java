@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code board_tasks.planning_data} and the priority of a run on the board (PRD-101 §7.2.2, §7.2.3). */
+/** {@code board_tasks.planning_data} and the priority of a run on the board. */
 final class PlanningData {
     private static final String PRIORITY = "high";
 

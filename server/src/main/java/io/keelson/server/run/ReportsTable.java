@@ -13,7 +13,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.server.run.sql.RowSetStatement;
 
 /**
- * {@code agent_reports}, as far as runs write them (PRD-101 §7.3): one for each task that ended with an output, failed,
+ * {@code agent_reports}, as far as runs write them: one for each task that ended with an output, failed,
  * or whose failure was ignored, and one for each ended attempt of a run. Each is written once, in the transaction of
  * the end. Its text is made from rows of that transaction ({@link ReportTexts}) and outlives them. {@code server.board}
  * lists reports.
@@ -34,7 +34,7 @@ final class ReportsTable {
             uuid("task_id", TaskRow::id), word("report_type", ReportsTable::type),
             text("agent", 255, task -> task.agent().name()));
 
-    /** A run's report is always a summary (PRD-101 §7.3.4). */
+    /** A run's report is always a summary. */
     static final RowSetStatement<RunRow> INSERT_RUN = new RowSetStatement<>("keelson_report_run", """
             insert into agent_reports (workspace_id, subject_id, run_id, run_attempt, report_type, title, agent, state,
                 tokens, cost, duration_ms, content, created_at)

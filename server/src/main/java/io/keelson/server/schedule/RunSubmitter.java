@@ -12,7 +12,7 @@ public interface RunSubmitter {
     /** What came of it. */
     sealed interface Outcome {
 
-        /** There is such a run, from now on or from before; one from before may be deleted by now. */
+        /** The run exists, new or from before; an older one may be deleted by now. */
         record Submitted() implements Outcome {}
 
         /** There cannot be one. */

@@ -173,7 +173,7 @@ public final class ScheduleStore {
         }
     }
 
-    /** Those that want to be looked at, locked, but for those that are locked already. */
+    /** Due schedules, locked; skips those that are locked already. */
     List<ScheduleRow> waking(Connection c, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(WAKING)) {
             clock.bind(s, 1);
@@ -202,7 +202,7 @@ public final class ScheduleStore {
     }
 
     /**
-     * Wants it looked at by then.
+     * Makes it due by then.
      *
      * @return false where it is no longer there
      */

@@ -6,7 +6,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One time of a schedule, and what became of it.
+ * One time of a schedule and its outcome.
  *
  * @param runId of the run that is made for it, known before there is one
  * @param fireAt when it is made: the time, and jitter

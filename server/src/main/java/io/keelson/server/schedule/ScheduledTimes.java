@@ -95,7 +95,7 @@ public final class ScheduledTimes {
         }
     }
 
-    /** When the next one that is open and not yet due wants to be acted upon; null for none. */
+    /** When the next open time is due; null for none. */
     @Nullable Instant next(Connection c, UUID schedule, Instant now) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(NEXT)) {
             s.setObject(1, schedule);
@@ -152,7 +152,7 @@ public final class ScheduledTimes {
         }
     }
 
-    /** Forgets what was decided long ago; a time of long ago that was backfilled lately is not to be made once more. */
+    /** Deletes old decided times; an old time that was backfilled recently stays, so that it is not repeated. */
     void forget(Connection c, UUID schedule, Instant now) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(FORGET)) {
             s.setObject(1, schedule);

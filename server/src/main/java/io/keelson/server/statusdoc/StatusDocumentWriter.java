@@ -58,7 +58,7 @@ final class StatusDocumentWriter {
         }
     }
 
-    /** An attempt is over, whether or not anyone came to write that down, and there is a later one. */
+    /** Finishes the documents of an attempt that a later one has replaced. */
     private void end(Writing documents, UUID run, long seq) throws IOException {
         int attempt = documents.mark().attempt();
         if (!documents.mark().sealed()) {

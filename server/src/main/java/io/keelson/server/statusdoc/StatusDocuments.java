@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the events of all runs and keeps their documents in the artifact store (specification: lifecycle §6). What was
+ * Follows the events of all runs and keeps their documents in the artifact store. What was
  * followed is noted after the documents are durable, so that a crash has some of them written twice and none forgotten;
  * nothing is added to what a commit does. A run whose documents cannot be written keeps no other one waiting: it is tried again
  * beside them, and until then nothing is noted.

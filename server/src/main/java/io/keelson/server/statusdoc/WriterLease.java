@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import java.util.UUID;
 
 /**
- * Whose turn it is to write documents, of all servers that are set up to, and how far the events have been followed. Only
- * spares the others the work: what makes the documents right is the lock on each run's.
+ * Elects the server that writes documents, and records how far the events have been processed. Only
+ * avoids duplicate work: the lock on each run's documents makes them correct.
  */
 final class WriterLease {
 
@@ -71,8 +71,8 @@ final class WriterLease {
     }
 
     /**
-     * Notes what is written, also where that took so long that the turn was lost: else servers could take it from each
-     * other for ever, and none would get on.
+     * Records progress, even if the lease was lost meanwhile: otherwise slow servers could take it from each
+     * other for ever without progress.
      *
      * @return false when the turn was lost
      */

@@ -9,11 +9,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * While several workspaces make runs, so many of each are made at a time, the others wait in line: who submits thousands
- * takes the processors in turn with everybody else. A workspace that is alone passes freely. For any number of threads.
+ * Bounds concurrent submissions of each workspace while several submit; further ones wait: a workspace with thousands
+ * shares the processors with the others. A single workspace is not limited. For any number of threads.
  */
 public final class FairSubmissionLimiter {
-    /** For how long one that has come is reckoned with. */
+    /** How long a workspace counts as active. */
     private static final long A_WHILE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Permit FREE = () -> {
@@ -21,7 +21,7 @@ public final class FairSubmissionLimiter {
 
     private final int atOnce;
     private final LongSupplier nanoTime;
-    /** Of the workspaces that have somebody inside or waiting. */
+    /** Workspaces with running or waiting submissions. */
     private final Map<UUID, WorkspaceQueue> lines = new ConcurrentHashMap<>();
     private @Nullable UUID last;
     private long lastCame;
@@ -59,17 +59,17 @@ public final class FairSubmissionLimiter {
         };
     }
 
-    /** The last one takes the line along: workspaces come and go. */
+    /** The last submission removes its workspace's queue. */
     private void leave(UUID workspace) {
         lines.computeIfPresent(workspace, (id, queue) -> queue.left());
     }
 
-    /** How many workspaces have somebody in line or inside; who passes freely is in no line. */
+    /** Number of workspaces with running or waiting submissions, unlimited ones excluded. */
     int lines() {
         return lines.size();
     }
 
-    /** Its number is changed within the map only, which lets one at a time do so. */
+    /** The count changes only within the map, which serialises changes. */
     private static final class WorkspaceQueue {
         private final Semaphore permits;
         private int in;

@@ -31,7 +31,7 @@ public final class Platform {
                 select gen_random_uuid(), id, 'standup', 'Monday', '/monday' from workspaces;
             insert into workflow_recipes (workspace_id, name, owner_id) select id, 'daily', 'u' from workspaces""";
 
-    /** Its tables as §4.2, §5.2, §5.4, §6.3 and §7 have them, as far as names and references go. */
+    /** Its tables, as far as names and references go. */
     public static final String ORCHESTRATION = """
             create table orchestration_runs (id uuid primary key default gen_random_uuid(),
                 workspace_id uuid not null references workspaces (id) on delete cascade, title varchar(500) not null,

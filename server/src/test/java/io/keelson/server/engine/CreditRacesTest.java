@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Credits where several take them at once, on the real thing (specification, reliability §1: races 13 and 15). */
+/** Credits where several take them at once, on the real thing. */
 class CreditRacesTest {
     private static final String SIX = """
             name: dear

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T2 of the specification (reliability §3) for money: the connection is lost with the COMMIT of a reservation, a charge, an
+ * The connection is lost with the COMMIT of a reservation, a charge, an
  * extension, a refund or a grant, or with its answer. More of it with {@code -Dkeelson.charge.cuts=1000}.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T2 of the specification (reliability §3): connections are cut with a COMMIT or with its answer, again and again, while
+ * Connections are cut with a COMMIT or with its answer, again and again, while
  * runs start and steps complete.
  */
 @Timeout(value = 90, unit = TimeUnit.MINUTES)

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T3 of the specification (reliability §3): five times a second PostgreSQL ends one of the node's connections, committers'
+ * Five times a second PostgreSQL ends one of the node's connections, committers'
  * and pool's alike.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)

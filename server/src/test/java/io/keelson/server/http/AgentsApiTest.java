@@ -251,7 +251,7 @@ class AgentsApiTest {
         assertThat(task(run).get("output").stringValue()).isEqualTo("as it is");
     }
 
-    /** PRD-101 §6.2: whom a task with steps of its own is assigned to. Its agent's model needs no price. */
+    /** Whom a task with steps of its own is assigned to. Its agent's model needs no price. */
     @Test
     void aTaskWithStepsIsAssignedToTheAgentThatItNames() {
         agent("clerk", "\"model\": \"unpriced\", \"tools\": [\"noop\"]");

@@ -32,7 +32,7 @@ class DocumentedShapesTest {
         api.close();
     }
 
-    /** Handoff §6.2: the run knows its ticket, whose severity is high. */
+    /** The run knows its ticket, whose severity is high. */
     @Test
     void anEscalatedRunNamesItsTicket() {
         String run = api.create("""
@@ -88,7 +88,6 @@ class DocumentedShapesTest {
         assertThat(api.get(path + "?cursor=x").status()).isEqualTo(400);
     }
 
-    /** PRD-101 §4.3, §4.4. */
     @Test
     void optionalMembersAreNullAsInTheExamples() {
         completed("""

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Runs of every kind, and of each type of event of the mission schema (PRD-101 §6.2) what its payload says and who is named
+ * Runs of every kind, and of each type of event of the mission schema what its payload says and who is named
  * as its actor. What takes minutes to happen, a stall, is a test of the core's.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

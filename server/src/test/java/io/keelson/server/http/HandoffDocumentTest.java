@@ -16,11 +16,10 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The examples of the run orchestrator's handoff (§1, §3.1, §4.1), as they stand there. */
+/** The examples of the run orchestrator's handoff, as they stand there. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HandoffDocumentTest {
 
-    /** §4.1 */
     private static final String KEY = "idem_550e8400-e29b-41d4-a716-446655440000";
     private static final String REQUEST = """
             {
@@ -32,7 +31,7 @@ class HandoffDocumentTest {
               "id": "run_123456789",
               "status": "created"
             }""";
-    /** §1.1, the allowed actions that change the state, and §1.3. */
+    /** The allowed actions that change the state, and their repetition. */
     private static final String WAYS = """
             CREATED → PENDING
             CREATED → CANCELLED
@@ -103,7 +102,7 @@ class HandoffDocumentTest {
         assertThat(ways).isEqualTo(new TreeSet<>(WAYS.lines().toList()));
     }
 
-    /** §1.1, State: CREATED, Invariants. */
+    /** State: CREATED, Invariants. */
     @Test
     void aCreatedRunHasNothingYet() {
         String run = api.create(ApiServer.WAITS);
@@ -112,7 +111,7 @@ class HandoffDocumentTest {
         assertThat(Quoted.time(api.run(run), "created_at")).isNotEmpty();
     }
 
-    /** §1.3: what each rule says of doing it again. */
+    /** What each rule says of doing it again. */
     @Test
     void repeatedHandoffChangesNothing() {
         String run = api.create(ApiServer.WAITS);
@@ -144,7 +143,7 @@ class HandoffDocumentTest {
         assertThat(ended.get("cancelled_at").stringValue()).isEqualTo(ended.get("completed_at").stringValue());
     }
 
-    /** §2.1, invariant 3: a failed run has a failed agent, also where a person fails it. */
+    /** A failed run has a failed agent, also where a person fails it. */
     @Test
     void aFailedRunHasAFailedAgent() {
         String run = api.create(ApiServer.WAITS);
@@ -157,7 +156,7 @@ class HandoffDocumentTest {
                 .anyMatch(agent -> agent.get("state").stringValue().equals("failed"));
     }
 
-    /** §2.1, invariant 3, where a person is asked about a result: the last agent goes on until the answer. */
+    /** Where a person is asked about a result: the last agent goes on until the answer. */
     @Test
     void aRunWhoseResultWaitsHasAnAgentAtWork() {
         String run = awaitAcceptance();
@@ -202,7 +201,7 @@ class HandoffDocumentTest {
         assertThat(agents(run)).containsExactly("failed");
     }
 
-    /** §1.1: nothing of a run that is pending was spawned, so no agent of one that fails there has failed. */
+    /** Nothing of a run that is pending was spawned, so no agent of one that fails there has failed. */
     @Test
     void aRunThatFailsBeforeItBeginsHasNoFailedAgent() {
         String run = api.create("""
@@ -228,7 +227,7 @@ class HandoffDocumentTest {
                 .map(agent -> agent.get("state").stringValue()).toList();
     }
 
-    /** §3.1: {@code delay_ms = 100 * (2 ** attempt)}, three attempts, and the step is completed or failed. */
+    /** {@code delay_ms = 100 * (2 ** attempt)}, three attempts, and the step is completed or failed. */
     @Test
     void aStepIsTriedThreeTimes() {
         String run = api.create("""

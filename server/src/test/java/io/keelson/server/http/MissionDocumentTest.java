@@ -15,13 +15,13 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The plan and the config of the mission schema (PRD-101 §4.3, §4.4), with every member that it names, and the columns of
- * its tables (§4.2, §5.2, §6.3) in what is read.
+ * The plan and the config of the mission schema, with every member that it names, and the columns of
+ * its tables in what is read.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MissionDocumentTest {
 
-    /** §4.3: depends_on refers to temp_id, suggestions are hints, strategy is informational. */
+    /** Depends_on refers to temp_id, suggestions are hints, strategy is informational. */
     private static final String PLAN = """
             {
               "version": 1,
@@ -55,7 +55,6 @@ class MissionDocumentTest {
               "total_estimated_tokens": 8000,
               "total_estimated_cost": 0.08
             }""";
-    /** §4.4 */
     private static final String CONFIG = """
             {
               "autonomy": {"level": "autonomous", "auto_approve_threshold": 1.0},
@@ -116,7 +115,7 @@ class MissionDocumentTest {
                 "actor_type", "actor_id", "created_at");
     }
 
-    /** §4.4: "Coordinator shows plan → human approves → execution begins", and what exceeds the threshold does so, too. */
+    /** "Coordinator shows plan → human approves → execution begins", and what exceeds the threshold does so, too. */
     @Test
     void aPlanThatCostsMoreThanTheThresholdWaitsForApproval() {
         String run = mission(CONFIG.replace("\"auto_approve_threshold\": 1.0", "\"auto_approve_threshold\": 0.01"));

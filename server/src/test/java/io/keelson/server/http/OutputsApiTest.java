@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Outputs of tasks and outcomes of runs, as the documents show them and as the columns hold them (PRD-101 §4.2, §5.2). */
+/** Outputs of tasks and outcomes of runs, as the documents show them and as the columns hold them. */
 class OutputsApiTest {
     private static final String LONG = "\"ab\" * 1500";
 

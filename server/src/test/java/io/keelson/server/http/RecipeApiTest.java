@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Recipes over HTTP: kept, run, changed, saved from runs (PRD-101 §7.4). */
+/** Recipes over HTTP: kept, run, changed, saved from runs. */
 class RecipeApiTest {
 
     private static final String RECIPE = """

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * T9 of the specification (reliability §3): a worker gets some work twice, for its lease has run out, and says of each
+ * A worker gets some work twice, for its lease has run out, and says of each
  * piece one to five times what came of it, in any order and at the same time.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)

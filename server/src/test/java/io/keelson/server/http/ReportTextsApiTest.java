@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A report's own text (PRD-101 §7.3). */
+/** A report's own text. */
 class ReportTextsApiTest {
 
     @TempDir

@@ -15,11 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The examples of the run lifecycle document (§1, §3, §4, §5), as they stand there. */
+/** The examples of the run lifecycle document, as they stand there. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RunLifecycleDocumentTest {
 
-    /** §3.1 */
     private static final String RUNNING = """
             {
               "run_id": "run_2026-02-14_080000_abc123",
@@ -34,7 +33,6 @@ class RunLifecycleDocumentTest {
               "proposals_created": [],
               "error": null
             }""";
-    /** §3.2 */
     private static final String COMPLETED = """
             {
               "run_id": "run_2026-02-14_080000_abc123",
@@ -49,7 +47,6 @@ class RunLifecycleDocumentTest {
               "proposals_created": ["prop_2026-02-14_xyz789"],
               "error": null
             }""";
-    /** §3.2 */
     private static final String FAILED = """
             {
               "run_id": "run_2026-02-14_080000_abc123",
@@ -64,7 +61,6 @@ class RunLifecycleDocumentTest {
               "proposals_created": [],
               "error": "AGENT_TIMEOUT: execution exceeded 600s limit"
             }""";
-    /** §4.3 */
     private static final String STREAM = """
             {"type": "run.status.changed", "runId": "...", "status": "completed"}
             {"type": "run.step.completed", "runId": "...", "step": 3}
@@ -142,7 +138,7 @@ class RunLifecycleDocumentTest {
                 "task 'run' failed: execution exceeded"));
     }
 
-    /** §5.3: timeouts of all kinds. */
+    /** Timeouts of all kinds. */
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', textBlock = """
             the run  | {"timeouts": {"run_max_duration_seconds": 1}} | 60  | RUN_TIMEOUT
@@ -163,7 +159,7 @@ class RunLifecycleDocumentTest {
                 .isEqualTo("AGENT_TIMEOUT: " + failed.get("error_message").stringValue());
     }
 
-    /** §5.3: what is unavailable, and retries that are exhausted. */
+    /** What is unavailable, and retries that are exhausted. */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource(delimiter = '|', textBlock = """
             MODEL_UNAVAILABLE     | infrastructure | NLM_UNAVAILABLE      | 502
@@ -186,7 +182,7 @@ class RunLifecycleDocumentTest {
         assertThat(published.get("http_status").intValue()).isEqualTo(httpStatus);
     }
 
-    /** An error that is never retried is none of §5.3. */
+    /** An error that is never retried is none of the contract's retryable errors. */
     @Test
     void aPermanentErrorKeepsItsCode() {
         String run = failing("BROKEN", "permanent");
@@ -196,7 +192,7 @@ class RunLifecycleDocumentTest {
         assertThat(states.propertyNames()).containsExactly("run");
     }
 
-    /** §5.3: the model that an agent's turn asks is not there. */
+    /** The model that an agent's turn asks is not there. */
     @Test
     void aTurnThatCannotReachItsModel() {
         String claim = "{\"worker_id\": \"agents\", \"tools\": [\"agent.turn\"], \"max\": 1, \"wait_ms\": %d}";
@@ -222,7 +218,7 @@ class RunLifecycleDocumentTest {
                   }]}]}}""".formatted(code, errorClass));
     }
 
-    /** §1.1 and §1.5: {@code requested → queued → running → completed | failed}, and nothing goes back. */
+    /** {@code requested → queued → running → completed | failed}, and nothing goes back. */
     @Test
     void itsStatesAndTheWaysBetweenThem() {
         JsonNode machine = api.get("/api/v1/lifecycles/lifecycle").json();
@@ -234,7 +230,7 @@ class RunLifecycleDocumentTest {
                         "running --> failed");
     }
 
-    /** §1.1: {@code [*] --> requested : POST /agents/run} */
+    /** {@code [*] --> requested : POST /agents/run} */
     @Test
     void anAgentsRunIsRequested() {
         assertThat(api.post("/api/v1/agents", """
@@ -249,7 +245,7 @@ class RunLifecycleDocumentTest {
         assertThat(api.get("/runs/" + run + "/status").json().get("run_id").stringValue()).isEqualTo(run);
     }
 
-    /** §4.1: what is polled answers, and says that nothing has changed. */
+    /** What is polled answers, and says that nothing has changed. */
     @ParameterizedTest
     @CsvSource({"/runs/%s/status", "/inbox/stats", "/proposals/pending"})
     void pollAnswersNotModified(String path) {

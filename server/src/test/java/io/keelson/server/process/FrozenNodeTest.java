@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T5 of the specification (reliability §3): a node is paused during its work until its leases have expired and another node
+ * A node is paused during its work until its leases have expired and another node
  * has done the work; its late reports change nothing.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)

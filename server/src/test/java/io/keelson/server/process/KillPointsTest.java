@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * T1 of the specification (reliability §3): three servers under load, of which one after the other is killed before a
+ * Three servers under load, of which one after the other is killed before a
  * commit, after a commit, and before a reply.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)

@@ -83,7 +83,7 @@ final class Load implements AutoCloseable {
         assertThat(callers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     }
 
-    /** I6 of the specification: accepted runs exist once, those without a response at most once, and all of them end. */
+    /** Accepted runs exist once, those without a response at most once, and all of them end. */
     String assertKept(Database database) {
         Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(100)).untilAsserted(
                 () -> assertThat(counts(database, "state <> 'completed'")).isEmpty());

@@ -193,7 +193,7 @@ class SchemaTest {
                 .singleElement().asString().endsWith("public." + definition);
     }
 
-    /** HOT updates end where an index mentions a column that changes (engine §2). */
+    /** HOT updates end where an index mentions a column that changes. */
     @ParameterizedTest
     @ValueSource(strings = {"orchestration_steps", "orchestration_tasks", "run_agents"})
     void noIndexMentionsWhatChanges(String table) {

@@ -36,8 +36,8 @@ import java.util.function.Supplier;
  * its own write proves them, for it changes a run's head from the very version that was decided on. Where one is missing
  * or that proof failed, the runs are locked first in the order of their ids and views brought up to date under the lock.
  *
- * <p>Likewise with credits: it is taken for granted that workspaces have what their runs need, and the last statement,
- * which changes the balances, proves it. Where that is refused all is decided again, with runs and then balances locked.
+ * <p>Likewise with credits: decisions assume that workspaces have what their runs need, and the last statement,
+ * which changes the balances, proves it. If it is refused, all is decided again with runs and then balances locked.
  */
 public final class BatchCommit {
     private final RunStore store;

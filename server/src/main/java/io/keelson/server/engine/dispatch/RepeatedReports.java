@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Reports under an epoch whose result is recorded (handoff §4.3): the same output is answered with the stored one, a
+ * Reports under an epoch whose result is recorded: the same output is answered with the stored one, a
  * different one, or one after a failure, is a conflict.
  */
 final class RepeatedReports {

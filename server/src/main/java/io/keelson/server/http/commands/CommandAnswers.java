@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Has a command done that a client asks for, and says what came of it; the key is the command's own affair. */
+/** Executes a client's command and returns its outcome; the command itself uses the idempotency key. */
 public final class CommandAnswers {
 
     private static final int MAX_KEY = 255;

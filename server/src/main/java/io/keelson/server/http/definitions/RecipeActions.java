@@ -219,7 +219,7 @@ public final class RecipeActions {
                 : keep(request, recipe);
     }
 
-    /** An agent of the roster that was chosen does the task in runs of the recipe, too (PRD-101 §7.4.3). */
+    /** An agent of the roster that was chosen does the task in runs of the recipe, too. */
     private static void keepAgent(JsonNode task) {
         JsonNode assigned = task.path("assigned_agent");
         if (task instanceof ObjectNode object && !task.has("suggested_agent")

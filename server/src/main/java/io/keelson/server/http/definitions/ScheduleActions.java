@@ -34,7 +34,7 @@ import java.util.UUID;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Schedules: made, changed, paused, looked ahead at, and asked for runs out of turn. */
+/** Schedules: created, changed, paused, previewed, triggered and backfilled. */
 public final class ScheduleActions {
 
     private static final int MOST_BACKFILLED = 1_000;

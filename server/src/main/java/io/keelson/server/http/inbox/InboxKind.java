@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** What a person may be waited for. Each has ids of its own, so that an answer never meets another question. */
+/** Kinds of inbox items. Each has its own ids, so that an answer never reaches another question. */
 public enum InboxKind {
     /** A run's plan ({@code awaiting_approval}). */
     PLAN_APPROVAL("plan_"),

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** {@code POST /agents/run}: what it asks for as a mission, and its answer (run-lifecycle §1). */
+/** {@code POST /agents/run}: what it asks for as a mission, and its answer. */
 final class AgentRun {
     private static final int MAX_SLUG = 255;
     private static final int MAX_GOAL = 100_000;

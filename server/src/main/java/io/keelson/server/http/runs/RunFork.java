@@ -107,7 +107,7 @@ public final class RunFork {
         };
     }
 
-    /** What completed and is neither the task nor depends on it, nor on anything else that is done again. */
+    /** Completed tasks, except the given one and those that depend on repeated tasks. */
     private static Map<String, UUID> carried(Plan plan, String task, Map<String, UUID> completed) {
         Map<String, UUID> carried = new HashMap<>();
         for (boolean grew = true; grew;) {

@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Stretches of runs' events as text for event streams. What has happened does not change, so that many who watch one run
- * are sent the same text, which is read from the database once, wherever each of them begins.
+ * Chunks of runs' events as text for event streams. Events do not change, so that all streams of one run
+ * send the same text, which is read from the database once, wherever each begins.
  */
 final class EventChunkCache {
 
@@ -126,7 +126,7 @@ final class EventChunkCache {
         }
     }
 
-    /** That are kept. */
+    /** Cached bytes. */
     long bytes() {
         synchronized (kept) {
             return bytes;
@@ -147,7 +147,7 @@ final class EventChunkCache {
         return text.toByteArray();
     }
 
-    /** The event with what the run lifecycle contract shows before it (run-lifecycle §4.3): its type, and what of. */
+    /** The event with what the run lifecycle contract shows before it: its type, and what of. */
     static ObjectNode named(ObjectNode event) {
         ObjectNode data = Json.object();
         String type = event.get("event_type").stringValue();

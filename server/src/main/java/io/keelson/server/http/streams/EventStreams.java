@@ -31,7 +31,7 @@ public final class EventStreams {
     /** When a client whose stream broke off comes again. */
     static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
     private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
-    /** To a client that comes again after the end: it does not come once more. */
+    /** Sent to a client that reconnects after the end, so that it stops. */
     private static final int NO_CONTENT = 204;
 
     private final Reads reads;
@@ -137,7 +137,7 @@ public final class EventStreams {
             out.flush();
         }
 
-        /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
+        /** Checked for every chunk: catching up may take hours, and the key be revoked meanwhile. */
         private boolean open() throws InterruptedException {
             return streamReads.patiently(() -> authenticator.stillOpenTo(request));
         }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Stretches of workspaces' feeds as they were read: all who follow one workspace are sent the same text, read once. Those that
- * were used last are kept, up to the cache's size.
+ * Chunks of workspaces' feeds: all streams of one workspace send the same text, read once. The most recently
+ * used chunks are kept, up to the cache's size.
  */
 final class FeedChunkCache {
 
@@ -83,7 +83,7 @@ final class FeedChunkCache {
         }
     }
 
-    /** What does not fit is left to those who have it in hand. */
+    /** Evicts chunks over the limit; their readers keep them. */
     private void keep(Key key, Chunk chunk, List<Piece> pieces) {
         synchronized (kept) {
             if (kept.get(key) == chunk) {
@@ -98,7 +98,7 @@ final class FeedChunkCache {
         }
     }
 
-    /** That are kept. */
+    /** Cached bytes. */
     long bytes() {
         synchronized (kept) {
             return bytes;

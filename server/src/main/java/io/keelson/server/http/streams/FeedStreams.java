@@ -26,9 +26,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Streams of a workspace's events (server-sent events). A stream resumes after the last received event, on any
- * server, by the id of the last event that was seen; what commits late is not skipped (specification: reliability, race
- * 17).
+ * Streams of a workspace's events (server-sent events). A stream resumes on any server, by the id of the last
+ * received event. Events of late commits are not skipped.
  */
 public final class FeedStreams {
 
@@ -148,7 +147,7 @@ public final class FeedStreams {
             }
         }
 
-        /** Who comes again need not read again what was none of theirs. */
+        /** A resumed stream need not skip the same events again. */
         private void beat() throws IOException {
             write((seen > sent ? "id: " + seen + "\n\n" : ":\n\n").getBytes(StandardCharsets.UTF_8));
             sent = seen;
@@ -171,7 +170,7 @@ public final class FeedStreams {
             return any;
         }
 
-        /** The next that are wanted: little at a time, for a slow client may hold them for long. */
+        /** The next matching events, few at a time, because a slow client may hold them long. */
         private List<FeedChunkCache.Piece> next(long settled) throws InterruptedException {
             if (seen >= to) {
                 from = seen;
@@ -194,7 +193,7 @@ public final class FeedStreams {
             return part;
         }
 
-        /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
+        /** Checked for every chunk: catching up may take hours, and the key be revoked meanwhile. */
         private boolean open() throws InterruptedException {
             return streamReads.patiently(() -> authenticator.stillOpenTo(request));
         }

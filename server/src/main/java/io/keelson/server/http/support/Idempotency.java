@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header {@code Idempotency-Key} (specification: money §2, layer 1): for 24 hours, a request that comes again under
+ * The header {@code Idempotency-Key}: for 24 hours, a request that comes again under
  * its key is answered as it was the first time, and nothing is done again. The key is used by the transaction that does
  * what was asked, so that no crash comes between. What was refused uses no key.
  */

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Holds a call open until there is something to answer, and no longer than asked, allowed, or the server lives. Whose key
- * ends meanwhile is refused: it is asked for before each look.
+ * Holds a call open until there is an answer, at most as long as requested, allowed, and the server runs. A key that
+ * ends meanwhile is refused: it is checked before each poll.
  */
 public final class LongPoll {
 

@@ -3,7 +3,7 @@ package io.keelson.server.http.support;
 import io.keelson.core.run.TraceParent;
 import org.jspecify.annotations.Nullable;
 
-/** Who looks at the API from outside. Called on the thread of the request: count, or hand over. */
+/** Observes requests. Called on the thread of the request: count, or hand over. */
 public interface RequestListener {
 
     /** Does nothing. */

@@ -121,7 +121,7 @@ public final class ResponseWriter {
         }
     }
 
-    /** What was begun and cannot be gone on with must not look as if it had ended. */
+    /** An aborted answer must not look complete. */
     private static void abort(Context context, Exception failure) {
         if (context.res().isCommitted()) {
             LOG.warn("{} failed while the response was sent: {}", context.path(), failure.toString());

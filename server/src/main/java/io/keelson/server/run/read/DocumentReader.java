@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reads the values of runs' documents in the artifact store (specification: lifecycle §6); of all workspaces. */
+/** Reads the values of runs' documents in the artifact store; of all workspaces. */
 public final class DocumentReader {
 
     /** A run with new events. */

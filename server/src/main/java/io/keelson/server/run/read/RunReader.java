@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads runs for clients, as documents in the API's shape (specification, api "Shapes that clients rely on"). Rows of
+ * Reads runs for clients, as documents in the API's shape. Rows of
  * other workspaces are invisible. Thread-safe.
  */
 public final class RunReader {

@@ -10,7 +10,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The status document of the run lifecycle contract (run-lifecycle §3), member for member and in its order. */
+/** The status document of the run lifecycle contract, member for member and in its order. */
 public final class StatusDocument {
 
     private static final String PREFIX = "run_";
@@ -35,7 +35,7 @@ public final class StatusDocument {
     }
 
     /**
-     * The contract's error for a run that failed (run-lifecycle §5.3); empty for one that did not, or whose error keeps its
+     * The contract's error for a run that failed; empty for one that did not, or whose error keeps its
      * own code.
      *
      * @param row with what {@link ReadSql#failure} selects

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Ends artifacts (specification: money §3): some time after their run, or on request. Expired ones are marked, and
+ * Ends artifacts: some time after their run, or on request. Expired ones are marked, and
  * their content is removed later. {@link #unknown} finds content without a record.
  */
 public final class ArtifactRetention {

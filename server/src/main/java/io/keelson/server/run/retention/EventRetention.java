@@ -16,7 +16,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends events (specification: data-model.md): some time after their run they move to the archive, and later into files.
+ * Ends events: some time after their run they move to the archive, and later into files.
  * Methods use the given connection and do not commit.
  */
 public final class EventRetention {

@@ -11,7 +11,7 @@ import java.util.UUID;
 /** {@code upload_slots}: limits concurrent uploads of a workspace, on all servers together. */
 public final class UploadSlots {
 
-    /** Maximum per workspace (specification: money §3). */
+    /** Maximum per workspace. */
     public static final int MAX_UPLOADS = 10;
     /** A slot expires after this time without a sign of its upload; longer than the longest pause of a sender. */
     public static final Duration LEASE = Duration.ofMinutes(3);
