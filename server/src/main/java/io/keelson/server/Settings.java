@@ -21,33 +21,83 @@ import org.jspecify.annotations.Nullable;
  * How this process is set up; {@link Setting} says what each value means. Its text form shows no secret.
  *
  * @param dataDir absolute
- * @param httpPort 0 for a free one
- * @param http bounds of what clients may hold
  * @param databaseUrl null for the embedded PostgreSQL
- * @param url where the command line finds its server; null for the one of the data folder
- * @param apiKey what the command line shows to the server; null for the key of the data folder
- * @param folders what the tools of this server may read
- * @param lease how long a step is kept for a worker that says nothing
- * @param bootstrapKey known to the server from its start; null to make one and keep it in the data folder
  * @param artifacts bounds of what steps leave behind
  * @param initialCredits credits that the default workspace is given at the first start; 0 for none
- * @param runComputation how long the expressions and the like of a run may compute here
- * @param executorSlots steps that run here at a time; 0 for none
- * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
  * @param commands how the world outside is reached
- * @param metricsAccess who is shown them without a key
  * @param telemetry what the environment says to OpenTelemetry
  */
-public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @Nullable String databaseUrl,
-        @Nullable String url,
-        @Nullable String apiKey, Bootstrap.@Nullable GivenKey bootstrapKey, Folders folders,
-        Set<String> allowedPrograms, boolean allowPrivateAddresses,
-        int executorSlots, Duration runComputation, Duration lease, Artifacts artifacts, EventSweeper.Ages events,
-        BigDecimal initialCredits,
-        List<SealingKey> secretKeys, Commands commands, Observed.MetricsAccess metricsAccess,
-        Map<String, String> telemetry,
-        LogFormat logFormat,
-        LogLevel logLevel) {
+public record Settings(Path dataDir, @Nullable String databaseUrl, Http http, Client client, Keys keys, Tools tools,
+        Execution execution, Artifacts artifacts, EventSweeper.Ages events, BigDecimal initialCredits,
+        Commands commands, Map<String, String> telemetry, Log log) {
+
+    /**
+     * Of the API.
+     *
+     * @param port 0 for a free one
+     * @param connections at a time
+     * @param patience for the head of a request, and for each stretch of its body
+     * @param metricsAccess who is shown the metrics without a key
+     */
+    public record Http(String host, int port, int connections, Duration patience,
+            Observed.MetricsAccess metricsAccess) {
+
+        /** The same at another address; port 0 for a free one. */
+        public Http at(String otherHost, int otherPort) {
+            return new Http(otherHost, otherPort, connections, patience, metricsAccess);
+        }
+    }
+
+    /**
+     * Of the command line.
+     *
+     * @param url of its server; null for the one of the data folder
+     * @param apiKey what it shows to the server; null for the key of the data folder
+     */
+    public record Client(@Nullable String url, @Nullable String apiKey) {}
+
+    /**
+     * Of the server's own keys.
+     *
+     * @param bootstrap known to the server from its start; null to make one and keep it in the data folder
+     * @param secrets what secrets are sealed under, the present key first; empty for the one of the data folder
+     */
+    public record Keys(Bootstrap.@Nullable GivenKey bootstrap, List<SealingKey> secrets) {
+
+        public Keys {
+            secrets = List.copyOf(secrets);
+        }
+
+        /** The bootstrap key; null where none is set. */
+        public @Nullable String bootstrapText() {
+            return bootstrap == null ? null : bootstrap.text();
+        }
+    }
+
+    /**
+     * Of what tools reach.
+     *
+     * @param programs that they may start
+     * @param privateAddresses whether they reach private networks
+     */
+    public record Tools(Folders folders, Set<String> programs, boolean privateAddresses) {
+
+        public Tools {
+            programs = Set.copyOf(programs);
+        }
+    }
+
+    /**
+     * Of steps.
+     *
+     * @param slots steps that run here at a time; 0 for none
+     * @param runComputation how long the expressions and the like of a run may compute here
+     * @param lease how long a step is kept for a worker that says nothing
+     */
+    public record Execution(int slots, Duration runComputation, Duration lease) {}
+
+    /** Of log entries. */
+    public record Log(LogFormat format, LogLevel level) {}
 
     /**
      * Of files that tools read; all absolute.
@@ -64,14 +114,6 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
             keyFiles = List.copyOf(keyFiles);
         }
     }
-
-    /**
-     * Of connections and requests.
-     *
-     * @param connections at a time
-     * @param patience for the head of a request, and for each stretch of its body
-     */
-    public record Http(int connections, Duration patience) {}
 
     /**
      * Of files that steps leave behind.
@@ -106,8 +148,6 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     }
 
     public Settings {
-        allowedPrograms = Set.copyOf(allowedPrograms);
-        secretKeys = List.copyOf(secretKeys);
         telemetry = Map.copyOf(telemetry);
     }
 
@@ -149,63 +189,31 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         return ApiKeyFormat.generate();
     }
 
-    /** The bootstrap key; null where none is set. */
-    public @Nullable String bootstrapKeyText() {
-        return bootstrapKey == null ? null : bootstrapKey.text();
-    }
-
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
-        return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, bootstrapKey, folders, allowedPrograms,
-                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits,
-                secretKeys,
-                commands, metricsAccess,
-                telemetry,
-                logFormat,
-                logLevel);
+        return with(http.at(host, port), tools, execution);
     }
 
-    /** The same with another number of steps at a time; 0 for none. */
-    public Settings withExecutors(int count) {
-        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
-                allowedPrograms,
-                allowPrivateAddresses, count, runComputation, lease, artifacts, events, initialCredits, secretKeys,
-                commands, metricsAccess,
-                telemetry,
-                logFormat,
-                logLevel);
+    /** The same without steps that run here. */
+    public Settings withoutExecutors() {
+        return with(http, tools, new Execution(0, execution.runComputation, execution.lease));
     }
 
     /** The same where the user's folders are these. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
-        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey,
-                new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedPrograms,
-                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits,
-                secretKeys,
-                commands, metricsAccess,
-                telemetry,
-                logFormat,
-                logLevel);
+        Folders others = new Folders(tools.folders.allowed, ofUser, tools.folders.keyFiles);
+        return with(http, new Tools(others, tools.programs, tools.privateAddresses), execution);
     }
 
-    /** The same with another least grave level of log entries. */
-    public Settings withLogLevel(LogLevel level) {
-        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
-                allowedPrograms,
-                allowPrivateAddresses, executorSlots, runComputation, lease, artifacts, events, initialCredits,
-                secretKeys,
-                commands, metricsAccess,
-                telemetry,
-                logFormat, level);
+    private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
+        return new Settings(dataDir, databaseUrl, otherHttp, client, keys, otherTools, otherExecution, artifacts,
+                events, initialCredits, commands, telemetry, log);
     }
 
     @Override
     public String toString() {
-        return "Settings[dataDir=" + dataDir + ", http=" + httpHost + ":" + httpPort + ", database="
-                + (databaseUrl == null ? "embedded" : "external") + ", url=" + url + ", allowedFolders="
-                + folders.allowed() + ", allowedPrograms=" + allowedPrograms + ", allowPrivateAddresses="
-                + allowPrivateAddresses + ", executorSlots=" + executorSlots + ", lease=" + lease + ", initialCredits="
-                + initialCredits
-                + "]";
+        return "Settings[dataDir=" + dataDir + ", http=" + http + ", database="
+                + (databaseUrl == null ? "embedded" : "external") + ", url=" + client.url + ", tools=" + tools
+                + ", execution=" + execution + ", initialCredits=" + initialCredits + "]";
     }
 }

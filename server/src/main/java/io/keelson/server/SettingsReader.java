@@ -77,36 +77,33 @@ final class SettingsReader {
         }
         Settings settings = new Settings(
                 path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
-                required(Setting.KEELSON_HTTP_HOST),
-                number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
-                new Settings.Http(number(Setting.KEELSON_HTTP_CONNECTIONS, MIN_CONNECTIONS, MAX_CONNECTIONS),
-                        Duration.ofSeconds(number(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, 1, MAX_CALL_SECONDS))),
                 databaseUrl(),
-                url(),
-                text(Setting.KEELSON_API_KEY),
-                bootstrapKey(),
-                folders(config),
-                list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
-                oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
-                number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
-                Duration.ofSeconds(number(Setting.KEELSON_RUN_COMPUTE_SECONDS, 1, MAX_RUN_COMPUTE_SECONDS)),
-                Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
+                new Settings.Http(required(Setting.KEELSON_HTTP_HOST), number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
+                        number(Setting.KEELSON_HTTP_CONNECTIONS, MIN_CONNECTIONS, MAX_CONNECTIONS),
+                        seconds(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, MAX_CALL_SECONDS),
+                        choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(),
+                                Observed.MetricsAccess::valueOf)),
+                new Settings.Client(url(), text(Setting.KEELSON_API_KEY)),
+                new Settings.Keys(bootstrapKey(), Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY),
+                        secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS)).toList()),
+                new Settings.Tools(folders(config),
+                        list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
+                        flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES)),
+                new Settings.Execution(number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
+                        seconds(Setting.KEELSON_RUN_COMPUTE_SECONDS, MAX_RUN_COMPUTE_SECONDS),
+                        seconds(Setting.KEELSON_LEASE_SECONDS, MAX_LEASE_SECONDS)),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,
                         (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MIB, 1, MAX_RUN_ARTIFACTS_MIB) << 20,
-                        Duration.ofDays(number(Setting.KEELSON_ARTIFACT_RETENTION_DAYS, 0, MAX_RETENTION_DAYS)),
-                        oneOf(Setting.KEELSON_STATUS_DOCUMENTS, "true", "false").equals("true")),
-                new EventSweeper.Ages(Duration.ofDays(number(Setting.KEELSON_EVENTS_HOT_DAYS, 0, MAX_RETENTION_DAYS)),
-                        Duration.ofDays(number(Setting.KEELSON_EVENTS_ARCHIVE_DAYS, 0, MAX_RETENTION_DAYS))),
+                        days(Setting.KEELSON_ARTIFACT_RETENTION_DAYS), flag(Setting.KEELSON_STATUS_DOCUMENTS)),
+                new EventSweeper.Ages(days(Setting.KEELSON_EVENTS_HOT_DAYS),
+                        days(Setting.KEELSON_EVENTS_ARCHIVE_DAYS)),
                 credits(Setting.KEELSON_INITIAL_CREDITS),
-                Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS))
-                        .toList(),
                 commands(),
-                choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(),
-                        Observed.MetricsAccess::valueOf),
                 environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
-                choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
-                choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf));
+                new Settings.Log(
+                        choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
+                        choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)));
         if (!problems.isEmpty()) {
             throw new InvalidSettingsException(problems);
         }
@@ -209,8 +206,8 @@ final class SettingsReader {
         });
         return new Settings.Commands(url == null ? null : url.replaceAll("/+$", ""),
                 text(Setting.KEELSON_PROVIDER_TOKEN),
-                oneOf(Setting.KEELSON_PROVIDER_IDEMPOTENT, "true", "false").equals("true"),
-                Duration.ofSeconds(number(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, 1, MAX_CALL_SECONDS)), types);
+                flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
+                seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
     }
 
     private @Nullable String text(Setting setting) {
@@ -255,6 +252,18 @@ final class SettingsReader {
         }
         refuse(setting, text, "a whole number from " + least + " to " + most);
         return least;
+    }
+
+    private Duration seconds(Setting setting, int most) {
+        return Duration.ofSeconds(number(setting, 1, most));
+    }
+
+    private Duration days(Setting setting) {
+        return Duration.ofDays(number(setting, 0, MAX_RETENTION_DAYS));
+    }
+
+    private boolean flag(Setting setting) {
+        return oneOf(setting, "true", "false").equals("true");
     }
 
     private BigDecimal credits(Setting setting) {

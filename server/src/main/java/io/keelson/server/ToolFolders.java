@@ -21,12 +21,12 @@ final class ToolFolders {
     private ToolFolders() {}
 
     static ToolPolicy policy(Settings settings, WorkspaceStore workspaces) {
-        List<Path> refused = new ArrayList<>(settings.folders().keyFiles());
+        List<Path> refused = new ArrayList<>(settings.tools().folders().keyFiles());
         refused.add(settings.dataDir());
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
-        return new ToolPolicy(workspace -> of(settings.folders(), own(workspaces, workspace), workspace),
+        return new ToolPolicy(workspace -> of(settings.tools().folders(), own(workspaces, workspace), workspace),
                 new RefusedPlaces(refused),
-                settings.allowedPrograms(), settings.allowPrivateAddresses());
+                settings.tools().programs(), settings.tools().privateAddresses());
     }
 
     private static Optional<List<Path>> own(WorkspaceStore workspaces, UUID workspace) {

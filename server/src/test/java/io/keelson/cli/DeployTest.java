@@ -148,11 +148,11 @@ class DeployTest {
                 .forEach(each -> environment.put(each.getKey(), each.getValue().stringValue()));
         Settings read = Settings.load(environment, folder, folder);
         JsonNode container = kinds.get("Deployment").at("/spec/template/spec/containers/0");
-        assertThat(container.at("/ports/0/containerPort").intValue()).isEqualTo(read.httpPort());
+        assertThat(container.at("/ports/0/containerPort").intValue()).isEqualTo(read.http().port());
         assertThat(kinds.get("Service").at("/spec/ports/0/targetPort").stringValue())
                 .isEqualTo(container.at("/ports/0/name").stringValue());
         assertThat(kinds.get("Deployment").at("/spec/template/metadata/annotations").get("prometheus.io/port")
-                .stringValue()).isEqualTo(Integer.toString(read.httpPort()));
+                .stringValue()).isEqualTo(Integer.toString(read.http().port()));
         Set<String> paths = new TreeSet<>(YAML.readTree(text("server/src/main/resources/openapi.yaml")).get("paths")
                 .propertyNames());
         assertThat(paths).containsAll(container.findValuesAsString("path")).contains("/metrics");

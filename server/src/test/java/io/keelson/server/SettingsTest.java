@@ -38,31 +38,34 @@ class SettingsTest {
                 new Row("KEELSON_DATA_DIR", "", Settings::dataDir, HOME.resolve(".keelson")),
                 new Row("KEELSON_DATA_DIR", "~/k", Settings::dataDir, HOME.resolve("k")),
                 new Row("KEELSON_DATA_DIR", "d/../e", Settings::dataDir, WORK.resolve("e")),
-                new Row("KEELSON_HTTP_HOST", "", Settings::httpHost, "127.0.0.1"),
-                new Row("KEELSON_HTTP_PORT", "", Settings::httpPort, 7331),
-                new Row("KEELSON_HTTP_PORT", " 0 ", Settings::httpPort, 0),
+                new Row("KEELSON_HTTP_HOST", "", settings -> settings.http().host(), "127.0.0.1"),
+                new Row("KEELSON_HTTP_PORT", "", settings -> settings.http().port(), 7331),
+                new Row("KEELSON_HTTP_PORT", " 0 ", settings -> settings.http().port(), 0),
                 new Row("KEELSON_DATABASE_URL", "", Settings::databaseUrl, null),
                 new Row("KEELSON_DATABASE_URL", "postgresql://a:b@h:1/d", Settings::databaseUrl,
                         "postgresql://a:b@h:1/d"),
-                new Row("KEELSON_URL", "http://h:1/", Settings::url, "http://h:1"),
-                new Row("KEELSON_URL", "", Settings::url, null),
-                new Row("KEELSON_API_KEY", "k", Settings::apiKey, "k"),
-                new Row("KEELSON_ALLOWED_FOLDERS", "", settings -> settings.folders().allowed(), List.of()),
-                new Row("KEELSON_ALLOWED_FOLDERS", "/a: b:", settings -> settings.folders().allowed(),
+                new Row("KEELSON_URL", "http://h:1/", settings -> settings.client().url(), "http://h:1"),
+                new Row("KEELSON_URL", "", settings -> settings.client().url(), null),
+                new Row("KEELSON_API_KEY", "k", settings -> settings.client().apiKey(), "k"),
+                new Row("KEELSON_ALLOWED_FOLDERS", "", settings -> settings.tools().folders().allowed(), List.of()),
+                new Row("KEELSON_ALLOWED_FOLDERS", "/a: b:", settings -> settings.tools().folders().allowed(),
                         List.of(Path.of("/a"), WORK.resolve("b"))),
-                new Row("KEELSON_ALLOWED_PROGRAMS", "", Settings::allowedPrograms, Set.of("git")),
-                new Row("KEELSON_ALLOWED_PROGRAMS", "git, wc", Settings::allowedPrograms, Set.of("git", "wc")),
-                new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "", Settings::allowPrivateAddresses, false),
-                new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "TRUE", Settings::allowPrivateAddresses, true),
-                new Row("KEELSON_EXECUTOR_SLOTS", "", Settings::executorSlots, 128),
-                new Row("KEELSON_EXECUTOR_SLOTS", "0", Settings::executorSlots, 0),
-                new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
+                new Row("KEELSON_ALLOWED_PROGRAMS", "", settings -> settings.tools().programs(), Set.of("git")),
+                new Row("KEELSON_ALLOWED_PROGRAMS", "git, wc", settings -> settings.tools().programs(),
+                        Set.of("git", "wc")),
+                new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "", settings -> settings.tools().privateAddresses(), false),
+                new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "TRUE", settings -> settings.tools().privateAddresses(),
+                        true),
+                new Row("KEELSON_EXECUTOR_SLOTS", "", settings -> settings.execution().slots(), 128),
+                new Row("KEELSON_EXECUTOR_SLOTS", "0", settings -> settings.execution().slots(), 0),
+                new Row("KEELSON_LEASE_SECONDS", "5", settings -> settings.execution().lease(), Duration.ofSeconds(5)),
                 new Row("KEELSON_STATUS_DOCUMENTS", "", settings -> settings.artifacts().documents(), false),
                 new Row("KEELSON_STATUS_DOCUMENTS", "true", settings -> settings.artifacts().documents(), true),
                 new Row("KEELSON_INITIAL_CREDITS", "0.5", Settings::initialCredits, new BigDecimal("0.5")),
-                new Row("KEELSON_METRICS_ACCESS", "key", Settings::metricsAccess, Observed.MetricsAccess.KEY),
-                new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),
-                new Row("KEELSON_LOG_LEVEL", "", Settings::logLevel, Settings.LogLevel.INFO));
+                new Row("KEELSON_METRICS_ACCESS", "key", settings -> settings.http().metricsAccess(),
+                        Observed.MetricsAccess.KEY),
+                new Row("KEELSON_LOG_FORMAT", "json", settings -> settings.log().format(), Settings.LogFormat.JSON),
+                new Row("KEELSON_LOG_LEVEL", "", settings -> settings.log().level(), Settings.LogLevel.INFO));
     }
 
     @ParameterizedTest
@@ -114,8 +117,8 @@ class SettingsTest {
         Map<String, String> environment = config("KEELSON_HTTP_PORT=1\nKEELSON_EXECUTOR_SLOTS=2");
         environment.put("KEELSON_HTTP_PORT", "3");
         Settings settings = Settings.load(environment, HOME, WORK);
-        assertThat(settings.httpPort()).isEqualTo(3);
-        assertThat(settings.executorSlots()).isEqualTo(2);
+        assertThat(settings.http().port()).isEqualTo(3);
+        assertThat(settings.execution().slots()).isEqualTo(2);
     }
 
     @Test

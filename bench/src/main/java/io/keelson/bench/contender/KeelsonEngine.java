@@ -75,7 +75,7 @@ final class KeelsonEngine implements Contender {
         catalog = new ToolCatalog(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions, outbound,
                 Clock.systemUTC()));
         knowledge = new CatalogToolKnowledge(catalog, expressions, () -> Set.of(Missions.REMOTE_TOOL));
-        engine = engine(place.option("executors", settings.executorSlots()));
+        engine = engine(place.option("executors", settings.execution().slots()));
     }
 
     private Engine engine(int executors) throws IOException {
@@ -84,7 +84,7 @@ final class KeelsonEngine implements Contender {
                 expressions, new SecretStore(database, SealingKey.fresh(), List.of()),
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)),
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
-                new Engine.Options(executors, settings.lease(), "bench")).start(Map.of());
+                new Engine.Options(executors, settings.execution().lease(), "bench")).start(Map.of());
     }
 
     @Override
@@ -120,7 +120,7 @@ final class KeelsonEngine implements Contender {
     public WorkloadResult drain(double seconds) throws Exception {
         Tally tally = new Tally(preloaded.size());
         long start = System.nanoTime();
-        try (Engine executing = engine(settings.executorSlots())) {
+        try (Engine executing = engine(settings.execution().slots())) {
             for (UUID id : preloaded) {
                 executing.ended(id).thenAccept(state -> {
                     requireCompleted(state);

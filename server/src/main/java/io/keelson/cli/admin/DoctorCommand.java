@@ -52,7 +52,8 @@ public final class DoctorCommand extends CliCommand {
             if (server != null) {
                 findings.add(server(server));
             }
-            boolean dataFolderTaken = server != null && settings.url() == null && settings.databaseUrl() == null;
+            boolean dataFolderTaken =
+                    server != null && settings.client().url() == null && settings.databaseUrl() == null;
             if (!dataFolderTaken) {
                 findings.add(MachineChecks.port(settings));
                 Logging.toFile(settings, Path.of("/dev/null"));

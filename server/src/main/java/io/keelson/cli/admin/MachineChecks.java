@@ -97,11 +97,11 @@ final class MachineChecks {
     }
 
     static CheckResult port(Settings settings) {
-        String place = settings.httpHost() + ":" + settings.httpPort();
+        String place = settings.http().host() + ":" + settings.http().port();
         try (ServerSocket socket = new ServerSocket()) {
             socket.setReuseAddress(true);
-            socket.bind(new InetSocketAddress(settings.httpHost(), settings.httpPort()));
-            return CheckResult.ok("port", settings.httpPort() == 0 ? "any free one" : place + " is free");
+            socket.bind(new InetSocketAddress(settings.http().host(), settings.http().port()));
+            return CheckResult.ok("port", settings.http().port() == 0 ? "any free one" : place + " is free");
         } catch (IOException e) {
             return CheckResult.fail("port", place + " cannot be used: " + e.getMessage(),
                     "stop the program that listens there, or set KEELSON_HTTP_PORT (0 selects a free one)");

@@ -32,8 +32,8 @@ public final class ServerCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, InterruptedException {
         Settings settings = settings();
-        Settings chosen = settings.withHttp(host == null ? settings.httpHost() : host,
-                port == null ? settings.httpPort() : port);
+        Settings chosen = settings.withHttp(host == null ? settings.http().host() : host,
+                port == null ? settings.http().port() : port);
         Logging.toStandardError(chosen);
         Runtime.getRuntime().addShutdownHook(new Thread(this::interrupt, "keelson-shutdown"));
         try (Server started = start(chosen)) {
@@ -78,18 +78,18 @@ public final class ServerCommand extends CliCommand {
 
     /** Null where the key is from the settings. */
     private static @Nullable String keyFile(Settings chosen) {
-        return chosen.bootstrapKeyText() == null ? chosen.dataDir().resolve("api-key").toString() : null;
+        return chosen.keys().bootstrapText() == null ? chosen.dataDir().resolve("api-key").toString() : null;
     }
 
     private void announce(Settings chosen, Server server) {
         if (json) {
             print(JsonNodeFactory.instance.objectNode().put("url", server.baseUrl().toString())
                     .put("api_key_file", keyFile(chosen)));
-        } else if (chosen.logFormat() == Settings.LogFormat.JSON) {
+        } else if (chosen.log().format() == Settings.LogFormat.JSON) {
             LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());
         } else {
             note("Keelson listens at " + server.baseUrl());
-            note("API key: " + (chosen.bootstrapKeyText() == null ? keyFile(chosen) : "the bootstrap key"));
+            note("API key: " + (chosen.keys().bootstrapText() == null ? keyFile(chosen) : "the bootstrap key"));
             note("Press Ctrl-C to stop");
         }
     }

@@ -28,7 +28,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
 
     /** To standard error, as the settings say. */
     public static void toStandardError(Settings settings) {
-        set(context(), new ConsoleAppender<>(), settings.logFormat(), Level.valueOf(settings.logLevel().name()));
+        set(context(), new ConsoleAppender<>(), settings.log().format(), Level.valueOf(settings.log().level().name()));
     }
 
     /** Away from the terminal, to a file that starts empty. */
@@ -36,7 +36,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         FileAppender<ILoggingEvent> appender = new FileAppender<>();
         appender.setFile(file.toString());
         appender.setAppend(false);
-        set(context(), appender, settings.logFormat(), Level.valueOf(settings.logLevel().name()));
+        set(context(), appender, settings.log().format(), Level.valueOf(settings.log().level().name()));
     }
 
     private static LoggerContext context() {

@@ -64,8 +64,8 @@ public final class ServerConnection implements AutoCloseable {
 
     /** The server that is known and there, however busy; null when there is none. Starts none. */
     public static @Nullable Keelson find(Settings settings) {
-        if (settings.url() != null) {
-            return client(settings, settings.url());
+        if (settings.client().url() != null) {
+            return client(settings, settings.client().url());
         }
         String url = read(settings.dataDir().resolve("url"));
         if (url == null) {
@@ -109,7 +109,7 @@ public final class ServerConnection implements AutoCloseable {
      * data folder's, which may just be restarting, one of our own is started after a while.
      */
     public void reopen() throws StartupException {
-        if (settings.url() == null && own == null) {
+        if (settings.client().url() == null && own == null) {
             keelson = connect(PATIENCE);
         }
     }
@@ -147,18 +147,18 @@ public final class ServerConnection implements AutoCloseable {
     private Keelson startOwn() throws StartupException {
         Settings mine = withWorkingFolder(settings.withHttp("127.0.0.1", 0));
         logToFile(mine);
-        Server server = Server.start(work == Work.NONE ? mine.withExecutors(0) : mine);
+        Server server = Server.start(work == Work.NONE ? mine.withoutExecutors() : mine);
         own = server;
         return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
     }
 
     /** A server of our own may read what its only user may: the working folder where no other is allowed. */
     private static Settings withWorkingFolder(Settings settings) {
-        if (!settings.folders().allowed().isEmpty()) {
+        if (!settings.tools().folders().allowed().isEmpty()) {
             return settings;
         }
         List<Path> folders = new ArrayList<>(List.of(Path.of("").toAbsolutePath()));
-        folders.addAll(settings.folders().ofUser());
+        folders.addAll(settings.tools().folders().ofUser());
         return settings.withFoldersOfUser(folders);
     }
 
@@ -173,8 +173,8 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     private static Keelson client(Settings settings, String url) {
-        String key = settings.apiKey() != null || !loopback(url) ? settings.apiKey()
-                : settings.bootstrapKeyText() != null ? settings.bootstrapKeyText()
+        String key = settings.client().apiKey() != null || !loopback(url) ? settings.client().apiKey()
+                : settings.keys().bootstrapText() != null ? settings.keys().bootstrapText()
                         : read(settings.dataDir().resolve("api-key"));
         return Keelson.builder().url(url).apiKey(key).build();
     }

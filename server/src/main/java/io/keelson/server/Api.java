@@ -1,0 +1,44 @@
+package io.keelson.server;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.http.ApiServices;
+import io.keelson.server.http.HttpOptions;
+import io.keelson.server.http.HttpServer;
+import io.keelson.server.http.support.Observed;
+import io.keelson.server.run.read.Explainer;
+import io.keelson.server.run.read.InboxReader;
+
+/** The HTTP API over a server's other parts. */
+final class Api {
+
+    private Api() {}
+
+    static HttpServer server(Settings.Http settings, Storage storage, EngineParts parts, Background background,
+            Observation observation) {
+        Database database = storage.database();
+        return new HttpServer(
+                HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
+                        .withBounds(settings.connections(), settings.patience()),
+                new ApiServices(database, storage.auth(), parts.engine(), parts.engine().remoteWork(), storage.runs(),
+                        new Explainer(DbClock.DATABASE, parts.store().runs(),
+                                tool -> parts.tools().find(tool).isPresent()),
+                        new InboxReader(DbClock.DATABASE), parts.missions(), parts.submissions(), parts.tools(),
+                        storage.artifacts(), parts.store().artifacts(), storage.money(), parts.roster(),
+                        UuidCreator::getTimeOrderedEpoch, storage.secrets(), parts.store().keys(), parts.recipes(),
+                        background.schedules(), background.bulk(), parts.commands(), storage.webhooks(),
+                        background.purger(), parts.computation(),
+                        () -> parts.engine().commits() && answers(database)),
+                new Observed(observation.http(), observation.metrics()::page, settings.metricsAccess()));
+    }
+
+    private static boolean answers(Database database) {
+        try {
+            return database.withConnection(connection -> connection.isValid(2));
+        } catch (SqlFailure e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.keelson.server;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.bulk.BulkDriver;
+import io.keelson.server.bulk.BulkJobs;
+import io.keelson.server.bulk.BulkServices;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.effect.CommandUpkeep;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.upkeep.DueWorkPoller;
+import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.purge.WorkspacePurger;
+import io.keelson.server.run.retention.EventRetention;
+import io.keelson.server.schedule.ScheduleRunner;
+import io.keelson.server.schedule.ScheduleServices;
+import io.keelson.server.schedule.ScheduleStore;
+import io.keelson.server.schedule.ScheduledTimes;
+import io.keelson.server.statusdoc.StatusDocuments;
+import io.keelson.server.submission.RetryAdmission;
+import io.keelson.server.submission.ScheduledRuns;
+import io.keelson.server.submission.SubmissionServices;
+import io.keelson.server.webhook.WebhookDispatcher;
+import io.keelson.server.workspace.WorkspaceStore;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.Map;
+
+/** What works beside the engine: those of its parts that the API uses, too. */
+record Background(ScheduleServices schedules, BulkServices bulk, WorkspacePurger purger) {
+
+    /**
+     * Starts it all, and the engine with it.
+     *
+     * @throws IOException when the folder of status documents cannot be made
+     */
+    static Background start(Settings settings, Storage storage, EngineParts parts, Observation observation, Clock clock,
+            Closer closer) throws IOException {
+        Database database = storage.database();
+        Engine engine = parts.engine();
+        SubmissionServices submissions = parts.submissions();
+        WorkspaceStore workspaces = storage.auth().workspaces();
+        if (settings.artifacts().documents()) {
+            closer.register(new StatusDocuments(database, storage.artifacts().documents()).start());
+        }
+        closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE), storage.artifacts(),
+                settings.events(), UuidCreator::getTimeOrderedEpoch).start());
+        ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
+        ScheduledTimes times = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
+        ScheduleRunner scheduleRunner = closer.register(new ScheduleRunner(database, schedules, times,
+                new ScheduledRuns(submissions.runs(), submissions.missions(), engine, workspaces, database,
+                        storage.runs())));
+        BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
+        BulkDriver bulk = closer.register(new BulkDriver(database, jobs, engine,
+                new RetryAdmission(workspaces, submissions.admission())).start());
+        WebhookDispatcher webhooks = closer.register(new WebhookDispatcher(database, storage.webhooks(),
+                parts.outbound(), clock, observation.tracing()::ofRun, observation.deliveries()));
+        CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
+        engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
+                DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
+        return new Background(new ScheduleServices(schedules, times, scheduleRunner), new BulkServices(jobs, bulk),
+                closer.register(new WorkspacePurger(database, storage.runs(), engine).start()));
+    }
+}

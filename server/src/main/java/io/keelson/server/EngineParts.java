@@ -1,0 +1,83 @@
+package io.keelson.server;
+
+import io.keelson.server.compute.Computation;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.effect.CommandHandler;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.expr.ExpressionLimits;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.ModelPrices;
+import io.keelson.server.plan.NewPlans;
+import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.recipe.RecipeStore;
+import io.keelson.server.roster.Roster;
+import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.submission.RecipeMissions;
+import io.keelson.server.submission.StartedRuns;
+import io.keelson.server.submission.SubmissionServices;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.builtin.BuiltinTools;
+import io.keelson.server.workspace.WorkspaceStore;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Function;
+
+/**
+ * The engine, not yet started, and what it executes with.
+ *
+ * @param missions reads missions with the tools and agents of a workspace
+ */
+record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, CommandHandler commands,
+        Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
+        SubmissionServices submissions) {
+
+    /** @throws StartupException when a registered command type has the name of a tool */
+    static EngineParts of(Settings settings, Storage storage, Observation observation, Clock clock, Closer closer)
+            throws StartupException {
+        Database database = storage.database();
+        Computation computation = computation("compute", settings.execution().runComputation(), closer);
+        Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
+        OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
+        CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
+        ToolCatalog tools = EffectWiring.catalog(
+                BuiltinTools.all(ToolFolders.policy(settings, new WorkspaceStore(database)), expressions,
+                        computation("files", Computation.UNLIMITED, closer), outbound, clock),
+                commands, settings.commands());
+        WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
+        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
+        ModelPrices prices = models -> storage.money().prices().withoutPrice(PriceKind.MODEL, models);
+        Roster roster = new Roster(database);
+        AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
+        MissionReader reader = new MissionReader(knowledge, knowledge::timeout, prices);
+        Function<UUID, MissionReader> missions = workspace -> reader
+                .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
+                .staffed(() -> agents.of(workspace))
+                .in(work -> Turns.of(computation, workspace, work::get));
+        RecipeStore recipes = new RecipeStore();
+        RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
+        Settings.Artifacts artifacts = settings.artifacts();
+        Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
+        Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
+                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
+                        computation),
+                new StartedRuns(recipeMissions, observation.tracing()), storage.artifacts(), clock,
+                new Engine.Options(settings.execution().slots(), settings.execution().lease(),
+                        KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
+                        observation.engine(), observation.tracing())));
+        observation.metrics().executors(engine::busy, settings.execution().slots());
+        return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
+                SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine));
+    }
+
+    private static Computation computation(String name, Duration budget, Closer closer) {
+        return closer.register(
+                new Computation(name, Math.max(2, Runtime.getRuntime().availableProcessors()), budget));
+    }
+}

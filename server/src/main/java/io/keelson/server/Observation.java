@@ -1,0 +1,37 @@
+package io.keelson.server;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.commit.Observers;
+import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.http.support.RequestListener;
+import io.keelson.server.metrics.DatabaseGauges;
+import io.keelson.server.metrics.Metrics;
+import io.keelson.server.run.queue.Backlog;
+import io.keelson.server.trace.Traces;
+import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.DeliveryObserver;
+import java.util.Map;
+
+/** Metrics and traces of a server, and the observers that its other parts call. */
+record Observation(Metrics metrics, Observer engine, Tracing tracing, RequestListener http,
+        DeliveryObserver deliveries) {
+
+    /** OpenTelemetry is not loaded unless traces are configured. */
+    static Observation of(Map<String, String> telemetry, Database database, Closer closer) {
+        Metrics metrics = new Metrics(
+                () -> Tenancy.allWorkspaces(() -> database.withConnection(c -> new DatabaseGauges(
+                        Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
+                System::nanoTime, KeelsonVersion.current().toString());
+        metrics.pools(database);
+        if (!Traces.wanted(telemetry)) {
+            return new Observation(metrics, metrics.engine(), Tracing.NONE, metrics.http(), metrics.deliveries());
+        }
+        Traces traces = closer.register(new Traces(telemetry));
+        return new Observation(metrics, new Observers(metrics.engine(), traces.engine()), traces.tracing(),
+                new RequestListener.Both(metrics.http(), traces.http()),
+                new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
+    }
+}

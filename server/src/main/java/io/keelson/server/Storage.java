@@ -1,0 +1,58 @@
+package io.keelson.server;
+
+import io.keelson.server.artifact.LocalArtifactStore;
+import io.keelson.server.auth.ApiKeyUsage;
+import io.keelson.server.auth.AuthServices;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Migrations;
+import io.keelson.server.money.Money;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.secret.SealingKey;
+import io.keelson.server.secret.SecretStore;
+import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.Endpoints;
+import io.keelson.server.webhook.WebhookServices;
+import java.io.IOException;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The database and the artifact store of a server, and the stores of single packages in them. */
+record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, SecretStore secrets,
+        WebhookServices webhooks, Money money, RunReader runs) {
+    private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
+
+    /** Migrates the database, and re-encrypts what is sealed under an older key. */
+    static Storage open(Settings settings, DatabaseUrl url, Closer closer) throws IOException {
+        Database database = closer.register(new Database(url, DatabaseOptions.DEFAULTS));
+        Migrations.migrate(url);
+        if (!database.rlsEnforced()) {
+            LOG.warn("row-level security does not hold this server's requests: its database user is above it and"
+                    + " may not make the role keelson_request; see docs/concepts/tenants.md");
+        }
+        AuthServices auth = AuthServices.of(database, closer.register(new ApiKeyUsage(database).start()));
+        SecretStore secrets = secrets(settings, database);
+        Endpoints endpoints = new Endpoints(database, secrets);
+        endpoints.reseal();
+        return new Storage(database,
+                new LocalArtifactStore(settings.dataDir().resolve("artifacts"), settings.artifacts().maxBytes()), auth,
+                secrets, new WebhookServices(endpoints, new Deliveries(database)),
+                new Money(database, DbClock.DATABASE),
+                new RunReader());
+    }
+
+    private static SecretStore secrets(Settings settings, Database database) throws IOException {
+        List<SealingKey> keys = settings.keys().secrets().isEmpty()
+                ? List.of(SealingKey.ofFile(settings.dataDir().resolve("secret-key")))
+                : settings.keys().secrets();
+        SecretStore secrets = new SecretStore(database, keys.getFirst(), keys.subList(1, keys.size()));
+        int count = secrets.reseal();
+        if (count > 0) {
+            LOG.info("{} secrets were re-encrypted under the key {}", count, keys.getFirst().id());
+        }
+        return secrets;
+    }
+}
