@@ -20,28 +20,22 @@ import io.keelson.cli.commands.OrdersCommand;
 import io.keelson.cli.commands.WebhooksCommand;
 import io.keelson.cli.common.CliEnvironment;
 import io.keelson.cli.common.Version;
-import io.keelson.cli.control.BudgetCommand;
+import io.keelson.cli.control.ActionCommand;
 import io.keelson.cli.control.BulkCommand;
 import io.keelson.cli.control.CancelCommand;
 import io.keelson.cli.control.DeleteCommand;
-import io.keelson.cli.control.FailCommand;
-import io.keelson.cli.control.ForkCommand;
-import io.keelson.cli.control.PauseCommand;
-import io.keelson.cli.control.ReplanCommand;
 import io.keelson.cli.control.ResumeCommand;
 import io.keelson.cli.control.RetryCommand;
-import io.keelson.cli.control.SignalCommand;
 import io.keelson.cli.control.TaskCommand;
 import io.keelson.cli.definitions.AgentsCommand;
 import io.keelson.cli.definitions.RecipesCommand;
 import io.keelson.cli.definitions.SchedulesCommand;
 import io.keelson.cli.definitions.SecretsCommand;
-import io.keelson.cli.inbox.ApproveCommand;
 import io.keelson.cli.inbox.BoardCommand;
+import io.keelson.cli.inbox.DecisionCommand;
 import io.keelson.cli.inbox.EscalationsCommand;
 import io.keelson.cli.inbox.InboxCommand;
 import io.keelson.cli.inbox.ProposalsCommand;
-import io.keelson.cli.inbox.RejectCommand;
 import io.keelson.cli.inbox.ReportCommand;
 import io.keelson.cli.inbox.ReportsCommand;
 import io.keelson.cli.inbox.ResolveCommand;
@@ -66,11 +60,13 @@ import picocli.CommandLine.Spec;
         description = "Durable runs for AI agents: plans of tasks that survive crashes, restarts and slow approvals.",
         subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, LogsCommand.class,
                 StatesCommand.class,
-                EventsCommand.class, ArtifactsCommand.class, ExplainCommand.class, PauseCommand.class,
-                ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class, ReplanCommand.class,
-                DeleteCommand.class, ForkCommand.class, BudgetCommand.class, TaskCommand.class, SignalCommand.class,
+                EventsCommand.class, ArtifactsCommand.class, ExplainCommand.class, ActionCommand.Pause.class,
+                ResumeCommand.class, CancelCommand.class, ActionCommand.Fail.class, RetryCommand.class,
+                ActionCommand.Replan.class,
+                DeleteCommand.class, ActionCommand.Fork.class, ActionCommand.Budget.class, TaskCommand.class,
+                ActionCommand.Signal.class,
                 BulkCommand.class,
-                InboxCommand.class, ProposalsCommand.class, ApproveCommand.class, RejectCommand.class,
+                InboxCommand.class, ProposalsCommand.class, DecisionCommand.Approve.class, DecisionCommand.Reject.class,
                 EscalationsCommand.class, ResolveCommand.class, BoardCommand.class, ReportsCommand.class,
                 ReportCommand.class, RecipesCommand.class, SchedulesCommand.class, AgentsCommand.class,
                 SecretsCommand.class, CommandsCommand.class, OrdersCommand.class, DeploymentsCommand.class,

@@ -1,23 +1,37 @@
 package io.keelson.cli.admin;
 
 import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.Prompt;
 import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.Terminals;
+import io.keelson.cli.common.WorkspaceIds;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.LimitsAndUse;
 import io.keelson.client.Workspace;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
-        subcommands = {WorkspacesCreateCommand.class, WorkspacesShowCommand.class, WorkspacesLimitsCommand.class,
-                WorkspacesFoldersCommand.class, WorkspacesCloseCommand.class, WorkspacesDeleteCommand.class},
+        subcommands = {WorkspacesCommand.Create.class, WorkspacesCommand.Show.class, WorkspacesCommand.Limits.class,
+                WorkspacesCommand.Folders.class, WorkspacesCommand.Close.class, WorkspacesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
                 "  keelson keys create deployer --workspace acme --scope runs:write"})
@@ -59,5 +73,189 @@ public final class WorkspacesCommand extends CliCommand {
         List<String> folders = workspace.allowedFolders();
         return folders == null ? "from the server's settings"
                 : folders.isEmpty() ? "none" : TerminalText.clean(String.join("  ", folders));
+    }
+
+    @Command(name = "create",
+            description = "Creates a workspace without credits. Then grant it credits and create a key for it.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces create acme",
+                    "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
+    static final class Create extends CliCommand {
+
+        @Parameters(paramLabel = "NAME", description = "For people.")
+        String name;
+
+        @Mixin
+        LimitOptions limits = new LimitOptions();
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            Map<String, Long> most = new LinkedHashMap<>();
+            limits.changes().forEach((limit, number) -> {
+                if (number != null) {
+                    most.put(limit, number);
+                }
+            });
+            try (ServerConnection server = link()) {
+                show(this, server.keelson().workspaces().create(name, most));
+                note("the workspace has no credits yet: " + ProgramName.current() + " credits grant N --workspace \""
+                        + name
+                        + "\"");
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "show", description = "Shows a workspace: its limits and what it uses.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces show acme"})
+    static final class Show extends CliCommand {
+
+        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                show(this, keelson.workspaces().get(WorkspaceIds.of(keelson, workspace)));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "limits",
+            description = "Changes the limits of a workspace; without --limit shows the limits of your own.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces limits",
+                    "  keelson workspaces limits acme --limit steps=20 --limit tool:gpu.render=2",
+                    "  keelson workspaces limits acme --limit steps=none"})
+    static final class Limits extends CliCommand {
+
+        @Parameters(arity = "0..1", paramLabel = "WORKSPACE", description = "Its id or name; your own when not given.")
+        @Nullable String workspace;
+
+        @Mixin
+        LimitOptions limits = new LimitOptions();
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                if (workspace == null) {
+                    own(keelson);
+                } else {
+                    String id = WorkspaceIds.of(keelson, workspace);
+                    if (!limits.limits.isEmpty()) {
+                        keelson.workspaces().limit(id, limits.changes());
+                    }
+                    show(this, keelson.workspaces().get(id));
+                }
+                return ExitCode.OK;
+            }
+        }
+
+        private void own(Keelson keelson) {
+            if (!limits.limits.isEmpty()) {
+                throw CliException.usage("USAGE", "give the workspace whose limits to change");
+            }
+            LimitsAndUse own = keelson.limits();
+            if (json) {
+                print(Json.document(own));
+            } else {
+                print(LimitOptions.lines(own.limits(), own.use()));
+            }
+        }
+    }
+
+    @Command(name = "folders",
+            description = "Sets the folders of a workspace for file tools and processes, instead of KEELSON_ALLOWED_FOLDERS; without folders shows them.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces folders acme /srv/acme /srv/shared",
+                    "  keelson workspaces folders acme --none", "  keelson workspaces folders acme --of-server"})
+    static final class Folders extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @Parameters(index = "1..*", arity = "0..*", paramLabel = "FOLDER",
+                description = "An absolute path on the server. Relative paths in missions are relative to the first.")
+        List<String> folders = new ArrayList<>();
+
+        @ArgGroup
+        @Nullable Instead instead;
+
+        static final class Instead {
+            @Option(names = "--none", description = "Allow no folder.")
+            boolean none;
+
+            @Option(names = "--of-server", description = "Use those of the server's settings again.")
+            boolean ofServer;
+        }
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            if (instead != null && !folders.isEmpty()) {
+                throw CliException.usage("USAGE", "give folders, --none or --of-server");
+            }
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                String id = WorkspaceIds.of(keelson, workspace);
+                if (instead != null || !folders.isEmpty()) {
+                    keelson.workspaces().folders(id, instead != null && instead.ofServer ? null : folders);
+                }
+                show(this, keelson.workspaces().get(id));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "close",
+            description = "Closes a workspace permanently: its keys stop working and its open runs are cancelled. Stored data stays.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces close acme"})
+    static final class Close extends CliCommand {
+
+        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                show(this, keelson.workspaces().close(WorkspaceIds.of(keelson, workspace)));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "delete",
+            description = "Closes a workspace and removes its data in the background. Its ledger and the audit log stay.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces delete acme --yes"})
+    static final class Delete extends CliCommand {
+
+        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @Option(names = {"-y", "--yes"}, description = "Do not ask for confirmation.")
+        boolean yes;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                String id = WorkspaceIds.of(keelson, workspace);
+                Boolean sure = yes ? Boolean.TRUE
+                        : Terminals.interactive()
+                                ? Prompt.ask(out(), "permanently delete all data of workspace " + id + "?")
+                                : null;
+                if (sure == null) {
+                    throw CliException.usage("CONFIRMATION_NEEDED",
+                            "this permanently removes all data of workspace " + id
+                                    + "; without a terminal, --yes is required");
+                }
+                if (!sure) {
+                    note("nothing was changed");
+                    return ExitCode.OK;
+                }
+                show(this, keelson.workspaces().delete(id));
+                return ExitCode.OK;
+            }
+        }
     }
 }

@@ -13,6 +13,8 @@ import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
 import io.keelson.client.LedgerQuery;
 import io.keelson.client.Page;
+import io.keelson.client.Verification;
+import io.keelson.client.Verification.Discrepancy;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.IOException;
@@ -31,7 +33,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "ledger",
         description = "Lists the credit transfers of the workspace, newest first, or the reservations, charges and refunds of one run, oldest first.",
-        subcommands = LedgerVerifyCommand.class, footerHeading = "%nExamples:%n",
+        subcommands = LedgerCommand.Verify.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
 public final class LedgerCommand extends CliCommand {
@@ -111,5 +113,36 @@ public final class LedgerCommand extends CliCommand {
         return entry.tool() + (entry.model() == null ? "" : " with " + entry.model())
                 + (entry.tokens() == null || entry.tokens() == 0 ? ""
                         : ", " + AmountText.count(entry.tokens(), "token"));
+    }
+
+    @Command(name = "verify",
+            description = "Recomputes from the ledger alone all reservations, charges and refunds of attempts, all charges of steps and all account balances. On the first difference prints it and ends with 1.",
+            footerHeading = "%nExamples:%n",
+            footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
+    static final class Verify extends CliCommand {
+
+        @Option(names = "--all", description = "Verify all workspaces; requires a key with the scope operator.")
+        boolean all;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                Verification found = all ? server.keelson().ledger().verifyAll() : server.keelson().ledger().verify();
+                if (json) {
+                    print(Json.document(found));
+                } else {
+                    print(List.of(inWords(found)));
+                }
+                return found.ok() ? ExitCode.OK : ExitCode.FAILED;
+            }
+        }
+
+        private static String inWords(Verification found) {
+            Discrepancy wrong = found.discrepancy();
+            return wrong != null ? "wrong: " + wrong.message()
+                    : "right: " + AmountText.count(found.entries(), "entry", "entries") + ", "
+                            + AmountText.count(found.attempts(), "attempt") + ", "
+                            + AmountText.count(found.workspaces(), "workspace");
+        }
     }
 }

@@ -1,10 +1,22 @@
 package io.keelson.cli.control;
 
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
+import io.keelson.server.json.ExactJson;
+import java.math.BigDecimal;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 
 /** Something done to one run, which may be watched afterwards. */
 public abstract class ActionCommand extends RunChange {
@@ -18,5 +30,119 @@ public abstract class ActionCommand extends RunChange {
     @Override
     public final Run change(ServerConnection server) {
         return act(server, server.keelson().runs(), RunDocuments.id(server.keelson(), run));
+    }
+
+    @Command(name = "pause",
+            description = "Pauses a run: running steps finish and keep their results, no other step starts.",
+            footerHeading = "%nExamples:%n", footer = "  keelson pause latest")
+    public static final class Pause extends ActionCommand {
+
+        @Override
+        public Run act(ServerConnection server, Runs runs, String id) {
+            return runs.pause(id);
+        }
+    }
+
+    @Command(name = "fail",
+            description = "Ends a run as failed. Running steps are interrupted; `retry` can start the run again.",
+            footerHeading = "%nExamples:%n", footer = "  keelson fail latest --reason \"the figures are wrong\"")
+    public static final class Fail extends ActionCommand {
+
+        @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
+        @Nullable String reason;
+
+        @Override
+        public Run act(ServerConnection server, Runs runs, String id) {
+            return runs.fail(id, reason);
+        }
+    }
+
+    @Command(name = "replan",
+            description = "Requests a new plan from a run's planner: completed tasks stay, the others are replaced.",
+            footerHeading = "%nExamples:%n", footer = "  keelson replan latest --reason \"another source\" --watch")
+    public static final class Replan extends ActionCommand {
+
+        @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record and the planner.")
+        @Nullable String reason;
+
+        @Override
+        public Run act(ServerConnection server, Runs runs, String id) {
+            return runs.replan(id, reason);
+        }
+    }
+
+    @Command(name = "fork", description = {"Starts a run of the same plan with other inputs, from one of its tasks.",
+            "Completed tasks that do not depend on that task are reused with their outputs; the others run again."},
+            footerHeading = "%nExamples:%n", footer = {"  keelson fork latest --from report --watch",
+                    "  keelson fork latest --from report --input title=\"Second try\""})
+    public static final class Fork extends ActionCommand {
+
+        @Option(names = "--from", paramLabel = "TASK", required = true,
+                description = "The first task to run again, by its id in the plan.")
+        String task = "";
+
+        @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE",
+                description = "The value of an input; repeatable.")
+        Map<String, String> inputs = new LinkedHashMap<>();
+
+        @Option(names = "--name", paramLabel = "NAME", description = "The new run's name, instead of the original's.")
+        @Nullable String name;
+
+        @Override
+        public Run act(ServerConnection server, Runs runs, String id) {
+            JsonNode before = runs.get(id).inputs();
+            Map<String, JsonNode> values = new LinkedHashMap<>();
+            inputs.forEach((key, value) -> values.put(key, MissionFile.value(value, before.path(key).isString())));
+            return runs.fork(id, task, values, name);
+        }
+    }
+
+    @Command(name = "budget",
+            description = "Changes the cost limits of a run. A run in budget_exceeded continues if the new limit allows it.",
+            footerHeading = "%nExamples:%n", footer = "  keelson budget latest --hard-limit 5 --watch")
+    public static final class Budget extends ActionCommand {
+
+        @ArgGroup(exclusive = false, multiplicity = "1")
+        Limits limits = new Limits();
+
+        static final class Limits {
+            @Option(names = "--hard-limit", paramLabel = "USD",
+                    description = "Limit of the cost of all attempts together.")
+            @Nullable BigDecimal hard;
+
+            @Option(names = "--soft-limit", paramLabel = "USD", description = "Cost at which one warning is sent.")
+            @Nullable BigDecimal soft;
+        }
+
+        @Override
+        public Run act(ServerConnection server, Runs runs, String id) {
+            return runs.budget(id, limits.hard, limits.soft);
+        }
+    }
+
+    @Command(name = "signal",
+            description = "Sends a signal to a run. A step with the tool signal.wait receives it, now or when it starts.",
+            footerHeading = "%nExamples:%n",
+            footer = "  keelson signal latest paid --payload '{\"amount\": 12}' --watch")
+    public static final class Signal extends ActionCommand {
+
+        @Parameters(paramLabel = "NAME", description = "The signal's name.")
+        String name;
+
+        @Option(names = "--payload", paramLabel = "JSON", description = "Its payload; null when not given.")
+        @Nullable String payload;
+
+        @Override
+        public Run act(ServerConnection server, Runs runs, String id) {
+            return runs.signal(id, name, payload == null ? null : json(payload));
+        }
+
+        private static Object json(String text) {
+            try {
+                return ExactJson.read(text);
+            } catch (JacksonException e) {
+                throw CliException.usage("PAYLOAD_NOT_JSON", "--payload is not JSON: " + e.getOriginalMessage());
+            }
+        }
     }
 }

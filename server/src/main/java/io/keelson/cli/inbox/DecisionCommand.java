@@ -25,10 +25,11 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** A human's decision on what a run waits for, or on something in the inbox. */
-abstract class DecisionCommand extends ActionCommand {
+public abstract class DecisionCommand extends ActionCommand {
 
     /** Kinds of items by how their ids begin. */
     private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
@@ -148,5 +149,48 @@ abstract class DecisionCommand extends ActionCommand {
         List<String> names = steps.stream().filter(each -> each.state().equals("waiting_approval"))
                 .map(each -> each.name() + " (" + each.id() + ")").toList();
         return names.isEmpty() ? "none" : String.join(", ", names);
+    }
+
+    @Command(name = "approve",
+            description = "Approves the pending plan, result, task output or approval step of a run. RUN may also be the id of an inbox item: then only that item is approved.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
+                    "  keelson approve latest --step sign-off --reason \"figures checked\""})
+    public static final class Approve extends DecisionCommand {
+
+        @Override
+        Run decide(Runs runs, String id, @Nullable String reason) {
+            return runs.approve(id, reason);
+        }
+
+        @Override
+        InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
+            return inbox.accept(id, reason);
+        }
+
+        @Override
+        Step decide(Steps steps, String stepId, @Nullable String reason) {
+            return steps.approve(stepId, reason);
+        }
+    }
+
+    @Command(name = "reject",
+            description = "Rejects the pending plan, result, task output or approval step of a run. The run fails, or follows its failure modes. RUN may also be the id of an inbox item: then only that item is rejected.",
+            footerHeading = "%nExamples:%n", footer = "  keelson reject latest --reason \"not yet\"")
+    public static final class Reject extends DecisionCommand {
+
+        @Override
+        Run decide(Runs runs, String id, @Nullable String reason) {
+            return runs.reject(id, reason);
+        }
+
+        @Override
+        InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
+            return inbox.reject(id, reason);
+        }
+
+        @Override
+        Step decide(Steps steps, String stepId, @Nullable String reason) {
+            return steps.reject(stepId, reason);
+        }
     }
 }
