@@ -49,12 +49,11 @@ public final class ExternalCommands {
     /**
      * Places an order.
      *
-     * @param order {@code symbol}, {@code side}, {@code type}, {@code quantity} and, where it has one, {@code limit_price}
      * @param key the same for the same order
      * @return the order; while it is still tried, the command, which has a {@code state}
      */
-    public JsonNode placeOrder(JsonNode order, String key) {
-        return post("/orders", order, key);
+    public JsonNode placeOrder(OrderRequest order, String key) {
+        return post("/orders", order.body(), key);
     }
 
     public JsonNode order(String id) {
@@ -74,12 +73,11 @@ public final class ExternalCommands {
     /**
      * Deploys something.
      *
-     * @param deployment {@code strategy} and, where wanted, {@code mode}, {@code capital} and {@code config}
      * @param key the same for the same deployment
      * @return the deployment; while it is still tried, the command, which has a {@code state}
      */
-    public JsonNode deploy(JsonNode deployment, String key) {
-        return post("/deployments", deployment, key);
+    public JsonNode deploy(DeploymentRequest deployment, String key) {
+        return post("/deployments", deployment.body(), key);
     }
 
     public JsonNode deployment(String id) {

@@ -1,10 +1,10 @@
 package io.keelson.client;
 
+import io.keelson.client.plan.Mission;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Missions that are kept to be run again. Every method throws {@link KeelsonException} as {@link Api} says. */
@@ -38,14 +38,14 @@ public final class Recipes {
                 .findFirst();
     }
 
-    /** @param mission the shape of a mission file; all that is wrong with it is said at once */
-    public Recipe create(JsonNode mission) {
-        return recipe(Call.post("/recipes", mission));
+    /** Stores a mission under its name; all that is wrong with it is said at once. */
+    public Recipe create(Mission mission) {
+        return recipe(Call.post("/recipes", mission.toJson()));
     }
 
     /** A new version, unless the mission is the one that it has. */
-    public Recipe replace(String id, JsonNode mission) {
-        return recipe(Call.put(RequestPath.of("/recipes/", id), mission));
+    public Recipe replace(String id, Mission mission) {
+        return recipe(Call.put(RequestPath.of("/recipes/", id), mission.toJson()));
     }
 
     /**
@@ -67,21 +67,12 @@ public final class Recipes {
      * @param inputs values by name: any that Jackson can write
      */
     public Run run(String id, Map<String, ?> inputs) {
-        ObjectNode body = Json.object();
-        body.set("inputs", Json.of(inputs));
-        return run(id, body, null);
+        return run(id, RecipeRunRequest.of(inputs));
     }
 
-    /**
-     * Makes a run of it.
-     *
-     * @param body {@code inputs} and what else is particular to the run, such as {@code name} or {@code start_at}
-     * @param idempotencyKey the same key never makes a second run; null for none
-     */
-    public Run run(String id, JsonNode body, @Nullable String idempotencyKey) {
-        Call call = Call.post(RequestPath.of("/recipes/", id, "/run"), body);
-        Call keyed = idempotencyKey == null ? call : call.header("Idempotency-Key", idempotencyKey).repeatable();
-        return Json.document(api.send(keyed).body(), Run.class);
+    /** Makes a run of it; without a time of its own, it starts at once. */
+    public Run run(String id, RecipeRunRequest request) {
+        return Json.document(api.send(request.call(id)).body(), Run.class);
     }
 
     /** Runs that were made of it stay. */

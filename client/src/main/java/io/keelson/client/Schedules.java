@@ -32,13 +32,13 @@ public final class Schedules {
                 .findFirst();
     }
 
-    /** @param body {@code name}, {@code cron}, a {@code recipe} or a {@code mission}, and what else is wanted */
-    public Schedule create(JsonNode body) {
-        return schedule(Call.post("/schedules", body));
+    public Schedule create(ScheduleRequest request) {
+        return schedule(Call.post("/schedules", request.body()));
     }
 
-    public Schedule replace(String id, JsonNode body) {
-        return schedule(Call.put(RequestPath.of("/schedules/", id), body));
+    /** Replaces all of it; members that the request does not set get their default. */
+    public Schedule replace(String id, ScheduleRequest request) {
+        return schedule(Call.put(RequestPath.of("/schedules/", id), request.body()));
     }
 
     /** No more times come. */

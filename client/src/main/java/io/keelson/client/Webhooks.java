@@ -23,19 +23,14 @@ public final class Webhooks {
         return webhook(Call.get(RequestPath.of("/webhooks/", id)));
     }
 
-    /**
-     * Has events sent to an address from now on. The answer alone has the secret.
-     *
-     * @param body {@code url}, and what else is wanted of {@code events}, {@code channel}, {@code description} and
-     *     {@code enabled}
-     */
-    public Webhook create(JsonNode body) {
-        return webhook(Call.post("/webhooks", body));
+    /** Has events sent to a URL from now on. The answer alone has the secret. */
+    public Webhook create(WebhookRequest request) {
+        return webhook(Call.post("/webhooks", request.body()));
     }
 
-    /** @param body what is to be changed */
-    public Webhook change(String id, JsonNode body) {
-        return webhook(Call.patch(RequestPath.of("/webhooks/", id), body));
+    /** Changes the members that the request sets. */
+    public Webhook change(String id, WebhookRequest request) {
+        return webhook(Call.patch(RequestPath.of("/webhooks/", id), request.body()));
     }
 
     /** A new secret, which the answer alone has; for a day deliveries are signed with the one before, too. */

@@ -2,11 +2,14 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.client.DeploymentRequest;
 import io.keelson.client.Keelson;
+import io.keelson.client.OrderRequest;
 import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Orders, deployments, bulk jobs, and where a run came from, as a shell sees them. */
 class OutsideCommandsTest {
@@ -44,10 +48,9 @@ class OutsideCommandsTest {
     @Test
     void ordersAndDeploymentsAreListedShownAndEnded() throws Exception {
         assertThat(inProcessCli.lines("orders")).containsExactly("no orders");
-        String order = keelson.commands().placeOrder(json("""
-                {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1.5", "limit_price": "60000"}"""),
-                "one").get("id").stringValue();
-        String deployment = keelson.commands().deploy(json("{\"strategy\": \"momentum\", \"mode\": \"paper\"}"), "two")
+        String order = keelson.commands().placeOrder(OrderRequest.limit("BTC-USD", OrderRequest.Side.BUY,
+                new BigDecimal("1.5"), new BigDecimal("60000")), "one").get("id").stringValue();
+        String deployment = keelson.commands().deploy(DeploymentRequest.of("momentum").mode("paper"), "two")
                 .get("id").stringValue();
 
         assertThat(inProcessCli.lines("orders").getLast()).contains(order, "BTC-USD", "limit", "1.5", "60000", "open");
@@ -73,7 +76,7 @@ class OutsideCommandsTest {
 
     @Test
     void runNamesItsParentAndItsChildren() throws Exception {
-        String recipe = keelson.recipes().create(json("""
+        String recipe = keelson.recipes().create(mission("""
                 {"name": "parent", "plan": {"tasks": [{"id": "a", "steps": [{"tool": "run.start", "input":
                     {"plan": {"tasks": [{"id": "b", "steps": [{"tool": "noop"}]}]}}}]}]}}""")).id();
         Run parent = keelson.runs().awaitEnd(keelson.recipes().run(recipe, Map.of()).id(), Duration.ofSeconds(30));
@@ -117,7 +120,7 @@ class OutsideCommandsTest {
 
     @Test
     void aGoalMayGiveInputsOfTheTemplateThatTheServerHas() throws Exception {
-        keelson.recipes().create(json("""
+        keelson.recipes().create(mission("""
                 {"name": "template", "kind": "release", "inputs": {"version": {"type": "string"}},
                  "plan": {"tasks": [{"id": "notes", "steps": [{"tool": "noop"}]}]}}"""));
         Path goal = Files.writeString(folder.resolve("goal.yaml"),
@@ -126,6 +129,10 @@ class OutsideCommandsTest {
         CliProcess.Result waits = inProcessCli.run("run", goal.toString());
 
         assertThat(waits.code()).as(waits.err()).isEqualTo(4);
+    }
+
+    private static Mission mission(String json) {
+        return Mission.of((ObjectNode) json(json));
     }
 
     private static JsonNode json(String text) {

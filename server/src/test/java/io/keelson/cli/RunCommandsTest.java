@@ -181,10 +181,12 @@ class RunCommandsTest {
     void invalidScheduleGetsAllProblems() throws Exception {
         String mission = inProcessCli.mission("plan: {tasks: []}");
         assertThat(
-                inProcessCli.run("schedules", "create", "s", "--mission", mission, "--cron", "x", "--end", "never",
+                inProcessCli.run("schedules", "create", "s", "--mission", mission, "--cron", "x", "--overlap", "never",
                         "--zone",
                         "Nowhere").err())
-                .contains("/cron: ", "/end_at: ", "/time_zone: ");
+                .contains("/cron: ", "/overlap: ", "/time_zone: ");
+        assertThat(inProcessCli.run("schedules", "create", "s", "--mission", mission, "--cron", "@daily", "--end",
+                "never").err()).contains("'never' is not a time");
     }
 
     @Test

@@ -13,14 +13,19 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class Mission {
 
-    private final ObjectNode body = Json.object();
+    private final ObjectNode body;
 
-    private Mission(String name) {
-        body.put("name", name);
+    private Mission(ObjectNode body) {
+        this.body = body;
     }
 
     public static Mission named(String name) {
-        return new Mission(name);
+        return new Mission(Json.object().put("name", name));
+    }
+
+    /** A mission file read as JSON. */
+    public static Mission of(ObjectNode document) {
+        return new Mission(document.deepCopy());
     }
 
     /** A jq expression for use in values: {@code expr(".inputs.path")} is <code>${ .inputs.path }</code>. */

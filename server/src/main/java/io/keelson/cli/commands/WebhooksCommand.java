@@ -6,10 +6,10 @@ import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.TimeArgument;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
-import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Webhook;
 import io.keelson.client.WebhookDelivery;
+import io.keelson.client.WebhookRequest;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.util.ArrayList;
@@ -84,12 +84,12 @@ public final class WebhooksCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            ObjectNode body = Json.object().put("url", url).put("channel", channel).put("description", description);
+            WebhookRequest request = WebhookRequest.to(url).channel(channel).description(description);
             if (!events.isEmpty()) {
-                events.forEach(body.putArray("events")::add);
+                request.events(events);
             }
             try (ServerConnection server = link()) {
-                Webhook made = server.keelson().webhooks().create(body);
+                Webhook made = server.keelson().webhooks().create(request);
                 if (json) {
                     print(secret(server.keelson(), made));
                 } else {
@@ -146,7 +146,7 @@ public final class WebhooksCommand extends CliCommand {
     static final class Enable extends Act {
         @Override
         List<String> act(Keelson keelson) {
-            Webhook webhook = keelson.webhooks().change(id, Json.object().put("enabled", true));
+            Webhook webhook = keelson.webhooks().change(id, WebhookRequest.change().enabled(true));
             return List.of("enabled; " + waiting(webhook));
         }
     }
@@ -155,7 +155,7 @@ public final class WebhooksCommand extends CliCommand {
     static final class Disable extends Act {
         @Override
         List<String> act(Keelson keelson) {
-            keelson.webhooks().change(id, Json.object().put("enabled", false));
+            keelson.webhooks().change(id, WebhookRequest.change().enabled(false));
             return List.of("disabled");
         }
     }

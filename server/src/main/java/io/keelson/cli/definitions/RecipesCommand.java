@@ -13,7 +13,9 @@ import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
+import io.keelson.client.RecipeRunRequest;
 import io.keelson.client.Run;
+import io.keelson.client.plan.Mission;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.time.Duration;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "recipes", description = "Lists recipes: stored missions to run again.",
@@ -130,9 +133,10 @@ public final class RecipesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            ObjectNode mission = MissionFile.read(file).document();
+            ObjectNode document = MissionFile.read(file).document();
+            Mission mission = Mission.of(document);
             try (ServerConnection server = link()) {
-                String name = mission.path("name").asString("");
+                String name = document.path("name").asString("");
                 Recipe kept = server.keelson().recipes().byName(name)
                         .map(there -> server.keelson().recipes().replace(there.id(), mission))
                         .orElseGet(() -> server.keelson().recipes().create(mission));
@@ -162,17 +166,17 @@ public final class RecipesCommand extends CliCommand {
         public Integer call() throws InvalidSettingsException, StartupException {
             Keelson keelson = ServerConnection.existing(settings());
             Recipe recipe = named(keelson, name);
-            ObjectNode body = Json.object();
-            ObjectNode values = body.putObject("inputs");
-            inputs.forEach((key, value) -> values.set(key, MissionFile.value(value,
+            Map<String, JsonNode> values = new LinkedHashMap<>();
+            inputs.forEach((key, value) -> values.put(key, MissionFile.value(value,
                     recipe.inputs().path(key).path("type").asString("").equals("string"))));
+            RecipeRunRequest request = RecipeRunRequest.of(values);
             if (runName != null) {
-                body.put("name", runName);
+                request.name(runName);
             }
             if (at != null) {
-                body.put("start_at", TimeArgument.of(at).toString());
+                request.startAt(TimeArgument.of(at));
             }
-            Run run = keelson.recipes().run(recipe.id(), body, null);
+            Run run = keelson.recipes().run(recipe.id(), request);
             if (json) {
                 print(RunDocuments.run(keelson, run.id()));
             } else {

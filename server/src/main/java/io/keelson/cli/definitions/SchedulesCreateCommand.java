@@ -5,16 +5,18 @@ import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.common.TimeArgument;
-import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
 import io.keelson.client.Schedule;
+import io.keelson.client.ScheduleRequest;
+import io.keelson.client.plan.Mission;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -73,10 +75,10 @@ final class SchedulesCreateCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection server = link()) {
             Keelson keelson = server.keelson();
-            ObjectNode body = body(keelson);
+            ScheduleRequest request = request(keelson);
             Schedule schedule = keelson.schedules().byName(name)
-                    .map(there -> keelson.schedules().replace(there.id(), body))
-                    .orElseGet(() -> keelson.schedules().create(body));
+                    .map(there -> keelson.schedules().replace(there.id(), request))
+                    .orElseGet(() -> keelson.schedules().create(request));
             if (json) {
                 print(keelson.api().get("/schedules/" + schedule.id()));
             } else {
@@ -86,40 +88,35 @@ final class SchedulesCreateCommand extends CliCommand {
         }
     }
 
-    private ObjectNode body(Keelson keelson) {
-        ObjectNode body = Json.object().put("name", name).put("cron", cron);
-        put(body, "time_zone", zone);
-        put(body, "overlap", overlap);
-        put(body, "catch_up", catchUp);
-        put(body, "end_at", end == null ? null : TimeArgument.read(end).map(Instant::toString).orElse(end));
-        if (jitter != null) {
-            body.put("jitter_seconds", jitter);
-        }
-        if (maxRuns != null) {
-            body.put("max_runs", maxRuns);
-        }
-        JsonNode declared = what.mission == null ? recipe(keelson, body) : mission(body, what.mission);
-        ObjectNode values = body.putObject("inputs");
-        inputs.forEach((key, value) -> values.set(key, MissionFile.value(value,
+    private ScheduleRequest request(Keelson keelson) {
+        ScheduleRequest request = ScheduleRequest.of(name, cron);
+        set(zone, request::timeZone);
+        set(overlap, request::overlap);
+        set(catchUp, request::catchUp);
+        set(end == null ? null : TimeArgument.of(end), request::endAt);
+        set(jitter == null ? null : Duration.ofSeconds(jitter), request::jitter);
+        set(maxRuns, request::maxRuns);
+        JsonNode declared = what.mission == null ? recipe(keelson, request) : mission(request, what.mission);
+        inputs.forEach((key, value) -> request.input(key, MissionFile.value(value,
                 declared.path(key).path("type").asString("").equals("string"))));
-        return body;
+        return request;
     }
 
-    private JsonNode recipe(Keelson keelson, ObjectNode body) {
+    private JsonNode recipe(Keelson keelson, ScheduleRequest request) {
         Recipe recipe = RecipesCommand.named(keelson, String.valueOf(what.recipe));
-        body.put("recipe", recipe.id());
+        request.recipe(recipe.id());
         return recipe.inputs();
     }
 
-    private static JsonNode mission(ObjectNode body, String file) {
+    private static JsonNode mission(ScheduleRequest request, String file) {
         ObjectNode mission = MissionFile.read(file).document();
-        body.set("mission", mission);
+        request.mission(Mission.of(mission));
         return mission.path("inputs");
     }
 
-    private static void put(ObjectNode body, String key, @Nullable String value) {
+    private static <T> void set(@Nullable T value, Consumer<T> member) {
         if (value != null) {
-            body.put(key, value);
+            member.accept(value);
         }
     }
 }

@@ -1,0 +1,57 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What is particular to one run of a recipe. */
+public final class RecipeRunRequest {
+
+    private final ObjectNode body = Json.object();
+    private @Nullable String idempotencyKey;
+
+    private RecipeRunRequest() {}
+
+    /** @param values of inputs, by name: any that Jackson can write */
+    public static RecipeRunRequest of(Map<String, ?> values) {
+        RecipeRunRequest request = new RecipeRunRequest();
+        request.body.set("inputs", Json.of(values));
+        return request;
+    }
+
+    /** The run's name; by default the recipe's. */
+    public RecipeRunRequest name(String value) {
+        body.put("name", value);
+        return this;
+    }
+
+    /** A version of the recipe; by default the newest. */
+    public RecipeRunRequest version(int value) {
+        body.put("version", value);
+        return this;
+    }
+
+    /** One member of the run's configuration, instead of the recipe's. */
+    public RecipeRunRequest config(String name, Object value) {
+        body.withObjectProperty("config").set(name, Json.of(value));
+        return this;
+    }
+
+    /** Starts it at that time instead of at once. */
+    public RecipeRunRequest startAt(Instant when) {
+        body.put("start_at", when.toString());
+        return this;
+    }
+
+    /** The same key never makes a second run; a call with a key is repeated by itself when its answer is lost. */
+    public RecipeRunRequest idempotencyKey(String key) {
+        idempotencyKey = key;
+        return this;
+    }
+
+    Call call(String recipe) {
+        Call call = Call.post(RequestPath.of("/recipes/", recipe, "/run"), body);
+        return idempotencyKey == null ? call : call.header("Idempotency-Key", idempotencyKey).repeatable();
+    }
+}
