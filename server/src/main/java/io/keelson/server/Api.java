@@ -16,21 +16,24 @@ final class Api {
 
     private Api() {}
 
-    static HttpServer server(Settings.Http settings, Storage storage, EngineParts parts, Background background,
+    static HttpServer server(Settings.Http settings, Storage storage, EngineParts parts,
+            ApiServices.Background background,
             Observation observation) {
         Database database = storage.database();
         return new HttpServer(
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
                         .withBounds(settings.connections(), settings.patience()),
-                new ApiServices(database, storage.auth(), parts.engine(), parts.engine().remoteWork(), storage.runs(),
-                        new Explainer(DbClock.DATABASE, parts.store().runs(),
-                                tool -> parts.tools().find(tool).isPresent()),
-                        new InboxReader(DbClock.DATABASE), parts.missions(), parts.submissions(), parts.tools(),
-                        storage.artifacts(), parts.store().artifacts(), storage.money(), parts.roster(),
-                        UuidCreator::getTimeOrderedEpoch, storage.secrets(), parts.store().keys(), parts.recipes(),
-                        background.schedules(), background.bulk(), parts.commands(), storage.webhooks(),
-                        background.purger(), parts.computation(),
-                        () -> parts.engine().commits() && answers(database)),
+                new ApiServices(database, storage.auth(),
+                        new ApiServices.Runs(storage.runs(),
+                                new Explainer(DbClock.DATABASE, parts.store().runs(),
+                                        tool -> parts.tools().find(tool).isPresent()),
+                                new InboxReader(DbClock.DATABASE), parts.missions(), parts.submissions(),
+                                UuidCreator::getTimeOrderedEpoch, parts.store().keys()),
+                        new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
+                                parts.commands(), parts.computation()),
+                        new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
+                                parts.roster(), storage.secrets(), parts.recipes(), storage.webhooks()),
+                        background, () -> parts.engine().commits() && answers(database)),
                 new Observed(observation.http(), observation.metrics()::page, settings.metricsAccess()));
     }
 

@@ -10,6 +10,7 @@ import io.keelson.server.effect.CommandUpkeep;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
 import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.http.ApiServices;
 import io.keelson.server.purge.WorkspacePurger;
 import io.keelson.server.run.retention.EventRetention;
 import io.keelson.server.schedule.ScheduleRunner;
@@ -26,15 +27,18 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.Map;
 
-/** What works beside the engine: those of its parts that the API uses, too. */
-record Background(ScheduleServices schedules, BulkServices bulk, WorkspacePurger purger) {
+/** What works beside the engine. */
+final class Background {
+
+    private Background() {}
 
     /**
-     * Starts it all, and the engine with it.
+     * Starts it all, and the engine with it; returns those of its parts that the API uses.
      *
      * @throws IOException when the folder of status documents cannot be made
      */
-    static Background start(Settings settings, Storage storage, EngineParts parts, Observation observation, Clock clock,
+    static ApiServices.Background start(Settings settings, Storage storage, EngineParts parts, Observation observation,
+            Clock clock,
             Closer closer) throws IOException {
         Database database = storage.database();
         Engine engine = parts.engine();
@@ -58,7 +62,8 @@ record Background(ScheduleServices schedules, BulkServices bulk, WorkspacePurger
         CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
         engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
                 DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
-        return new Background(new ScheduleServices(schedules, times, scheduleRunner), new BulkServices(jobs, bulk),
+        return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner),
+                new BulkServices(jobs, bulk),
                 closer.register(new WorkspacePurger(database, storage.runs(), engine).start()));
     }
 }

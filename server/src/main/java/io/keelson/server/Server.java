@@ -7,6 +7,7 @@ import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.embedded.DataDirectory;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import io.keelson.server.http.ApiServices;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import java.io.IOException;
@@ -65,7 +66,7 @@ public final class Server implements AutoCloseable {
             storage.money().ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
             Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
             EngineParts engine = EngineParts.of(settings, storage, observation, clock, closer);
-            Background background = Background.start(settings, storage, engine, observation, clock, closer);
+            ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
             HttpServer http = closer.register(Api.server(settings.http(), storage, engine, background, observation));
             http.start();
             baseUrl = http.url();

@@ -31,20 +31,33 @@ import java.util.function.Function;
 /**
  * The services that the API exposes.
  *
- * @param missions reads what a workspace's clients send: its own workers' tools are known in it
- * @param ids for new runs
- * @param outside commands to the world outside
- * @param computation for what requests have computed
  * @param ready whether runs can be taken at the moment
  */
-public record ApiServices(Database database, AuthServices authServices, Commands commands, RemoteWork remoteWork,
-        RunReader runs,
-        Explainer explainer, InboxReader inbox, Function<UUID, MissionReader> missions,
-        SubmissionServices submissions, ToolCatalog tools,
-        ArtifactStore artifacts,
-        ArtifactRetention artifactRetention, Money money, Roster roster, Ids ids, SecretStore secrets,
-        IdempotencyKeys keys,
-        RecipeStore recipes, ScheduleServices schedules, BulkServices bulk, CommandHandler outside,
-        WebhookServices webhooks,
-        WorkspacePurger purger, Computation computation,
-        BooleanSupplier ready) {}
+public record ApiServices(Database database, AuthServices auth, Runs runs, Work work, Stores stores,
+        Background background, BooleanSupplier ready) {
+
+    /**
+     * Reads and creates runs.
+     *
+     * @param missions reads what a workspace's clients send: its own workers' tools are known in it
+     * @param ids for new runs
+     */
+    public record Runs(RunReader reader, Explainer explainer, InboxReader inbox,
+            Function<UUID, MissionReader> missions, SubmissionServices submissions, Ids ids, IdempotencyKeys keys) {}
+
+    /**
+     * Executes.
+     *
+     * @param external commands to external systems
+     * @param computation for what requests have computed
+     */
+    public record Work(Commands commands, RemoteWork remote, ToolCatalog tools, CommandHandler external,
+            Computation computation) {}
+
+    /** What is kept for a workspace. */
+    public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
+            SecretStore secrets, RecipeStore recipes, WebhookServices webhooks) {}
+
+    /** Services that also work without requests. */
+    public record Background(ScheduleServices schedules, BulkServices bulk, WorkspacePurger purger) {}
+}

@@ -83,9 +83,9 @@ public final class HttpServer implements AutoCloseable {
         this.requestListener = observed.requestListener();
         this.options = options;
         this.budget = new RequestBodyBudget((long) LARGEST_BODIES * options.maxBodyBytes());
-        this.computation = services.computation();
-        this.idempotency = new Idempotency(services.database(), services.keys());
-        this.authenticator = new Authenticator(services.authServices().holders(), new RequestRate(System::nanoTime));
+        this.computation = services.work().computation();
+        this.idempotency = new Idempotency(services.database(), services.runs().keys());
+        this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime));
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown,

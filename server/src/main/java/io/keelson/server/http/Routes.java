@@ -70,63 +70,67 @@ final class Routes {
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
             Observed observed,
             ObjectNode openApi) {
-        Reads reads = new Reads(services.database(), services.runs());
-        KeyedTransaction keyed = new KeyedTransaction(services.database(), services.keys());
-        Submission submission = new Submission(services.commands());
+        Reads reads = new Reads(services.database(), services.runs().reader());
+        KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
+        Submission submission = new Submission(services.work().commands());
         Route.Table table = new Route.Table();
-        SubmissionServices submissions = services.submissions();
+        SubmissionServices submissions = services.runs().submissions();
         FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
         RunCreation creation =
-                new RunCreation(submissions.missions(), services.ids(), reads, submissions.runs(), limiter);
+                new RunCreation(submissions.missions(), services.runs().ids(), reads, submissions.runs(), limiter);
         creation.addTo(table);
-        new RecipeActions(services.recipes(), services.database(), services.missions(), submissions.missions(),
+        new RecipeActions(services.stores().recipes(), services.database(), services.runs().missions(),
+                submissions.missions(),
                 creation, reads,
-                services.ids(),
-                new KeyedTransaction(services.database(), services.keys())).addTo(table);
-        new ScheduleActions(services.schedules(), services.database(), submissions.missions(), services.ids(),
-                new KeyedTransaction(services.database(), services.keys())).addTo(table);
-        CommandAnswers commands = new CommandAnswers(services.outside());
-        new DeploymentOrderActions(services.outside(), commands).addTo(table);
-        new CommandActions(services.outside(), commands).addTo(table);
-        new RunViews(reads, poll, services.commands()).addTo(table);
+                services.runs().ids(),
+                keyed).addTo(table);
+        new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
+                services.runs().ids(),
+                keyed).addTo(table);
+        CommandAnswers commands = new CommandAnswers(services.work().external());
+        new DeploymentOrderActions(services.work().external(), commands).addTo(table);
+        new CommandActions(services.work().external(), commands).addTo(table);
+        new RunViews(reads, poll, services.work().commands()).addTo(table);
         StreamLimiter streamLimiter = new StreamLimiter();
         StreamReads streamReads = new StreamReads(shutdown);
         new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
         new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
         new RunActions(reads, submissions.admission(), submissions.credits(), submission, services.database())
                 .addTo(table);
-        new BulkActions(services.bulk(), services.database(), services.ids(), keyed).addTo(table);
-        new ExportedEvents(reads, services.artifacts()).addTo(table);
-        new SignalActions(reads, services.ids(), services.secrets(), submission).addTo(table);
-        new ArtifactActions(reads, services.artifacts(), services.database(), services.artifactRetention())
+        new BulkActions(services.background().bulk(), services.database(), services.runs().ids(), keyed).addTo(table);
+        new ExportedEvents(reads, services.stores().artifacts()).addTo(table);
+        new SignalActions(reads, services.runs().ids(), services.stores().secrets(), submission).addTo(table);
+        new ArtifactActions(reads, services.stores().artifacts(), services.database(),
+                services.stores().artifactRetention())
                 .addTo(table);
-        new ExplainActions(reads, services.database(), services.explainer()).addTo(table);
-        new RunFork(services.missions(), services.ids(), reads, submissions.runs()).addTo(table);
+        new ExplainActions(reads, services.database(), services.runs().explainer()).addTo(table);
+        new RunFork(services.runs().missions(), services.runs().ids(), reads, submissions.runs()).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
-        new RosterActions(services.roster(), keyed).addTo(table);
+        new RosterActions(services.stores().roster(), keyed).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);
         escalations.addTo(table);
-        InboxItems items = new InboxItems(reads, services.database(), services.inbox());
-        new InboxActions(items, services.authServices().keys(), keyed).addTo(table);
+        InboxItems items = new InboxItems(reads, services.database(), services.runs().inbox());
+        new InboxActions(items, services.auth().keys(), keyed).addTo(table);
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
         new InboxDecisions(reads, submission, escalations, proposals).addTo(table);
         new StepActions(reads, submission).addTo(table);
-        new DispatchActions(services.remoteWork(), poll).addTo(table);
-        new UploadActions(services.remoteWork(), services.artifacts()).addTo(table);
-        new WorkerActions(reads, services.remoteWork(), services.tools()).addTo(table);
-        new CreditActions(services.money(), services.authServices().workspaces()).addTo(table);
-        new LedgerActions(reads, services.money()).addTo(table);
-        new PriceActions(services.money().prices(), services.commands()::settingsChanged).addTo(table);
-        new SecretActions(services.secrets()).addTo(table);
+        new DispatchActions(services.work().remote(), poll).addTo(table);
+        new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
+        new WorkerActions(reads, services.work().remote(), services.work().tools()).addTo(table);
+        new CreditActions(services.stores().money(), services.auth().workspaces()).addTo(table);
+        new LedgerActions(reads, services.stores().money()).addTo(table);
+        new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);
+        new SecretActions(services.stores().secrets()).addTo(table);
         new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
         new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database())).addTo(table);
-        new KeyActions(services.authServices().keys(), services.authServices().workspaces()).addTo(table);
-        new WebhookActions(services.webhooks(), services.ids()).addTo(table);
-        new WorkspaceActions(services.authServices().workspaces(), reads, services.purger(), services.ids(), keyed,
-                services.commands()::settingsChanged).addTo(table);
-        new AuditActions(services.authServices().auditLog()).addTo(table);
+        new KeyActions(services.auth().keys(), services.auth().workspaces()).addTo(table);
+        new WebhookActions(services.stores().webhooks(), services.runs().ids()).addTo(table);
+        new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),
+                keyed,
+                services.work().commands()::settingsChanged).addTo(table);
+        new AuditActions(services.auth().auditLog()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
         new EngineActions(services.ready(), reads, openApi).addTo(table);
         return table.routes();

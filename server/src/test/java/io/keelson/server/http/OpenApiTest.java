@@ -64,6 +64,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -167,25 +168,24 @@ class OpenApiTest {
                 Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools, expressions, secrets,
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
+            Function<UUID, MissionReader> missions = workspace -> new MissionReader(knowledge, knowledge::timeout);
+            Money money = new Money(database, DbClock.DATABASE);
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new ApiServices(database,
-                    AuthServices.of(database, new ApiKeyUsage(database)), engine, engine.remoteWork(), new RunReader(),
-                    new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)),
-                            tool -> false),
-                    new InboxReader(DbClock.DATABASE),
-                    workspace -> new MissionReader(knowledge, knowledge::timeout),
-                    SubmissionServices.of(
-                            new RecipeMissions(database, new RecipeStore(),
-                                    workspace -> new MissionReader(knowledge, knowledge::timeout)),
-                            database, new RunReader(), new Money(database, DbClock.DATABASE), engine),
-                    tools, artifacts,
-                    new ArtifactRetention(DbClock.DATABASE), new Money(database, DbClock.DATABASE),
-                    new Roster(database),
-                    UUID::randomUUID,
-                    secrets,
-                    new IdempotencyKeys(DbClock.DATABASE), new RecipeStore(), schedules(database),
-                    bulk(database, engine), outside(database),
-                    new WebhookServices(new Endpoints(database, secrets), new Deliveries(database)),
-                    new WorkspacePurger(database, new RunReader(), engine), Computation.direct(), () -> true));
+                    AuthServices.of(database, new ApiKeyUsage(database)),
+                    new ApiServices.Runs(new RunReader(),
+                            new Explainer(DbClock.DATABASE,
+                                    new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tool -> false),
+                            new InboxReader(DbClock.DATABASE), missions,
+                            SubmissionServices.of(new RecipeMissions(database, new RecipeStore(), missions), database,
+                                    new RunReader(), money, engine),
+                            UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
+                    new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database), Computation.direct()),
+                    new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
+                            new Roster(database), secrets, new RecipeStore(),
+                            new WebhookServices(new Endpoints(database, secrets), new Deliveries(database))),
+                    new ApiServices.Background(schedules(database), bulk(database, engine),
+                            new WorkspacePurger(database, new RunReader(), engine)),
+                    () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }
