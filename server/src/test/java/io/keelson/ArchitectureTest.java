@@ -55,19 +55,19 @@ class ArchitectureTest {
             "server.workspace | server.audit server.db server.json",
             "server.auth      | server.audit server.workspace server.background server.db server.json",
             "server.money     | core.lifecycle core.money core.run server.db",
-            "server.secret    | server.audit server.db",
+            "server.secret    | server.audit server.db server.json",
             "server.board     | core.lifecycle server.db",
-            "server.roster    | server.audit server.db",
-            "server.recipe    | server.db",
-            "server.statusdoc | core.lifecycle server.artifact server.background server.run server.db",
-            "server.schedule  | core.run core.schedule server.background server.db",
+            "server.roster    | server.audit server.db server.json",
+            "server.recipe    | server.db server.json",
+            "server.statusdoc | core.lifecycle server.artifact server.background server.json server.run server.db",
+            "server.schedule  | core.run core.schedule server.background server.db server.json",
             "server.effect    | core.policy server.audit server.background server.db server.json server.outbound"
                     + " server.tool",
-            "server.webhook   | core.run server.audit server.background server.db server.outbound server.run"
-                    + " server.secret",
+            "server.webhook   | core.run server.audit server.background server.db server.json server.outbound"
+                    + " server.run server.secret",
             "server.engine    | core server.run server.db server.compute server.expr server.tool server.artifact"
                     + " server.secret server.json server.log server.background",
-            "server.bulk      | core.lifecycle core.run server.background server.db server.engine server.run",
+            "server.bulk      | core.lifecycle core.run server.background server.db server.engine server.json server.run",
             "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
                     + " server.bulk server.money server.workspace server.db server.json",

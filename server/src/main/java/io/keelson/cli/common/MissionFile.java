@@ -5,7 +5,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.FileProblems;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.ReadResult;
@@ -113,7 +113,7 @@ public final class MissionFile {
     public static JsonNode value(String text, boolean asText) {
         if (!asText) {
             try {
-                return ExactJson.read(text);
+                return Json.read(text);
             } catch (JacksonException e) {
                 // text that is no JSON is meant as text
             }

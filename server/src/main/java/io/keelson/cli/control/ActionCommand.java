@@ -6,7 +6,7 @@ import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -139,7 +139,7 @@ public abstract class ActionCommand extends RunChange {
 
         private static Object json(String text) {
             try {
-                return ExactJson.read(text);
+                return Json.read(text);
             } catch (JacksonException e) {
                 throw CliException.usage("PAYLOAD_NOT_JSON", "--payload is not JSON: " + e.getOriginalMessage());
             }

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.run.Actor;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.read.RunSearch;
 import io.keelson.server.run.read.RunSelection;
 import java.sql.Connection;
@@ -19,7 +20,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code bulk_jobs}. A method uses the connection it is given and does not commit. */
@@ -27,8 +27,6 @@ public final class BulkJobs {
 
     /** More runs than these are not counted beforehand. */
     public static final int MOST_COUNTED = 100_000;
-
-    private static final JsonMapper JSON = JsonMapper.shared();
 
     private static final String COLUMNS = """
             id, workspace_id, action, filter, reason, from_start, per_second, state, actor_type, actor_id, matches, changed,
@@ -254,12 +252,12 @@ public final class BulkJobs {
     private static BulkJobRow job(ResultSet row) throws SQLException {
         BulkJobRow.Order order = new BulkJobRow.Order(
                 BulkJobRow.Action.valueOf(row.getString("action").toUpperCase(Locale.ROOT)),
-                FilterJson.read(JSON.readTree(row.getString("filter"))), row.getString("reason"),
+                FilterJson.read(Json.read(row.getString("filter"))), row.getString("reason"),
                 row.getBoolean("from_start"), row.getInt("per_second"),
                 new Actor(ActorType.of(row.getString("actor_type")), row.getString("actor_id")));
         return new BulkJobRow(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), order,
                 BulkJobRow.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)), row.getLong("matches"),
-                row.getLong("changed"), row.getLong("unchanged"), (ObjectNode) JSON.readTree(row.getString("refused")),
+                row.getLong("changed"), row.getLong("unchanged"), (ObjectNode) Json.read(row.getString("refused")),
                 row.getString("waits_for"), Rows.time(row, "created_at"),
                 Rows.optionalTime(row, "ended_at"));
     }

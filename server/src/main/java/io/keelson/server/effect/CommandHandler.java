@@ -10,6 +10,7 @@ import io.keelson.server.effect.EffectCommand.Source;
 import io.keelson.server.effect.EffectCommand.State;
 import io.keelson.server.effect.EffectCommands.Filter;
 import io.keelson.server.effect.EffectCommands.Settled;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -268,7 +269,7 @@ public final class CommandHandler {
 
     private static void audit(Connection c, AuditOrigin origin, String action, EffectCommand command)
             throws SQLException {
-        ObjectNode detail = EffectCommands.JSON.createObjectNode().put("type", command.type())
+        ObjectNode detail = Json.object().put("type", command.type())
                 .put("actor", command.actor()).put("attempts", command.attempts())
                 .put("provider_reference", command.providerReference()).put("error_code", command.errorCode());
         if (command.runId() != null) {

@@ -5,6 +5,7 @@ import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.effect.EffectCommand.Source;
 import io.keelson.server.effect.EffectCommand.State;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -113,7 +114,7 @@ final class CommandTool implements Tool {
 
     private static JsonNode output(EffectCommand command) {
         UUID target = command.targetId();
-        ObjectNode output = EffectCommands.JSON.createObjectNode().put("id",
+        ObjectNode output = Json.object().put("id",
                 (target == null ? command.id() : target).toString()).put("command_id", command.id().toString())
                 .put("provider_reference", command.providerReference());
         ObjectNode response = Objects.requireNonNull(command.response());

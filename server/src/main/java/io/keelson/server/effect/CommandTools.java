@@ -1,11 +1,11 @@
 package io.keelson.server.effect;
 
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The commands as tools for steps. */
 public final class CommandTools {
@@ -76,7 +76,7 @@ public final class CommandTools {
     private static ToolSpec spec(String name, String description, String input, Duration timeout) {
         String schema = input.replace("{decimal}", Payloads.DECIMAL.replace("\\", "\\\\"))
                 .replace("{symbol}", Payloads.SYMBOL).replace("{id}", ID);
-        return new ToolSpec(name, description, JsonMapper.shared().readTree(schema),
-                JsonMapper.shared().readTree(OUTPUT), timeout, false);
+        return new ToolSpec(name, description, Json.read(schema),
+                Json.read(OUTPUT), timeout, false);
     }
 }

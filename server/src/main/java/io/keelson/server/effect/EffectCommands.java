@@ -4,7 +4,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.effect.EffectCommand.Source;
 import io.keelson.server.effect.EffectCommand.State;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,13 +15,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code execution_commands}. Each method uses the given connection and does not commit. */
 final class EffectCommands {
-
-    static final JsonMapper JSON = ExactJson.MAPPER;
 
     private static final String INSERT = """
             insert into execution_commands (id, workspace_id, type, key_source, idempotency_key, request_hash, payload,
@@ -249,6 +246,6 @@ final class EffectCommands {
     }
 
     static ObjectNode object(String json) {
-        return (ObjectNode) JSON.readTree(json);
+        return (ObjectNode) Json.read(json);
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.effect;
 
+import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
@@ -108,7 +109,7 @@ public final class Provider {
     }
 
     private static CommandOutcome done(OutboundResponse answer, boolean named) {
-        ObjectNode document = answer.body().length == 0 && !named ? EffectCommands.JSON.createObjectNode()
+        ObjectNode document = answer.body().length == 0 && !named ? Json.object()
                 : object(answer);
         if (document == null) {
             return new CommandOutcome.Unknown("PROVIDER_ANSWER_INVALID",
@@ -125,7 +126,7 @@ public final class Provider {
 
     private static @Nullable ObjectNode object(OutboundResponse answer) {
         try {
-            return EffectCommands.JSON.readTree(answer.body()) instanceof ObjectNode object
+            return Json.read(answer.body()) instanceof ObjectNode object
                     && SafeText.clean(object) instanceof ObjectNode clean ? clean : null;
         } catch (JacksonException e) {
             return null;

@@ -3,6 +3,7 @@ package io.keelson.server.effect;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -126,6 +127,6 @@ public final class SimulatedProvider implements EffectAdapter {
     }
 
     private static ObjectNode document(UUID id, String status) {
-        return EffectCommands.JSON.createObjectNode().put("id", reference(id)).put("status", status);
+        return Json.object().put("id", reference(id)).put("status", status);
     }
 }

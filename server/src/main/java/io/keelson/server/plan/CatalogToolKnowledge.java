@@ -8,6 +8,7 @@ import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
 import io.keelson.server.json.ChildInput;
 import io.keelson.server.json.DeclaredSchema;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Duration;
@@ -17,7 +18,6 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
@@ -152,6 +152,6 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     }
 
     private static JsonNode parse(String json) {
-        return JsonMapper.shared().readTree(json);
+        return Json.read(json);
     }
 }

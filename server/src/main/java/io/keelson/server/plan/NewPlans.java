@@ -10,7 +10,7 @@ import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation.Planned;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,7 +87,7 @@ public final class NewPlans {
 
     /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
     public static Planned.Terms terms(JsonNode config, Checked made) {
-        return RunConfigReader.terms(config, ExactJson.read(made.json()));
+        return RunConfigReader.terms(config, Json.read(made.json()));
     }
 
     private TaskReader reader(AgentAssignment agentAssignment, Problems problems) {

@@ -2,7 +2,7 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.policy.RetryPolicy;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import java.time.Duration;
 import java.util.function.Function;
 
@@ -21,7 +21,7 @@ public final class StoredPlans {
      */
     public Plan read(String json) {
         Problems problems = new Problems();
-        Plan plan = MissionReader.plan(ExactJson.read(json),
+        Plan plan = MissionReader.plan(Json.read(json),
                 new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, AgentAssignment.stored(),
                         problems));
         if (!problems.isEmpty()) {

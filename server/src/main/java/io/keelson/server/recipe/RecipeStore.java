@@ -1,6 +1,7 @@
 package io.keelson.server.recipe;
 
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,16 +11,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code workflow_recipes} and {@code recipe_versions}. A method uses the connection it is given and does not commit. */
 public final class RecipeStore {
-
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
     private static final String COLUMNS = """
             recipe_id, workspace_id, name, description, version, template_definition -> 'mission' as mission, steps,
@@ -85,9 +81,9 @@ public final class RecipeStore {
     /** Keeps a recipe; false when its name is taken, and then nothing has changed. */
     public boolean insert(Connection c, NewRecipe recipe) throws SQLException {
         UUID from = recipe.lineage() == null ? null : recipe.lineage().run();
-        ObjectNode definition = JSON.createObjectNode();
+        ObjectNode definition = Json.object();
         definition.set("mission", recipe.mission());
-        ArrayNode tags = JSON.createArrayNode();
+        ArrayNode tags = Json.array();
         if (from != null) {
             definition.put("originated_from", from.toString());
             tags.add("from_mission").add("auto_generated");
@@ -207,14 +203,14 @@ public final class RecipeStore {
         String from = row.getString("originated_from");
         return new RecipeRow(row.getObject("recipe_id", UUID.class), row.getObject("workspace_id", UUID.class),
                 row.getString("name"), row.getString("description"), row.getInt("version"), object(row, "mission"),
-                (ArrayNode) JSON.readTree(row.getString("steps")), object(row, "execution_config"),
+                (ArrayNode) Json.read(row.getString("steps")), object(row, "execution_config"),
                 from == null ? null : UUID.fromString(from), row.getString("template_id"),
-                (ArrayNode) JSON.readTree(row.getString("tags")), row.getString("created_by"),
+                (ArrayNode) Json.read(row.getString("tags")), row.getString("created_by"),
                 Rows.time(row, "created_at"), row.getString("updated_by"), Rows.time(row, "updated_at"));
     }
 
     private static ObjectNode object(ResultSet row, String column) throws SQLException {
         String json = row.getString(column);
-        return json == null ? JSON.createObjectNode() : (ObjectNode) JSON.readTree(json);
+        return json == null ? Json.object() : (ObjectNode) Json.read(json);
     }
 }

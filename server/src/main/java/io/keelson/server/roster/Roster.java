@@ -3,6 +3,7 @@ package io.keelson.server.roster;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,7 +16,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -23,8 +23,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class Roster {
     /** Maximum agents of a workspace, all of which are considered for a task. */
     public static final int MAX_AGENTS = 1_000;
-
-    private static final JsonMapper MAPPER = JsonMapper.shared();
 
     private static final String COLUMNS = """
             id, slug, name, description, model, instructions, tools, capabilities, limits, created_by, created_at,
@@ -165,7 +163,7 @@ public final class Roster {
 
     private static ObjectNode audited(RosterEntry.Profile profile) {
         ObjectNode audited = JsonNodeFactory.instance.objectNode().put("model", profile.model());
-        audited.set("tools", MAPPER.valueToTree(profile.tools()));
+        audited.set("tools", Json.MAPPER.valueToTree(profile.tools()));
         audited.put("max_turns", profile.maxTurns());
         return audited;
     }
@@ -185,7 +183,7 @@ public final class Roster {
     }
 
     private static String text(Collection<String> texts) {
-        return MAPPER.writeValueAsString(texts);
+        return Json.MAPPER.writeValueAsString(texts);
     }
 
     private static Optional<RosterEntry> one(PreparedStatement read) throws SQLException {
@@ -195,7 +193,7 @@ public final class Roster {
     }
 
     private static RosterEntry agent(ResultSet row) throws SQLException {
-        JsonNode turns = MAPPER.readTree(row.getString("limits")).path("max_turns");
+        JsonNode turns = Json.read(row.getString("limits")).path("max_turns");
         @Nullable Integer maxTurns = turns.isInt() ? turns.asInt() : null;
         return new RosterEntry(row.getInt("id"), row.getString("slug"), row.getString("name"),
                 row.getString("description"), row.getString("model"), row.getString("instructions"),
@@ -205,6 +203,6 @@ public final class Roster {
     }
 
     private static List<String> texts(String json) {
-        return MAPPER.readTree(json).valueStream().map(JsonNode::asString).toList();
+        return Json.read(json).valueStream().map(JsonNode::asString).toList();
     }
 }

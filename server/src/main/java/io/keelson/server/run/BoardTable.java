@@ -14,6 +14,7 @@ import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.BoardUpdates.Moved;
 import io.keelson.server.run.RunsTable.Accepted;
 import io.keelson.server.run.sql.RowSetStatement;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class BoardTable {
     private static final int MAX_ROWS = 2_000;
     private static final LoadingCache<String, String> TAGS =
-            TextColumns.cached(type -> TextColumns.JSON.writeValueAsString(List.of("mission_task", type)));
+            TextColumns.cached(type -> Json.MAPPER.writeValueAsString(List.of("mission_task", type)));
 
     static final RowSetStatement<Accepted> INSERT_RUN = new RowSetStatement<>("keelson_board_run", """
             insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,

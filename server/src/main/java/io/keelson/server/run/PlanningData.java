@@ -3,7 +3,7 @@ package io.keelson.server.run;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.money.Amounts;
-import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +18,13 @@ final class PlanningData {
 
     /** The value of {@code config.priority}. */
     static String priority(String config) {
-        return config.contains("\"priority\"") ? TextColumns.tree(config).path("priority").asString(PRIORITY)
+        return config.contains("\"priority\"") ? Json.read(config).path("priority").asString(PRIORITY)
                 : PRIORITY;
     }
 
     /** The plan's strategy; null for none. */
     static @Nullable String strategy(String plan) {
-        return plan.contains("\"strategy\"") ? TextColumns.tree(plan).path("strategy").asString(null) : null;
+        return plan.contains("\"strategy\"") ? Json.read(plan).path("strategy").asString(null) : null;
     }
 
     /**
@@ -33,7 +33,7 @@ final class PlanningData {
      * @param strategy null to leave out
      */
     static String of(RunRow run, @Nullable String strategy) {
-        ObjectNode data = TextColumns.JSON.createObjectNode().put("run_id", run.id().toString());
+        ObjectNode data = Json.object().put("run_id", run.id().toString());
         if (strategy != null) {
             data.put("strategy", strategy);
         }
@@ -50,7 +50,7 @@ final class PlanningData {
 
     /** A task's position in its run's plan. */
     static String of(UUID run, TaskRow task) {
-        ObjectNode data = TextColumns.JSON.createObjectNode().put("task_id", task.id().toString())
+        ObjectNode data = Json.object().put("task_id", task.id().toString())
                 .put("run_id", run.toString()).put("sequence", task.sequence())
                 .put("task_type", task.spec().taskType().wire()).put("attempt", task.attempt())
                 .put("continuation", task.continuations());
@@ -62,7 +62,7 @@ final class PlanningData {
     /** The tries of a task; null for the first one, which its row was created with. */
     static @Nullable String tries(TaskRow task) {
         return task.attempt() == 1 && task.continuations() == 0 ? null
-                : TextColumns.JSON.createObjectNode().put("attempt", task.attempt())
+                : Json.object().put("attempt", task.attempt())
                         .put("continuation", task.continuations()).toString();
     }
 }

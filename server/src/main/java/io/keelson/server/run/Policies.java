@@ -8,6 +8,7 @@ import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.Timeouts;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.sql.TextColumns;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -27,7 +28,7 @@ final class Policies {
     }
 
     private static String write(RunPolicy policy) {
-        ObjectNode document = TextColumns.JSON.valueToTree(policy);
+        ObjectNode document = Json.MAPPER.valueToTree(policy);
         leaveOut(document, "failures", policy.failures().equals(FailureRules.DEFAULT));
         leaveOut(document, "timeouts", policy.timeouts().equals(Timeouts.DEFAULT));
         leaveOut(document, "humans", policy.humans().equals(HumanRules.DEFAULT));
@@ -49,7 +50,7 @@ final class Policies {
 
     /** Null for the default. */
     static @Nullable String task(TaskPolicy policy) {
-        return policy.equals(TaskPolicy.DEFAULT) ? null : TextColumns.JSON.writeValueAsString(policy);
+        return policy.equals(TaskPolicy.DEFAULT) ? null : Json.MAPPER.writeValueAsString(policy);
     }
 
     static TaskPolicy task(@Nullable String json) {
@@ -57,9 +58,9 @@ final class Policies {
     }
 
     private static <T> T read(String json, T otherwise, Class<T> type) {
-        ObjectNode document = TextColumns.JSON.valueToTree(otherwise);
-        overlay(document, TextColumns.tree(json));
-        return TextColumns.JSON.treeToValue(document, type);
+        ObjectNode document = Json.MAPPER.valueToTree(otherwise);
+        overlay(document, Json.read(json));
+        return Json.MAPPER.treeToValue(document, type);
     }
 
     /** Members of objects replace those of the same name; any other value replaces the whole. */

@@ -3,6 +3,7 @@ package io.keelson.server.run;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.sql.TextColumns;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ final class StepSpecs {
 
     List<StepSpec> read(String json) {
         List<StepSpec> specs = new ArrayList<>();
-        for (JsonNode each : TextColumns.tree(json)) {
+        for (JsonNode each : Json.read(json)) {
             specs.add(spec(each.get("name").asString(), each.get("kind").asString(), each.get("tool").asString(),
                     each.get("input").toString(), each.get("retry").toString(), each.get("timeout_ms").asLong()));
         }
@@ -34,12 +35,12 @@ final class StepSpecs {
     }
 
     static String write(List<StepSpec> specs) {
-        ArrayNode all = TextColumns.JSON.createArrayNode();
+        ArrayNode all = Json.array();
         for (StepSpec spec : specs) {
             ObjectNode each = all.addObject().put("name", spec.name()).put("kind", spec.kind().wire())
                     .put("tool", spec.tool()).put("timeout_ms", spec.timeout().toMillis());
-            each.set("input", TextColumns.tree(spec.input()));
-            each.set("retry", TextColumns.tree(TextColumns.retry(spec.retry())));
+            each.set("input", Json.read(spec.input()));
+            each.set("retry", Json.read(TextColumns.retry(spec.retry())));
         }
         return all.toString();
     }

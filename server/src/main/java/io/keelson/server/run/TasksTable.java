@@ -19,6 +19,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.sql.Column;
 import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.TaskUsage;
@@ -124,7 +125,7 @@ final class TasksTable {
             text("output_summary", SUMMARY, n -> n.task.summary), text("output_ref", n -> n.task.outputRef()),
             integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
             text("model_override", 255, n -> of(n, AgentTerms::model)),
-            json("tools_requested", n -> of(n, terms -> TextColumns.JSON.writeValueAsString(terms.tools())))),
+            json("tools_requested", n -> of(n, terms -> Json.MAPPER.writeValueAsString(terms.tools())))),
             KEPT.stream().map(column -> column.of(New::row)).toList(),
             List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
 

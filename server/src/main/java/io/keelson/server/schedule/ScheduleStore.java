@@ -4,6 +4,7 @@ import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,15 +18,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code schedules}. A method uses the connection it is given and does not commit. */
 public final class ScheduleStore {
-
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
     private static final String COLUMNS = """
             id, workspace_id, name, recipe_id, inputs, mission, cron, time_zone, overlap, catch_up,
@@ -252,6 +248,6 @@ public final class ScheduleStore {
     }
 
     private static ObjectNode object(String json) {
-        return (ObjectNode) JSON.readTree(json);
+        return (ObjectNode) Json.read(json);
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.secret;
 
+import io.keelson.server.json.Json;
 import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -49,7 +49,7 @@ public final class Redaction {
             forms.add(encoded);
             forms.add(encoded.replace("+", "%20"));
             forms.add(encoded.replace("+", "%20").replace("*", "%2A").replace("%7E", "~"));
-            String json = inner(JsonMapper.shared().writeValueAsString(value));
+            String json = inner(Json.MAPPER.writeValueAsString(value));
             forms.add(json);
             forms.add(ascii(json));
             forms.add(value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;")

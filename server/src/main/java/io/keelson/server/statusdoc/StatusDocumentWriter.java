@@ -5,6 +5,7 @@ import io.keelson.server.artifact.DocumentStore;
 import io.keelson.server.artifact.DocumentStore.Mark;
 import io.keelson.server.artifact.DocumentStore.Writing;
 import io.keelson.server.db.Database;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.read.DocumentReader;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.StatusDocument;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -23,8 +23,6 @@ import tools.jackson.databind.node.ObjectNode;
 final class StatusDocumentWriter {
 
     private static final int STEP_BATCH_SIZE = 50;
-    private static final JsonMapper JSON = JsonMapper.shared();
-
     private final Database database;
     private final DocumentStore store;
     private final RunReader runs = new RunReader();
@@ -92,7 +90,7 @@ final class StatusDocumentWriter {
             long last = mark.seq();
             for (ObjectNode step : page) {
                 last = step.remove("seq").longValue();
-                ObjectNode result = JSON.createObjectNode();
+                ObjectNode result = Json.object();
                 result.set("run_id", step.get("run_id"));
                 result.put("step", ++number).setAll(step);
                 documents.put("steps/" + number + ".json", bytes(result));
@@ -104,7 +102,7 @@ final class StatusDocumentWriter {
     }
 
     private ObjectNode manifest(Mark mark, UUID run, ObjectNode status) {
-        ObjectNode manifest = JSON.createObjectNode();
+        ObjectNode manifest = Json.object();
         for (String member : new String[] {"run_id", "agent_slug", "status", "started_at", "finished_at"}) {
             manifest.set(member, status.get(member));
         }
@@ -116,6 +114,6 @@ final class StatusDocumentWriter {
     }
 
     private static byte[] bytes(JsonNode document) {
-        return JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(document);
+        return Json.MAPPER.writerWithDefaultPrettyPrinter().writeValueAsBytes(document);
     }
 }

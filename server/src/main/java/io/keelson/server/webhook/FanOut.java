@@ -4,6 +4,7 @@ import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.read.FeedReader;
 import io.keelson.server.run.read.FeedWatermark;
 import java.sql.Array;
@@ -20,7 +21,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -210,7 +210,7 @@ final class FanOut {
         ObjectNode data = event.deepCopy();
         data.remove(List.of("notifications", "traceparent"));
         body.set("data", data);
-        return JsonMapper.shared().writeValueAsString(body);
+        return Json.MAPPER.writeValueAsString(body);
     }
 
     private static @Nullable Long from(Connection c) throws SQLException {

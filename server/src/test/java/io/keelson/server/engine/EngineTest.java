@@ -9,7 +9,7 @@ import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.RemoteWork.Answer;
 import io.keelson.server.engine.dispatch.RemoteWork.Completion;
 import io.keelson.server.engine.dispatch.RemoteWork.Item;
-import io.keelson.server.engine.execute.Json;
+import io.keelson.server.json.Json;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

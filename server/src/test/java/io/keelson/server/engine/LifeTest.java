@@ -7,7 +7,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.RemoteWork.Completion;
 import io.keelson.server.engine.dispatch.RemoteWork.Item;
-import io.keelson.server.engine.execute.Json;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.read.RunReader;
 import java.nio.file.Path;
 import java.time.Duration;

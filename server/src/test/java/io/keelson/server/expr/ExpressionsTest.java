@@ -3,7 +3,7 @@ package io.keelson.server.expr;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -240,7 +240,7 @@ class ExpressionsTest {
             "[limit(.b; repeat(1))]", "@json \"\\(.c)\"", ".c - [1.5]", ".a | not", ".b | tostring"})
     void decimalsAreReckonedWithAsDoubles(String expression) {
         String scope = "{\"a\": 1.5, \"b\": 3.0, \"c\": [2.5, 1.5, 2.0, 1e2]}";
-        assertThat(values(expression, ExactJson.read(scope))).isEqualTo(values(expression, json(scope)));
+        assertThat(values(expression, Json.read(scope))).isEqualTo(values(expression, json(scope)));
     }
 
     private List<JsonNode> values(String expression, JsonNode scope) {

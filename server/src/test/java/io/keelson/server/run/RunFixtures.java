@@ -12,7 +12,7 @@ import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.TestCredits;
 import io.keelson.server.db.Database;
-import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -50,7 +50,7 @@ public final class RunFixtures {
 
     /** The name of that plan: its run's id, for a first one. */
     static String planOf(String planJson) {
-        return TextColumns.tree(planJson).get("run").asString();
+        return Json.read(planJson).get("run").asString();
     }
 
     static UUID workspace(Database database) {

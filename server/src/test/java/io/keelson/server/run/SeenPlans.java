@@ -1,7 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.server.db.SqlFailure;
-import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.json.Json;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -104,7 +104,7 @@ final class SeenPlans {
         for (SQLWarning each = first; each != null; each = each.getNextWarning()) {
             int json = each.getMessage().indexOf('{');
             if (each.getMessage().startsWith("duration:") && json > 0) {
-                JsonNode document = TextColumns.tree(each.getMessage().substring(json));
+                JsonNode document = Json.read(each.getMessage().substring(json));
                 seen.add(new Seen(document.get("Query Text").asString().replaceAll("\\$\\d+", "?").strip(),
                         document.get("Plan")));
             }

@@ -10,6 +10,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.json.ChildInput;
+import io.keelson.server.json.Json;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.TaskText;

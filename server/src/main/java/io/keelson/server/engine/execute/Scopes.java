@@ -6,6 +6,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.Wanted;
 import io.keelson.server.secret.Redaction;

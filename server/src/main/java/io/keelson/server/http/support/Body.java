@@ -2,7 +2,6 @@ package io.keelson.server.http.support;
 
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.compute.Computation;
-import io.keelson.server.json.ExactJson;
 import io.keelson.server.json.Excerpt;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.ByteArrayOutputStream;
@@ -145,7 +144,7 @@ public final class Body implements AutoCloseable {
     }
 
     private static ApiProblem malformed(JacksonException e) {
-        if (e instanceof ExactJson.NumberException number) {
+        if (e instanceof io.keelson.server.json.Json.NumberException number) {
             return ApiProblem
                     .of(List.of(new PlanProblem("MALFORMED_JSON", number.pointer(), number.getOriginalMessage())));
         }

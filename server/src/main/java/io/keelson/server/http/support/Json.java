@@ -1,6 +1,5 @@
 package io.keelson.server.http.support;
 
-import io.keelson.server.json.ExactJson;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -44,7 +43,7 @@ public final class Json {
     /** @throws tools.jackson.core.JacksonException when it is no JSON document */
     public static JsonNode read(byte[] bytes) {
         try (JsonParser parser = MAPPER.createParser(bytes)) {
-            return ExactJson.read(MAPPER, parser);
+            return io.keelson.server.json.Json.read(MAPPER, parser);
         }
     }
 

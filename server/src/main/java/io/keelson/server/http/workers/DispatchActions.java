@@ -12,7 +12,6 @@ import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.json.ExactJson;
 import io.keelson.server.tool.Proposed;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -154,7 +153,7 @@ public final class DispatchActions {
             document.set("next", document(answer.next()));
         }
         if (answer.result() != null) {
-            document.set("result", ExactJson.read(answer.result()));
+            document.set("result", io.keelson.server.json.Json.read(answer.result()));
         }
         return document;
     }

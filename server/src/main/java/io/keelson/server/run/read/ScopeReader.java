@@ -5,9 +5,9 @@ import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.sql.BinaryParameter;
 import io.keelson.server.run.sql.JsonRows;
-import io.keelson.server.run.sql.TextColumns;
 import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -250,8 +250,8 @@ public final class ScopeReader {
             return new Replan(ViewLoader.uuid(row, "workspace_id"), plan(row),
                     Stream.of((Object[]) row.getArray("finished").getArray()).map(Object::toString)
                             .collect(Collectors.toSet()),
-                    Set.copyOf(TextColumns.tree(row.getString("inputs")).propertyNames()),
-                    answer == null ? null : TextColumns.tree(answer), json(row, "config"));
+                    Set.copyOf(Json.read(row.getString("inputs")).propertyNames()),
+                    answer == null ? null : Json.read(answer), json(row, "config"));
         });
     }
 
@@ -267,7 +267,7 @@ public final class ScopeReader {
 
     /** The outputs of a group's children in the order of their items; null for a child without one. */
     public JsonNode groupOutput(Connection c, UUID groupId) throws SQLException {
-        ArrayNode outputs = TextColumns.JSON.createArrayNode();
+        ArrayNode outputs = Json.array();
         try (PreparedStatement statement = c.prepareStatement(GROUP)) {
             statement.setObject(1, groupId);
             try (ResultSet row = statement.executeQuery()) {
@@ -312,7 +312,7 @@ public final class ScopeReader {
      * @param taskId null for the run's own output
      */
     public ObjectNode scope(Connection c, UUID runId, @Nullable UUID taskId, Wanted wanted) throws SQLException {
-        ObjectNode scope = TextColumns.JSON.createObjectNode();
+        ObjectNode scope = Json.object();
         ObjectNode run = one(c, RUN, runId, JsonRows::object);
         scope.set("inputs", run.remove("inputs"));
         scope.set("run", run);
@@ -411,7 +411,7 @@ public final class ScopeReader {
 
     private static JsonNode json(ResultSet row, String column) throws SQLException {
         String text = row.getString(column);
-        return text == null ? NullNode.getInstance() : TextColumns.tree(text);
+        return text == null ? NullNode.getInstance() : Json.read(text);
     }
 
     /** Reads the one row of an entity. */

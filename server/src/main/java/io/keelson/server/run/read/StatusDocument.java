@@ -4,7 +4,7 @@ import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contracts;
 import io.keelson.core.lifecycle.LifecycleError;
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.json.Json;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ public final class StatusDocument {
     /** @param row as {@link RunReader#status} returns it */
     public static ObjectNode of(UUID run, ObjectNode row) {
         RunState state = RunState.of(row.get("state").stringValue());
-        ObjectNode document = TextColumns.JSON.createObjectNode();
+        ObjectNode document = Json.object();
         document.put("run_id", PREFIX + run);
         document.set("agent_slug", row.get("agent_slug"));
         document.put("status", Contracts.LIFECYCLE.run().of(state, Circumstance.USUAL));

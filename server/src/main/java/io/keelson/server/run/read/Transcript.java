@@ -1,6 +1,6 @@
 package io.keelson.server.run.read;
 
-import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -55,7 +55,7 @@ final class Transcript {
     }
 
     private ArrayNode document() {
-        ArrayNode document = TextColumns.JSON.createArrayNode();
+        ArrayNode document = Json.array();
         if (full) {
             document.addObject().put("omitted", "earlier turns");
         }
@@ -66,7 +66,7 @@ final class Transcript {
     /** Rows come newest first, so results of calls precede the turn that asked for them. */
     private void take(ResultSet row) throws SQLException {
         boolean done = row.getString("state").equals("completed");
-        ObjectNode entry = TextColumns.JSON.createObjectNode();
+        ObjectNode entry = Json.object();
         if (row.getString("kind").equals("call")) {
             entry.put("tool", row.getString("tool"));
             if (done) {
@@ -92,7 +92,7 @@ final class Transcript {
             into.put(name + "_begins", json.substring(0, TEXT));
             chars += TEXT;
         } else {
-            into.set(name, TextColumns.tree(json));
+            into.set(name, Json.read(json));
             chars += json.length();
         }
     }

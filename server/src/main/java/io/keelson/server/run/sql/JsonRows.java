@@ -1,5 +1,6 @@
 package io.keelson.server.run.sql;
 
+import io.keelson.server.json.Json;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -41,7 +42,7 @@ public final class JsonRows {
 
     public static ObjectNode object(ResultSet row) throws SQLException {
         ResultSetMetaData columns = row.getMetaData();
-        ObjectNode object = TextColumns.JSON.createObjectNode();
+        ObjectNode object = Json.object();
         for (int i = 1; i <= columns.getColumnCount(); i++) {
             set(object, columns.getColumnLabel(i), columns.getColumnTypeName(i), row, i);
         }
@@ -63,7 +64,7 @@ public final class JsonRows {
             case "numeric" -> object.put(name, row.getBigDecimal(i));
             case "float8" -> object.put(name, row.getDouble(i));
             case "bool" -> object.put(name, row.getBoolean(i));
-            case "jsonb" -> object.set(name, TextColumns.tree(row.getString(i)));
+            case "jsonb" -> object.set(name, Json.read(row.getString(i)));
             case "timestamptz" -> object.put(name, time(row.getObject(i, OffsetDateTime.class).toInstant()));
             case "_text" -> strings(object.putArray(name), row.getArray(i));
             default -> object.put(name, row.getString(i));

@@ -1,5 +1,6 @@
 package io.keelson.server.run.sql;
 
+import io.keelson.server.json.Json;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
@@ -20,7 +21,7 @@ public final class ModelName {
             return "";
         }
         try {
-            JsonNode named = TextColumns.tree(input).path(MEMBER);
+            JsonNode named = Json.read(input).path(MEMBER);
             String model = named.isString() ? named.stringValue() : "";
             return model.length() > MAX_LENGTH || model.contains("${") || model.indexOf('\0') >= 0 ? "" : model;
         } catch (JacksonException e) {

@@ -3,21 +3,15 @@ package io.keelson.server.run.sql;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.core.policy.RetryPolicy;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.PropertyNamingStrategies;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Converts texts to and from columns: replaces what PostgreSQL refuses, and cuts what is too long. */
 public final class TextColumns {
-    public static final JsonMapper JSON = ExactJson.MAPPER.rebuild()
-            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
-
     private static final int MAX_CACHED_TEXTS = 200;
-    private static final LoadingCache<RetryPolicy, String> RETRIES = cached(JSON::writeValueAsString);
+    private static final LoadingCache<RetryPolicy, String> RETRIES = cached(Json.MAPPER::writeValueAsString);
 
     private TextColumns() {}
 
@@ -36,7 +30,7 @@ public final class TextColumns {
             return null;
         }
         String raw = SafeText.clean(json);
-        return raw.contains("\\u") ? SafeText.clean(JSON.readTree(raw)).toString() : raw;
+        return raw.contains("\\u") ? SafeText.clean(Json.read(raw)).toString() : raw;
     }
 
     /** The first characters of a text, never half a surrogate pair. */
@@ -52,7 +46,7 @@ public final class TextColumns {
         if (json == null || !json.startsWith("\"")) {
             return json;
         }
-        return JSON.readTree(json).asString();
+        return Json.read(json).asString();
     }
 
     /** Tokens of a task or a run, limited to PRD-101's INTEGER. */
@@ -60,15 +54,11 @@ public final class TextColumns {
         return (int) Math.min(tokens, Integer.MAX_VALUE);
     }
 
-    public static JsonNode tree(String json) {
-        return JSON.readTree(json);
-    }
-
     public static String retry(RetryPolicy policy) {
         return RETRIES.get(policy);
     }
 
     public static RetryPolicy retry(String json) {
-        return JSON.readValue(json, RetryPolicy.class);
+        return Json.MAPPER.readValue(json, RetryPolicy.class);
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -70,7 +70,7 @@ final class ArtifactWrite implements Tool {
     private static byte[] bytes(JsonNode input) {
         String text = input.has("content")
                 ? input.get("content").stringValue()
-                : JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(input.get("json")) + "\n";
+                : Json.MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(input.get("json")) + "\n";
         return text.getBytes(StandardCharsets.UTF_8);
     }
 

@@ -1,6 +1,6 @@
 package io.keelson.server.tool.builtin;
 
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import io.keelson.server.outbound.OutboundResponse;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +46,7 @@ final class HttpAnswer {
 
     private static @Nullable JsonNode parse(byte[] body) {
         try {
-            return ExactJson.read(body);
+            return Json.read(body);
         } catch (JacksonException e) {
             return null;
         }

@@ -1,7 +1,7 @@
 package io.keelson.server.tool.builtin;
 
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -205,7 +205,7 @@ final class ProcessRun implements Tool {
 
     private static JsonNode parsed(String stdout, Redactor struck) throws ToolFailure {
         try {
-            return ExactJson.read(stdout);
+            return Json.read(stdout);
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
                     "the output is not JSON" + (struck.none() ? ": " + e.getOriginalMessage() : ""));

@@ -1,9 +1,9 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tool specs with their schemas written as JSON text. */
 final class Specs {
@@ -21,6 +21,6 @@ final class Specs {
     }
 
     static JsonNode json(String text) {
-        return JsonMapper.shared().readTree(text);
+        return Json.read(text);
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import com.samskivert.mustache.Mustache;
 import com.samskivert.mustache.MustacheException;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.StringNode;
 
 /** {@code text.template}: Mustache over JSON data. Sees nothing but the data: no partials, no methods of objects. */
@@ -63,7 +63,7 @@ final class TextTemplate implements Tool {
 
     private static String format(Object value) {
         return value instanceof Map || value instanceof List
-                ? JsonMapper.shared().writeValueAsString(value)
+                ? Json.MAPPER.writeValueAsString(value)
                 : String.valueOf(value);
     }
 

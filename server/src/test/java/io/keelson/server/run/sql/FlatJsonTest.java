@@ -2,6 +2,7 @@ package io.keelson.server.run.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,8 +31,8 @@ class FlatJsonTest {
         json.put("nothing", null);
         values.put("nothing", null);
 
-        assertThat(TextColumns.tree(json.toString()))
-                .isEqualTo(TextColumns.tree(TextColumns.JSON.writeValueAsString(values)));
+        assertThat(Json.read(json.toString()))
+                .isEqualTo(Json.read(Json.MAPPER.writeValueAsString(values)));
         assertThat(new FlatJson().toString()).isEqualTo("{}");
     }
 }

@@ -5,14 +5,20 @@ import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.ObjectNode;
 
-/** JSON whose numbers keep every digit: as doubles, 0.1000000000000000055 were 0.1. */
-public final class ExactJson {
+/** JSON texts and trees. Numbers keep every digit: as doubles, 0.1000000000000000055 were 0.1. */
+public final class Json {
 
-    public static final JsonMapper MAPPER =
-            JsonMapper.builder().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
+    /** Exact numbers; a record's components are members in snake case. */
+    public static final JsonMapper MAPPER = JsonMapper.builder()
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
     /** A number of the document has an exponent that no decimal has. */
     public static final class NumberException extends StreamReadException {
@@ -31,7 +37,7 @@ public final class ExactJson {
         }
     }
 
-    private ExactJson() {}
+    private Json() {}
 
     /** @throws tools.jackson.core.JacksonException when it is no JSON */
     public static JsonNode read(String text) {
@@ -60,5 +66,17 @@ public final class ExactJson {
         } catch (NumberFormatException e) {
             throw new NumberException(parser);
         }
+    }
+
+    public static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
+    public static ArrayNode array() {
+        return JsonNodeFactory.instance.arrayNode();
+    }
+
+    public static JsonNode string(String text) {
+        return JsonNodeFactory.instance.stringNode(text);
     }
 }
