@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.ChildJvm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -72,10 +73,8 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
     }
 
     static List<String> command(String... arguments) {
-        List<String> command =
-                new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp", System.getProperty("java.class.path"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main"));
+        List<String> command = new ArrayList<>(ChildJvm.command());
+        command.add("io.keelson.cli.Main");
         command.addAll(List.of(arguments));
         return command;
     }

@@ -2,8 +2,8 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.ChildJvm;
 import io.keelson.server.db.TestDatabase;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -91,9 +90,7 @@ class DocsTest {
         copy(ROOT.resolve("examples"), folder.resolve("examples"));
         copy(ROOT.resolve("docs"), folder.resolve("docs"));
         Path port = home.resolve("port");
-        List<String> command = new ArrayList<>(CliProcess.command());
-        command.replaceAll(word -> word.equals(System.getProperty("java.class.path")) ? absolute(word) : word);
-        command.removeLast();
+        List<String> command = new ArrayList<>(ChildJvm.command());
         command.addAll(List.of(DocsHost.class.getName(), port.toString()));
         ProcessBuilder builder = shell(command);
         builder.environment().putAll(Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
@@ -256,11 +253,6 @@ class DocsTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private static String absolute(String classPath) {
-        return Stream.of(classPath.split(File.pathSeparator)).map(each -> Path.of(each).toAbsolutePath().toString())
-                .collect(Collectors.joining(File.pathSeparator));
     }
 
     private static void copy(Path from, Path to) throws IOException {

@@ -1,5 +1,6 @@
 package io.keelson.server.process;
 
+import io.keelson.ChildJvm;
 import io.keelson.client.Keelson;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,11 +39,8 @@ final class ServerProcess implements AutoCloseable {
     static ServerProcess launch(Path dataDir, Map<String, String> environment) throws IOException {
         Files.createDirectories(dataDir);
         Files.deleteIfExists(dataDir.resolve("url"));
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1", "-cp",
-                System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main",
-                "server"));
+        List<String> command = new ArrayList<>(ChildJvm.command());
+        command.addAll(List.of("io.keelson.cli.Main", "server"));
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> env = new HashMap<>(environment);
         env.put("KEELSON_DATA_DIR", dataDir.toString());
