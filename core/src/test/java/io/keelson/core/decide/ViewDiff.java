@@ -84,8 +84,14 @@ public final class ViewDiff {
             if (!open && column.whileOpen || !running && column.whileRunning) {
                 continue;
             }
-            Object left = value(column.field, one);
-            Object right = value(column.field, other);
+            Object left = raw(column.field, one);
+            Object right = raw(column.field, other);
+            // Equal as they are, so equal in what a decision can see of them.
+            if (Objects.equals(left, right)) {
+                continue;
+            }
+            left = value(column.field, one, left);
+            right = value(column.field, other, right);
             if (!Objects.equals(left, right)) {
                 return column.name + " of " + label(one) + ": " + left + " and " + right;
             }
@@ -93,29 +99,33 @@ public final class ViewDiff {
         return null;
     }
 
-    private static Object value(Field field, Object of) {
+    private static Object raw(Field field, Object of) {
         try {
-            Object value = field.get(of);
-            return switch (value) {
-                case BigDecimal number -> number.stripTrailingZeros();
-                case Collection<?> line when field.getName().equals("ready") -> line.stream().map(TaskRow.class::cast)
-                        .filter(ViewDiff::inLine).map(ViewDiff::label).sorted().toList();
-                case Collection<?> agents when field.getName().equals("waitingAgents") -> agents.stream()
-                        .map(AgentRow.class::cast).filter(a -> a.ready.stream().anyMatch(ViewDiff::inLine))
-                        .map(ViewDiff::label).sorted().toList();
-                case Collection<?> rows -> rows.stream().map(ViewDiff::label).sorted().toList();
-                case Map<?, ?> tickets when field.getName().equals("tickets") -> tickets.values().stream()
-                        .map(TicketRow.class::cast).map(ViewDiff::ticket).sorted().toList();
-                case TaskRow task -> task.id();
-                case AgentRow agent -> agent.id();
-                case RunRow run -> run.id();
-                case Boolean slot when of instanceof TaskRow task && field.getName().equals("hasSlot") -> slot
-                        && !task.terminal();
-                case null, default -> value;
-            };
+            return field.get(of);
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** What a decision can see of a field's value. */
+    private static Object value(Field field, Object of, Object value) {
+        return switch (value) {
+            case BigDecimal number -> number.stripTrailingZeros();
+            case Collection<?> line when field.getName().equals("ready") -> line.stream().map(TaskRow.class::cast)
+                    .filter(ViewDiff::inLine).map(ViewDiff::label).sorted().toList();
+            case Collection<?> agents when field.getName().equals("waitingAgents") -> agents.stream()
+                    .map(AgentRow.class::cast).filter(a -> a.ready.stream().anyMatch(ViewDiff::inLine))
+                    .map(ViewDiff::label).sorted().toList();
+            case Collection<?> rows -> rows.stream().map(ViewDiff::label).sorted().toList();
+            case Map<?, ?> tickets when field.getName().equals("tickets") -> tickets.values().stream()
+                    .map(TicketRow.class::cast).map(ViewDiff::ticket).sorted().toList();
+            case TaskRow task -> task.id();
+            case AgentRow agent -> agent.id();
+            case RunRow run -> run.id();
+            case Boolean slot when of instanceof TaskRow task && field.getName().equals("hasSlot") -> slot
+                    && !task.terminal();
+            case null, default -> value;
+        };
     }
 
     private static String ticket(TicketRow t) {

@@ -36,7 +36,7 @@ final class MutantCompiler {
     }
 
     /**
-     * Simulates seeds until a law is broken.
+     * Simulates seeds until a law is broken, beginning with the mutant's own.
      *
      * @return what was found; null when the mutant survived
      */
@@ -44,8 +44,8 @@ final class MutantCompiler {
         compile(mutated());
         URL[] classes = {folder.toUri().toURL(), where(Decider.class), where(MutantRunner.class)};
         try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader())) {
-            return (String) loader.loadClass(MutantRunner.class.getName()).getMethod("hunt", int.class).invoke(null,
-                    seeds);
+            return (String) loader.loadClass(MutantRunner.class.getName()).getMethod("hunt", int.class, int.class)
+                    .invoke(null, mutant.firstSeed(), seeds);
         } catch (InvocationTargetException e) {
             throw new IllegalStateException(e.getCause());
         } catch (ReflectiveOperationException e) {

@@ -23,7 +23,7 @@ final class Mutants {
     private static List<Mutant> leases() {
         return List.of(
                 new Mutant(STEPS, "if (step.leaseEpoch != epoch || !step.held()", "if (!step.held()",
-                        "a report under an old epoch is accepted"),
+                        "a report under an old epoch is accepted").foundBy(8),
                 new Mutant(STEPS, "if (epoch > 0 && step.resultEpoch == epoch) { return new Reply.Duplicate(null); }",
                         "if (epoch > 0 && step.resultEpoch == epoch) { return null; }",
                         "a second result for the same lease is accepted"),
@@ -72,7 +72,7 @@ final class Mutants {
                         "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
                         "an agent that ends a task in a pause keeps its slot for the next"),
                 new Mutant("decide/AttemptRestarts.java", "SlotScheduling.letOthers(d);", "",
-                        "an agent in its backoff keeps its slot"),
+                        "an agent in its backoff keeps its slot").foundBy(170),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
                         "a worker that lost its lease still holds the step"));
     }
@@ -108,7 +108,7 @@ final class Mutants {
     private static List<Mutant> gates() {
         return List.of(
                 new Mutant(GATES, "case COMPLETED -> approve ? Reply.UNCHANGED : decided(\"approved\", step);",
-                        "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is accepted"),
+                        "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is accepted").foundBy(20),
                 new Mutant("decide/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
                 new Mutant(GATES, "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
@@ -126,7 +126,7 @@ final class Mutants {
                         "task.continuations = 0;",
                         "a task is retried forever"),
                 new Mutant("decide/Tickets.java", "step.grantedRetries = step.attempt;", "",
-                        "forgiven attempts still count"),
+                        "forgiven attempts still count").foundBy(9),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
                 new Mutant(ENDINGS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
@@ -140,7 +140,7 @@ final class Mutants {
                         "none_failed holds after an ignored failure"),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED)",
-                        "none_failed holds after a task whose steps all failed and were ignored"));
+                        "none_failed holds after a task whose steps all failed and were ignored").foundBy(950));
     }
 
     private static List<Mutant> credits() {
