@@ -323,6 +323,7 @@ create table if not exists run_children (
     workspace_id uuid not null,
     run_id uuid not null references orchestration_runs (id) on delete cascade,
     child_run_id uuid not null,
+    task_key varchar(220) not null,
     allotment numeric(20,6) check (allotment >= 0),
     charged numeric(20,6) not null check (charged >= 0),
     tokens bigint not null check (tokens >= 0),
@@ -331,11 +332,28 @@ create table if not exists run_children (
 );
 
 comment on table run_children is 'Runs that a step of a run has started, as the parent knows them.';
+comment on column run_children.task_key is 'id in the plan of the task whose step has started it';
 comment on column run_children.allotment is 'credits that it may cost at most; null for no limit';
 comment on column run_children.charged is 'credits, with its own children; 0 until it has ended';
 comment on column run_children.ended is 'it and its own children have ended';
 
 create index if not exists ix_run_children_run on run_children (run_id);
+
+create table if not exists task_budgets (
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    task_key varchar(220) not null,
+    workspace_id uuid not null,
+    budget_usd numeric(20,6) not null check (budget_usd >= 0),
+    charged numeric(20,6) not null check (charged >= 0),
+    exceeded boolean not null,
+    primary key (run_id, task_key)
+);
+
+comment on table task_budgets is 'Budgets of a run''s tasks, and their charges in all attempts.';
+comment on column task_budgets.task_key is 'id in the plan; of a for_each, for all items together';
+comment on column task_budgets.budget_usd is 'by the plan until a person raises it';
+comment on column task_budgets.charged is 'credits of the task''s steps, without the runs that they started';
+comment on column task_budgets.exceeded is 'it has stopped the run, which has not continued since';
 
 create table if not exists run_signals (
     id uuid primary key,

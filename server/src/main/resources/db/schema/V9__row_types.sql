@@ -65,8 +65,8 @@ create type keelson_run_change as (id uuid, state text, state_type text, attempt
     state_since timestamptz, active_ms int8, active_since timestamptz, quiet_since timestamptz,
     credits_charged_before numeric, credits_refunded numeric, credits_uncollected numeric, hard_limit_usd numeric,
     soft_limit_usd numeric, budget_warned bool);
-create type keelson_run_child as (step_id uuid, workspace_id uuid, run_id uuid, child_run_id uuid, allotment numeric,
-    charged numeric, tokens int8, ended bool);
+create type keelson_run_child as (step_id uuid, workspace_id uuid, run_id uuid, child_run_id uuid, task_key text,
+    allotment numeric, charged numeric, tokens int8, ended bool);
 create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4, total_tokens int8,
     total_cost numeric, credits_reserved numeric, credits_charged numeric);
 create type keelson_run_key as (run_id uuid);
@@ -95,6 +95,8 @@ create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_i
     result_epoch int4, error_code text, error_message text, error_class text, tokens int8, cost numeric,
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
     granted_retries int4, failure_ignored bool);
+create type keelson_task_budget as (run_id uuid, task_key text, workspace_id uuid, budget_usd numeric, charged numeric,
+    exceeded bool);
 create type keelson_task_change as (id uuid, state text, state_type text, attempt_number int4,
     continuation_count int4, tokens_used int4, cost numeric, queued_at timestamptz, started_at timestamptz,
     completed_at timestamptz, error_code text, error_message text, output jsonb, output_summary text, output_ref text,

@@ -2,6 +2,7 @@ package io.keelson.client;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -33,6 +34,7 @@ import tools.jackson.databind.JsonNode;
  * @param creditsUncollected what its steps cost beyond what could be charged
  * @param hardLimitUsd current limit of the cost of all attempts together; null for no limit
  * @param softLimitUsd current amount at which one warning is sent; null for none
+ * @param taskBudgets of the tasks that have one
  * @param createdBy the principal that submitted it
  * @param cancelledAt {@code completedAt} of a cancelled run; null for others
  * @param activeMs how long it was at work in its present attempt, without the time that it was held up;
@@ -51,7 +53,8 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         int stepsTotal,
         int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,
         @Nullable BigDecimal creditsRefunded, @Nullable BigDecimal creditsUncollected,
-        @Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd, long totalTokens,
+        @Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd,
+        List<TaskBudget> taskBudgets, long totalTokens,
         @Nullable BigDecimal totalCost,
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable String createdBy, @Nullable Instant createdAt, @Nullable Instant startedAt,
@@ -64,6 +67,7 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         inputs = Json.orNull(inputs);
         tags = Json.orNull(tags);
         output = Json.orNull(output);
+        taskBudgets = taskBudgets == null ? List.of() : List.copyOf(taskBudgets);
     }
 
     /** Whether this attempt is over; a failed run may still be retried. */

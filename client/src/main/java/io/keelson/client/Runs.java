@@ -92,7 +92,22 @@ public final class Runs {
      * @param softLimit amount in USD at which one warning is sent; null leaves it unchanged
      */
     public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) {
-        JsonNode body = Json.object().put("hard_limit_usd", hardLimit).put("soft_limit_usd", softLimit);
+        return budget(id, hardLimit, softLimit, Map.of());
+    }
+
+    /**
+     * Changes the cost limits of a run and the budgets of its tasks.
+     *
+     * @param hardLimit limit in USD of the cost of all attempts together; null leaves it unchanged
+     * @param softLimit amount in USD at which one warning is sent; null leaves it unchanged
+     * @param tasks new budgets in USD, by the ids in the plan of tasks that have one
+     */
+    public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
+            Map<String, BigDecimal> tasks) {
+        ObjectNode body = Json.object().put("hard_limit_usd", hardLimit).put("soft_limit_usd", softLimit);
+        if (!tasks.isEmpty()) {
+            body.set("tasks", Json.of(tasks));
+        }
         return run(Call.post(RequestPath.of("/runs/", id, "/budget"), body).repeatable());
     }
 

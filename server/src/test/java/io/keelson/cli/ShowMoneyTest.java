@@ -46,6 +46,32 @@ class ShowMoneyTest {
     }
 
     @Test
+    void taskAboveItsBudgetIsNamedAndRaised() throws Exception {
+        Path mission = Files.writeString(folder.resolve("research.yaml"), """
+                name: research
+                plan:
+                  tasks:
+                    - id: research
+                      budget_usd: 3
+                      steps:
+                        - {name: one, tool: noop, input: {cost: 5}}
+                        - {name: two, tool: noop}
+                """);
+        String id = inProcessCli.run("run", mission.toString(), "--detach").out().strip();
+        inProcessCli.run("watch", "latest");
+        assertThat(inProcessCli.run("watch", "latest").out()).contains("task research used 5 of 3 USD")
+                .contains("--task research=USD --watch");
+        assertThat(inProcessCli.lines("show", "latest")).anyMatch(
+                line -> line.contains("credits:") && line.endsWith("; task research used 5 of 3 USD"));
+        assertThat(inProcessCli.run("explain", "latest").out()).contains("task research used 5 of 3 USD");
+        assertThat(inProcessCli.run("resume", "latest").err()).contains("task research used 5 of 3 USD")
+                .contains("--task research=USD");
+        assertThat(inProcessCli.run("budget", "latest", "--task", "research=5.5", "--watch").code()).as(id).isZero();
+        assertThat(inProcessCli.lines("show", "latest")).anyMatch(
+                line -> line.endsWith("; task research used 5 of 5.5 USD"));
+    }
+
+    @Test
     void aRunOfSeveralAttemptsShowsTheMoneyOfEach() throws Exception {
         Path mission = Files.writeString(folder.resolve("twice.yaml"), """
                 name: twice

@@ -1,6 +1,7 @@
 package io.keelson.client.plan;
 
 import io.keelson.client.Json;
+import java.math.BigDecimal;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.JsonNode;
@@ -118,6 +119,12 @@ public final class TaskBuilder {
     /** A human has the last word on the output; to be called after every {@link #verify}. */
     public TaskBuilder review() {
         return verify(Map.of("kind", "human"));
+    }
+
+    /** Limits the cost of the task in all attempts of the run, in USD. */
+    public TaskBuilder budgetUsd(BigDecimal most) {
+        body.put("budget_usd", most);
+        return this;
     }
 
     public TaskBuilder successCriteria(String value) {

@@ -142,6 +142,11 @@ public final class ChangeSet {
     /** A child run, as stored in its parent's row of it. */
     public record Child(RunRow run, ChildRow row) {}
 
+    private record BudgetKey(UUID runId, String task) {}
+
+    /** A task's budget, as stored for its run. */
+    public record Budget(RunRow run, TaskBudgetRow row) {}
+
     /** A request to the evaluator, sent after the commit. */
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
 
@@ -175,6 +180,7 @@ public final class ChangeSet {
     private final List<Link> links = new ArrayList<>();
     private final Map<UUID, Ticket> newTickets = new LinkedHashMap<>();
     private final Map<UUID, Ticket> tickets = new LinkedHashMap<>();
+    private final Map<BudgetKey, Budget> budgets = new LinkedHashMap<>();
     private final Map<UUID, Child> children = new LinkedHashMap<>();
     private final Set<RunRow> parents = new LinkedHashSet<>();
     private final List<NewSignal> newSignals = new ArrayList<>();
@@ -325,6 +331,11 @@ public final class ChangeSet {
     void put(RunRow run, ChildRow child) {
         touch(run);
         children.put(child.stepId(), new Child(run, child));
+    }
+
+    void put(RunRow run, TaskBudgetRow budget) {
+        touch(run);
+        budgets.put(new BudgetKey(run.id(), budget.task()), new Budget(run, budget));
     }
 
     /** The run's parent row has changed. */
@@ -492,6 +503,11 @@ public final class ChangeSet {
     /** Rows of children to insert or to replace. */
     public Collection<Child> children() {
         return children.values();
+    }
+
+    /** Budgets of tasks to insert or to replace. */
+    public Collection<Budget> budgets() {
+        return budgets.values();
     }
 
     /** Runs whose knowledge of their parent has changed. */

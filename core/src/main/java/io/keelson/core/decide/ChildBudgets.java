@@ -49,10 +49,13 @@ final class ChildBudgets {
         if (has == null || has.compareTo(amount) >= 0) {
             return Reply.UNCHANGED;
         }
-        BigDecimal room = HardLimit.roomForChild(d);
+        BigDecimal room = HardLimit.roomForChild(d, child.task());
         if (room != null && room.compareTo(amount.subtract(has)) < 0) {
             return refused(d, "the run that started it, " + d.run.id() + ", can allow it "
-                    + Amounts.text(has.add(room.max(Amounts.ZERO))) + " credits; raise the limit of that one first");
+                    + Amounts.text(has.add(room.max(Amounts.ZERO))) + " credits; raise the limit of that one"
+                    + (d.view.budgets.containsKey(child.task()) ? ", or the budget of its task '" + child.task() + "',"
+                            : "")
+                    + " first");
         }
         ChildRuns.put(d, child.allotted(amount));
         StepRow step = d.view.steps.get(child.stepId());

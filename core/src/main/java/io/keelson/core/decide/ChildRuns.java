@@ -43,11 +43,10 @@ final class ChildRuns {
     /** A step starts a child run and waits for it. */
     static void start(Decision d, StepRow step, Starts starts) {
         int depth = d.run.parent == null ? 1 : d.run.parent.depth() + 1;
-        BigDecimal room = HardLimit.roomForChild(d);
-        if (room != null && room.signum() <= 0) {
-            d.heldBack = true;
+        if (HardLimit.holdsBackChild(d, step.task())) {
             return;
         }
+        BigDecimal room = HardLimit.roomForChild(d, step.task().planKey());
         d.move(step, StepState.WAITING, new StepPayload.Waiting());
         d.changes.resolvedInput(step, starts.input());
         if (depth > MAX_DEPTH || d.view.children.size() >= MAX_CHILDREN) {
@@ -57,7 +56,7 @@ final class ChildRuns {
         }
         BigDecimal allotment = ChildBudgets.of(room, starts);
         NewRun run = starts.run();
-        ChildRow child = new ChildRow(step.id(), run.id(), allotment, Amounts.ZERO, 0, false);
+        ChildRow child = new ChildRow(step.id(), run.id(), step.task().planKey(), allotment, Amounts.ZERO, 0, false);
         Decider.Created created = Decider.create(new Command.Create(run, true, d.actor),
                 new ParentRow(d.run.id(), step.id(), depth, starts.abandon(), allotment, 0, false), d.changes, d.now,
                 d.ids, d.capacity, d.funds);
@@ -181,6 +180,7 @@ final class ChildRuns {
             return Reply.UNCHANGED;
         }
         put(d, now);
+        d.budgets.add(child.task());
         if (d.run.state.terminal()) {
             tellParent(d);
         }

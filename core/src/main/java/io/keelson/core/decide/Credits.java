@@ -126,6 +126,12 @@ final class Credits {
         return view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
+    /** Charges and budgets of the children that steps of a task have started. */
+    static BigDecimal childrenTake(RunView view, String task) {
+        return view.children.values().stream().filter(child -> child.task().equals(task)).map(ChildRow::taken)
+                .reduce(Amounts.ZERO, BigDecimal::add);
+    }
+
     private static BigDecimal left(RunRow run) {
         return run.reserved.subtract(run.charged);
     }
@@ -133,6 +139,7 @@ final class Credits {
     private static void collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal amount) {
         if (amount.signum() > 0) {
             d.run.charged = d.run.charged.add(amount);
+            TaskBudgets.charge(d, step.task(), amount);
             d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
                     step.id() + "/" + step.attempt, new Use(step.spec().tool(), result.model(),
                             step.task().agent().name(), result.tokens(), cost.version()),
@@ -214,6 +221,10 @@ final class Credits {
         if (limit != null && charged(d.run).add(childrenTake(d)).compareTo(limit) >= 0) {
             return usedUp(d.run);
         }
+        Reply.Rejected task = TaskBudgets.usedUp(d);
+        if (task != null) {
+            return task;
+        }
         if (left(d.run).signum() == 0) {
             extend(d, HardLimit.within(d.run, Amounts.ONE));
         }
@@ -237,18 +248,25 @@ final class Credits {
                             + " of its own would not bind them",
                     d.run.state.wire(), List.of("cancel"));
         }
-        BigDecimal taken = d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)));
+        BigDecimal taken =
+                d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)).add(HardLimit.out(d)));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
             return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)
-                    + " or more must be allowed: so much is charged or set aside already",
+                    + " or more must be allowed: so much is charged, set aside or in flight already",
                     d.run.state.wire(), List.of());
         }
+        Reply.Rejected refused = TaskBudgets.refusal(d, command.tasks());
+        if (refused != null) {
+            return refused;
+        }
         BigDecimal before = hardLimit(d.run);
-        boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit);
+        boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit)
+                && TaskBudgets.are(d, command.tasks());
         if (!same) {
             d.run.hardLimit = hard;
             d.run.softLimit = soft;
-            d.note(new RunPayload.BudgetChanged(hard, soft));
+            TaskBudgets.raise(d, command.tasks());
+            d.note(new RunPayload.BudgetChanged(hard, soft, command.tasks().isEmpty() ? null : command.tasks()));
         }
         boolean raised = before != null && hardLimit(d.run) != null && before.compareTo(hardLimit(d.run)) < 0;
         if (d.run.state != RunState.BUDGET_EXCEEDED) {

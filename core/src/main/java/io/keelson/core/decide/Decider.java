@@ -94,7 +94,7 @@ public final class Decider {
         if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
             HumanGates.resume(d);
         }
-        if (d.heldBack || changes.events().size() > events) {
+        if (d.heldBack || !d.budgets.isEmpty() || changes.events().size() > events) {
             HardLimit.after(d);
         }
         TimeoutMonitor.after(d, before);
@@ -212,8 +212,9 @@ public final class Decider {
     }
 
     private static Reply approveBudget(Decision d, Command.DecideGate command) {
-        Reply reply = command.hardLimit() == null ? Credits.resume(d)
-                : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, d.actor));
+        Reply reply = command.hardLimit() == null && command.tasks().isEmpty() ? Credits.resume(d)
+                : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
+                        d.actor));
         if (reply.equals(Reply.CHANGED)) {
             d.note(new RunPayload.BudgetApproved(d.by(), command.comment()));
         }
@@ -231,7 +232,8 @@ public final class Decider {
         boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
             case PLAN -> d.run.startedAt != null || d.run.state == RunState.READY;
             case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
-            case BUDGET -> command.hardLimit() == null || Credits.isLimit(d.run, command.hardLimit());
+            case BUDGET -> (command.hardLimit() == null || Credits.isLimit(d.run, command.hardLimit()))
+                    && TaskBudgets.are(d, command.tasks());
         };
         return (command.approve() ? approved : rejected) ? Reply.UNCHANGED
                 : forbidden(d.run.state, command.approve() ? "approve" : "reject");

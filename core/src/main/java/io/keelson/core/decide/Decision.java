@@ -21,6 +21,8 @@ import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.TimerKind;
 import java.time.Instant;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +42,8 @@ final class Decision {
     final Actor actor;
     /** True when a step did not start because of the run's limit. */
     boolean heldBack;
+    /** Tasks, by their ids in the plan, whose budgets were charged or kept a step from starting. */
+    final Set<String> budgets = new TreeSet<>();
     /** The work that the command's worker asks to continue with; null for none. */
     @Nullable NextStepRequest request;
     /** The output in the command, JSON text; null for none. */

@@ -101,7 +101,7 @@ public final class Explain {
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
                     around.due(TimerKind.HUMAN, run.id()));
             case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
-            case BUDGET_EXCEEDED -> add("BUDGET_EXCEEDED", budget(run), null);
+            case BUDGET_EXCEEDED -> budgets(run);
             case RETRYING -> add("RUN_BACKOFF", "attempt " + run.attempt + " begins after its backoff",
                     around.due(TimerKind.RUN_RETRY, run.id()));
             case ESCALATED -> view.tickets.values().forEach(this::ticket);
@@ -149,6 +149,18 @@ public final class Explain {
                     List.of(turn.key())));
         }
         return turn != null;
+    }
+
+    /** Adds the budgets of tasks that stopped the run; else the run's own. */
+    private void budgets(RunRow run) {
+        List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
+        tasks.forEach(budget -> reasons.add(new Explanation("BUDGET_EXCEEDED", TaskBudgets.text(view, budget)
+                + (TaskBudgets.used(view, budget).compareTo(budget.limit()) >= 0 ? ""
+                        : ", and its next step costs more than is left")
+                + "; raise its budget, or cancel it", null, null, null, List.of(budget.task()))));
+        if (tasks.isEmpty()) {
+            add("BUDGET_EXCEEDED", budget(run), null);
+        }
     }
 
     /** Whether its own limit stopped it, instead of missing credits. */

@@ -375,6 +375,7 @@ final class HumanGates {
         d.move(RunState.RESUMING, d.run.state == RunState.BUDGET_EXCEEDED
                 ? new RunPayload.BudgetIncreased(before, Credits.hardLimit(d.run), by)
                 : new RunPayload.Resuming(by));
+        TaskBudgets.continued(d);
         for (AgentRow agent : d.view.agents) {
             if (agent.state == AgentState.PAUSED) {
                 d.move(agent, AgentState.PENDING, new AgentPayload.Resumed());

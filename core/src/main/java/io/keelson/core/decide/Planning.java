@@ -172,6 +172,7 @@ final class Planning {
         d.run.active = Duration.ZERO;
         d.run.activeSince = null;
         d.run.quietSince = null;
+        TaskBudgets.continued(d);
         d.view.forgetAttempt();
         d.move(RunState.RETRYING, new RunPayload.Retrying(d.run.attempt, kept.carried().size(), schedule));
         ChildRuns.anotherAttempt(d);
@@ -224,6 +225,7 @@ final class Planning {
         UUID reusedFrom = kept.carried().get(spec.id());
         TaskRow task = new TaskRow(d.ids.next(), spec.id(), sequence, spec, agent, null, -1, null);
         task.reusedFrom = reusedFrom;
+        TaskBudgets.give(d, spec);
         task.effectGeneration = kept.generations().getOrDefault(spec.id(), 1);
         if (reusedFrom != null) {
             task.state = TaskState.COMPLETED;

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,8 @@ public final class RunView {
     final Set<UUID> signalsSeen = new HashSet<>();
     /** Child runs of all attempts, by the step that started them. */
     final Map<UUID, ChildRow> children = new HashMap<>();
+    /** Budgets of tasks, by their ids in the plan; of all attempts. */
+    final Map<String, TaskBudgetRow> budgets = new TreeMap<>();
     final List<EngineOutage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null for none. */
@@ -137,6 +140,11 @@ public final class RunView {
     /** Adds a child run; for the loader of views. */
     public void add(ChildRow child) {
         children.put(child.stepId(), child);
+    }
+
+    /** Adds a task's budget; for the loader of views. */
+    public void add(TaskBudgetRow budget) {
+        budgets.put(budget.task(), budget);
     }
 
     /** Adds the id of a consumed signal. */

@@ -195,7 +195,7 @@ final class SlotScheduling {
         }
         String holder = d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
                 : laneHolder;
-        if (step.spec().kind() == StepKind.RUN && HardLimit.holdsBackChild(d)) {
+        if (step.spec().kind() == StepKind.RUN && HardLimit.holdsBackChild(d, step.task())) {
             return;
         }
         if (step.spec().kind().engineOwned()) {

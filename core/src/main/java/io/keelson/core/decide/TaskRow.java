@@ -170,6 +170,11 @@ public final class TaskRow {
         return key;
     }
 
+    /** The id of its task in the plan: its own key, or its group's. */
+    String planKey() {
+        return group == null ? key : group.key;
+    }
+
     public int sequence() {
         return sequence;
     }

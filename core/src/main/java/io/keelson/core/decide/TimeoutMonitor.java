@@ -200,9 +200,9 @@ final class TimeoutMonitor {
         }
     }
 
-    /** A running task shows no progress. A task that its hard limit may hold back is only scheduled again. */
+    /** A running task shows no progress. A task that a limit may hold back is only scheduled again. */
     private static void stalled(Decision d, TaskRow task, Timeouts t) {
-        if (Credits.hardLimit(d.run) != null) {
+        if (HardLimit.mayHoldBack(d, task)) {
             SlotScheduling.open(d, task, null);
             return;
         }

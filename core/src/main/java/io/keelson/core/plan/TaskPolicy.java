@@ -1,5 +1,6 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.money.Amounts;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.math.BigDecimal;
@@ -21,36 +22,44 @@ import org.jspecify.annotations.Nullable;
  *              task's own title
  * @param thresholds by the name of a verifying step, 0 to 1: a human judges an output that it passes with a lower
  *                   score, or with none
+ * @param budget maximum cost of its steps in all attempts of the run, in credits; of a {@code for_each}, of all items
+ *               together; null for no limit
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
-        Map<String, BigDecimal> thresholds) {
+        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
     public TaskPolicy {
         verify = List.copyOf(verify);
         thresholds = Map.copyOf(thresholds);
+        budget = budget == null ? null : Amounts.of(budget);
     }
 
     /** Of a task that is no agent's. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null, null, Map.of());
+        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null);
     }
 
     /** With that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget);
     }
 
     /** With those terms. */
     public TaskPolicy with(AgentTerms terms) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget);
     }
 
     /** With those thresholds of its verifiers. */
     public TaskPolicy judged(Map<String, BigDecimal> least) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget);
+    }
+
+    /** With that budget. */
+    public TaskPolicy costing(@Nullable BigDecimal most) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most);
     }
 }

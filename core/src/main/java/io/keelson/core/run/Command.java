@@ -42,9 +42,13 @@ public sealed interface Command {
      * Decides a gate of the run itself, if the run waits at it.
      *
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
+     * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan, when a budget is approved
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
-            @Nullable String comment, Actor actor) implements Command {
+            Map<String, BigDecimal> tasks, @Nullable String comment, Actor actor) implements Command {
+        public DecideGate {
+            tasks = Map.copyOf(tasks);
+        }
 
         /** Gates of a whole run. */
         public enum Gate {
@@ -126,9 +130,14 @@ public sealed interface Command {
      *
      * @param hardLimit maximum cost of all attempts together, in credits; null keeps it
      * @param softLimit credits at which people are warned; null keeps it
+     * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan; the others keep theirs
      */
-    record RaiseBudget(UUID runId, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit, Actor actor)
-            implements Command {}
+    record RaiseBudget(UUID runId, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
+            Map<String, BigDecimal> tasks, Actor actor) implements Command {
+        public RaiseBudget {
+            tasks = Map.copyOf(tasks);
+        }
+    }
 
     /**
      * Raises the budget of a child run.

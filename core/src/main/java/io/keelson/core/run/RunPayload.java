@@ -3,8 +3,10 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.EventType;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -143,19 +145,44 @@ public sealed interface RunPayload extends Payload {
         }
     }
 
+    /** @param tasks whose budgets stopped the run; null where its own limit or missing credits did */
     record BudgetExceeded(BigDecimal currentCost, @Nullable BigDecimal hardLimit, String reason, BigDecimal charged,
-            BigDecimal uncollected) implements RunPayload {
+            BigDecimal uncollected, @Nullable List<TaskCost> tasks) implements RunPayload {
         @Override
         public void write(Members to) {
             to.put("current_cost", currentCost).put("hard_limit", hardLimit).put("reason", reason)
-                    .put("charged", charged).put("uncollected", uncollected);
+                    .put("charged", charged).put("uncollected", uncollected)
+                    .put("tasks", tasks == null ? null : tasks.stream().map(TaskCost::members).toList());
         }
     }
 
-    record BudgetChanged(@Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) implements RunPayload {
+    /**
+     * The cost of a task beside its budget, in credits.
+     *
+     * @param task id in the plan
+     * @param used charges of its steps, and of the runs that they started
+     */
+    record TaskCost(String task, BigDecimal used, BigDecimal budget) {
+        Map<String, Object> members() {
+            Map<String, Object> members = new LinkedHashMap<>();
+            members.put("task", task);
+            members.put("used", used.toPlainString());
+            members.put("budget", budget.toPlainString());
+            return members;
+        }
+    }
+
+    /** @param tasks new budgets of tasks, by the tasks' ids in the plan; null for none */
+    record BudgetChanged(@Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
+            @Nullable Map<String, BigDecimal> tasks) implements RunPayload {
         @Override
         public void write(Members to) {
             to.put("hard_limit", hardLimit).put("soft_limit", softLimit);
+            if (tasks != null) {
+                Map<String, Object> budgets = new TreeMap<>();
+                tasks.forEach((task, budget) -> budgets.put(task, budget.toPlainString()));
+                to.put("tasks", budgets);
+            }
         }
     }
 

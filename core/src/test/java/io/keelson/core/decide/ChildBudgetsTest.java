@@ -19,6 +19,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -97,7 +98,7 @@ class ChildBudgetsTest {
             assertThat(world.send(allot(one, less))).isEqualTo(Reply.UNCHANGED);
         }
         assertThat(world.refused(allot(one, "4.5")).code()).isEqualTo("PARENT_BUDGET_EXCEEDED");
-        world.done(new Command.RaiseBudget(world.id(), usd("6"), null, World.WHO));
+        world.done(new Command.RaiseBudget(world.id(), usd("6"), null, Map.of(), World.WHO));
         assertThat(world.send(allot(one, "4.5"))).isEqualTo(Reply.CHANGED);
     }
 
@@ -116,19 +117,19 @@ class ChildBudgetsTest {
     void aLimitIsRefusedWhereWhatWasStartedHasNone() {
         parent(null);
         ChildRow one = start(0, null, null);
-        Command raise = new Command.RaiseBudget(world.id(), usd("6"), null, World.WHO);
+        Command raise = new Command.RaiseBudget(world.id(), usd("6"), null, Map.of(), World.WHO);
         assertThat(world.refused(raise).code()).isEqualTo("CHILD_BUDGETS_REQUIRED");
         world.answer(new ChangeSet.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, one.stepId()),
                 new Evaluation.ChildIs(RunState.COMPLETED, true, "1", 0, usd("7"), null, null));
         assertThat(world.refused(raise).code()).isEqualTo("BUDGET_TOO_LOW");
-        world.done(new Command.RaiseBudget(world.id(), usd("8"), null, World.WHO));
+        world.done(new Command.RaiseBudget(world.id(), usd("8"), null, Map.of(), World.WHO));
     }
 
     @Test
     void smallerBudgetOfTheParentChangesNothing() {
         world = World.start(limit("9"), plan(task("x").steps(1)));
         world.view.run.parent = new ParentRow(new UUID(9, 1), new UUID(9, 2), 1, false, usd("2"), 0, false);
-        Command raise = new Command.RaiseBudget(world.id(), usd("3"), null, World.WHO);
+        Command raise = new Command.RaiseBudget(world.id(), usd("3"), null, Map.of(), World.WHO);
         assertThat(world.refused(raise).code()).isEqualTo("PARENT_BUDGET_EXCEEDED");
         world.done(new Command.ChildBudgetAdded(world.id(), usd("4"), World.WHO));
         assertThat(world.send(new Command.ChildBudgetAdded(world.id(), usd("3"), World.WHO)))

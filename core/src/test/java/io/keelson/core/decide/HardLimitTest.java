@@ -11,6 +11,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -131,7 +132,7 @@ class HardLimitTest extends OneWorkspace {
         void limitBelowChargesAndReservationsIsRefused() {
             World world = run("10", budget(limited("0.5")), steps(2));
             step(world, "0.5");
-            assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.4"), null, World.WHO)).code())
+            assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.4"), null, Map.of(), World.WHO)).code())
                     .isEqualTo("BUDGET_TOO_LOW");
             assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code()).isEqualTo("BUDGET_EXCEEDED");
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
@@ -155,7 +156,7 @@ class HardLimitTest extends OneWorkspace {
         void theSameLimitAgainChangesNothing() {
             World world = run("10", RunPolicy.DEFAULT, steps(2));
             raise(world, "3");
-            assertThat(world.send(new Command.RaiseBudget(world.id(), usd("3"), null, World.WHO)))
+            assertThat(world.send(new Command.RaiseBudget(world.id(), usd("3"), null, Map.of(), World.WHO)))
                     .isEqualTo(Reply.UNCHANGED);
             assertThat(world.events("run_budget_changed")).hasSize(1);
         }
@@ -205,7 +206,7 @@ class HardLimitTest extends OneWorkspace {
 
         private Command approve(World world, String limit) {
             return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true,
-                    limit == null ? null : usd(limit), null, World.WHO);
+                    limit == null ? null : usd(limit), Map.of(), null, World.WHO);
         }
 
         @Test

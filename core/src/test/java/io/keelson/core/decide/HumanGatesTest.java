@@ -18,6 +18,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -186,7 +187,8 @@ class HumanGatesTest {
         world.done(new Command.Pause(world.id(), null, World.WHO));
         for (Command decision : List.of(new Command.Approve(world.id(), null, World.WHO),
                 new Command.Reject(world.id(), null, World.WHO),
-                new Command.DecideGate(world.id(), Command.DecideGate.Gate.RESULT, true, null, null, World.WHO))) {
+                new Command.DecideGate(world.id(), Command.DecideGate.Gate.RESULT, true, null, Map.of(), null,
+                        World.WHO))) {
             assertThat(world.refused(decision).current()).isEqualTo("paused");
         }
         world.done(new Command.Resume(world.id(), World.WHO));

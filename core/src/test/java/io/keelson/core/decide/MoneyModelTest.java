@@ -162,7 +162,8 @@ class MoneyModelTest {
                 case RAISE -> {
                     boolean opens = wouldOpen(world);
                     boolean done = !world.state().terminal() && allDone(world);
-                    Reply reply = world.send(new Command.RaiseBudget(world.id(), op.credits(), null, World.WHO));
+                    Reply reply =
+                            world.send(new Command.RaiseBudget(world.id(), op.credits(), null, Map.of(), World.WHO));
                     boolean again = run.state == State.STOPPED && run.limit != null
                             && op.credits().compareTo(run.limit) == 0;
                     boolean raised = model.raise(run, op.credits(), opens);

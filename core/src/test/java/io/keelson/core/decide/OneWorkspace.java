@@ -83,7 +83,7 @@ abstract class OneWorkspace {
     }
 
     static void raise(World world, String hard) {
-        world.done(new Command.RaiseBudget(world.id(), new BigDecimal(hard), null, World.WHO));
+        world.done(new Command.RaiseBudget(world.id(), new BigDecimal(hard), null, Map.of(), World.WHO));
     }
 
     List<String> booked(Kind kind) {

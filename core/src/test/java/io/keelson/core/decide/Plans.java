@@ -107,7 +107,7 @@ final class Plans {
         /** Of the task as a whole. */
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
-                    policy.timeout(), policy.agent(), policy.label(), policy.thresholds()));
+                    policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget()));
         }
 
         T verify(String... names) {
@@ -125,6 +125,11 @@ final class Plans {
         T review() {
             return policy(new TaskPolicy(policy.failureMode(), policy.retry(), policy.verify(), true,
                     policy.timeout()));
+        }
+
+        /** What it may cost at most, in credits. */
+        T budget(String most) {
+            return policy(policy.costing(new BigDecimal(most)));
         }
 
         T timeout(Duration own) {

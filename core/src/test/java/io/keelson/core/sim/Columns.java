@@ -45,6 +45,9 @@ final class Columns {
         tables.put("work_results", all(rows.calls.values(), Columns::call));
         tables.put("escalation_tickets", all(rows.tickets.values(), Columns::ticket));
         tables.put("run_signals", all(rows.signals.values(), Columns::signal));
+        tables.put("task_budgets",
+                all(rows.budgets.values(), b -> columns("task_key", b.task(), "budget_usd", b.limit(),
+                        "charged", b.charged(), "exceeded", b.exceeded())));
         tables.put("artifacts", rows.artifacts.entrySet().stream().map(each -> columns("attempt",
                 each.getKey().attempt(), "name", each.getKey().name(), "step_id", each.getValue())).toList());
         return tables;

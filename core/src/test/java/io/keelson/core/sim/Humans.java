@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.decide.ChildRow;
 import io.keelson.core.decide.ParentRow;
 import io.keelson.core.decide.RunRow.Gate;
+import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
@@ -17,7 +18,10 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** People and their programs: submit runs, decide at gates, and meddle. In calm weather they only help. */
 final class Humans {
@@ -69,7 +73,7 @@ final class Humans {
             }
             case AWAITING_APPROVAL -> ask(orCancel(rows, sim.faultRates.calm() || sim.chance(80)
                     ? new Command.Approve(run, "fine", ANN)
-                    : new DecideGate(run, DecideGate.Gate.PLAN, false, null, null, ANN)), TRIES);
+                    : new DecideGate(run, DecideGate.Gate.PLAN, false, null, Map.of(), null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
                     sim.faultRates.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
@@ -105,14 +109,16 @@ final class Humans {
             return new Command.FailRun(rows.id(), "its parent allows no more", ANN);
         }
         if (sim.faultRates.calm()) {
-            return unlimited(rows) ? new Command.Resume(rows.id(), ANN)
-                    : new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
+            Map<String, BigDecimal> tasks = exceeded(rows, budget -> BigDecimal.valueOf(1_000));
+            return !tasks.isEmpty() ? new Command.RaiseBudget(rows.id(), null, null, tasks, ANN)
+                    : unlimited(rows) ? new Command.Resume(rows.id(), ANN)
+                            : new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, Map.of(), ANN);
         }
         if (rows.parent != null && rows.parent.allotment() != null && sim.chance(60)) {
             return share(rows, rows.parent);
         }
         return switch (sim.random.nextInt(6)) {
-            case 0 -> new DecideGate(rows.id(), DecideGate.Gate.BUDGET, false, null, "too dear", ANN);
+            case 0 -> new DecideGate(rows.id(), DecideGate.Gate.BUDGET, false, null, Map.of(), "too dear", ANN);
             case 1 -> new Command.Cancel(rows.id(), "too dear", ANN);
             case 2 -> new Command.Resume(rows.id(), ANN);
             default -> raise(rows);
@@ -133,8 +139,19 @@ final class Humans {
     }
 
     private Command raise(RunRows rows) {
+        Map<String, BigDecimal> tasks = exceeded(rows,
+                budget -> budget.limit().add(BigDecimal.valueOf(sim.random.nextInt(60), 2)));
+        if (!tasks.isEmpty() && sim.chance(80)) {
+            return new Command.RaiseBudget(rows.id(), null, null, tasks, ANN);
+        }
         return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1 + sim.random.nextInt(120), 2),
-                sim.chance(30) ? BigDecimal.valueOf(sim.random.nextInt(50), 2) : null, ANN);
+                sim.chance(30) ? BigDecimal.valueOf(sim.random.nextInt(50), 2) : null, Map.of(), ANN);
+    }
+
+    /** New budgets for the tasks whose budgets have stopped the run. */
+    private static Map<String, BigDecimal> exceeded(RunRows rows, Function<TaskBudgetRow, BigDecimal> raised) {
+        return rows.budgets.values().stream().filter(TaskBudgetRow::exceeded)
+                .collect(Collectors.toMap(TaskBudgetRow::task, raised));
     }
 
     private void decide(RunRows rows) {

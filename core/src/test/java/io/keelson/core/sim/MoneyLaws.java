@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.decide.ChangeSet.Attempt;
+import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
@@ -11,8 +12,10 @@ import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.run.Event;
 import java.math.BigDecimal;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +57,7 @@ final class MoneyLaws {
         dispatch(events);
         goesOn(events);
         queued();
+        budgets();
         warning(events);
     }
 
@@ -147,9 +151,14 @@ final class MoneyLaws {
         BigDecimal limit = before == null ? after.accepted.policy().budget().hardLimit() : limit(before);
         BigDecimal charged =
                 before == null ? BigDecimal.ZERO : total(before.run.chargedBefore(), before.head.charged());
+        Map<String, TaskBudgetRow> budgets = new HashMap<>(before == null ? after.budgets : before.budgets);
+        after.budgets.forEach(budgets::putIfAbsent);
         String state = before == null ? "created" : before.run.state().wire();
         for (Event event : events) {
             Object changed = event.members().get("hard_limit");
+            if (event.type() == EventType.RUN_BUDGET_CHANGED) {
+                budgets.replaceAll((task, budget) -> raised(budget, event.members().get("tasks")));
+            }
             if (event.type() == EventType.RUN_BUDGET_CHANGED && changed != null) {
                 limit = new BigDecimal((String) changed);
             } else if (event.stepId() == null && event.taskId() == null && event.agentId() == null
@@ -164,6 +173,14 @@ final class MoneyLaws {
                 if (state.equals("planning")) {
                     continue;
                 }
+                BigDecimal cost = new BigDecimal((String) event.members().getOrDefault("charged", "0"));
+                TaskBudgetRow budget = budgets.computeIfPresent(task(step), (task, of) -> new TaskBudgetRow(task, of.limit(),
+                        total(of.charged(), cost), of.exceeded()));
+                unless(!begins || budget == null || budget.charged().signum() == 0
+                        || budget.charged().compareTo(budget.limit()) < 0, "begun at %s: %s", budget, event);
+                unless(!begins || event.from().equals("running") || budget == null || known(step).signum() == 0
+                        || total(budget.charged(), known(step)).compareTo(budget.limit()) <= 0,
+                        "begun though it is too dear for %s: %s", budget, event);
                 unless(!begins || limit == null || charged.signum() == 0 || charged.compareTo(limit) < 0,
                         "begun at the limit %s: %s", limit, event);
                 unless(!begins || event.from().equals("running") || limit == null || known(step).signum() == 0
@@ -172,12 +189,32 @@ final class MoneyLaws {
         }
     }
 
+    private static TaskBudgetRow raised(TaskBudgetRow budget, @Nullable Object budgets) {
+        Object most = budgets instanceof Map<?, ?> map ? map.get(budget.task()) : null;
+        return most == null ? budget
+                : new TaskBudgetRow(budget.task(), new BigDecimal((String) most), budget.charged(), budget.exceeded());
+    }
+
     /** What could not pay a step, and was held up, goes on only with something that is set aside. */
     private void goesOn(List<Event> events) {
         boolean resumed = before != null && events.stream().anyMatch(event -> event.type() == EventType.RUN_RESUMED)
                 && before.head.charged().compareTo(after.head.charged()) == 0;
         unless(!resumed || after.run.state() != RunState.RUNNING || after.run.uncollected().signum() == 0
                 || after.head.reserved().compareTo(after.head.charged()) > 0, "goes on with nothing: %s", after.head);
+    }
+
+    /** A task's account is what the ledger says of its steps, in all attempts. */
+    private void budgets() {
+        after.budgets.values().forEach(budget -> unless(
+                booked(t -> t.kind() == Kind.CHARGE && task(after.steps.get(t.stepId())).equals(budget.task()))
+                        .compareTo(budget.charged()) == 0,
+                "the ledger says otherwise: %s %s", budget, after.ledger));
+    }
+
+    /** Its task in the plan. */
+    private String task(Saved.Step step) {
+        Saved.Task task = after.tasks.get(step.taskId());
+        return task.groupId() == null ? task.key() : after.tasks.get(task.groupId()).key();
     }
 
     private BigDecimal known(Saved.Step step) {

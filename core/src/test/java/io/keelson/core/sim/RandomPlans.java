@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Runs of every shape: DAGs, agents, fan-out, parallel steps, approvals, waits, conditions, tight limits. */
 final class RandomPlans {
@@ -61,7 +62,7 @@ final class RandomPlans {
                 budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
-            tasks.add(task("t" + tasks.size(), tasks.size()));
+            tasks.add(task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())));
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
         NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
@@ -159,7 +160,15 @@ final class RandomPlans {
         return new Plan(1, tasks);
     }
 
-    private TaskSpec task(String id, int earlier) {
+    /** Null for none. By choices that are made already, so that the others stay as they were. */
+    private static @Nullable BigDecimal taskBudget(RunPolicy policy, UUID run, int task) {
+        long number = Math.floorMod(run.getLeastSignificantBits() * 31 + task * 7L
+                + policy.budget().estimate().unscaledValue().longValue() / 10_000
+                + policy.timeouts().task().toSeconds(), 60L);
+        return number % 3 == 0 ? BigDecimal.valueOf(1 + number / 3, 2) : null;
+    }
+
+    private TaskSpec task(String id, int earlier, @Nullable BigDecimal budget) {
         List<Dependency> upstreams = new ArrayList<>();
         for (int i = 0; i < earlier; i++) {
             if (chance(35)) {
@@ -175,7 +184,7 @@ final class RandomPlans {
         return new TaskSpec(id, id, null, TaskType.OTHER, chance(40) ? "agent" + random.nextInt(3) : null, upstreams,
                 rule,
                 chance(20) ? "${ . }" : null, chance(15) ? "${ . }" : null, chance(15) ? "\"${ . }\"" : null,
-                chance(25), steps, null, chance(40) ? policy().with(terms()) : policy());
+                chance(25), steps, null, (chance(40) ? policy().with(terms()) : policy()).costing(budget));
     }
 
     private AgentTerms terms() {

@@ -64,7 +64,8 @@ final class ReplyDurability {
                     .filter(child -> child.runId().equals(c.childId()))
                     .allMatch(child -> child.allotment() == null || child.allotment().compareTo(c.amount()) >= 0);
             case Command.ChildBudgetAdded c -> true;
-            case Command.RaiseBudget c -> !done || rows.run.hardLimit() != null;
+            case Command.RaiseBudget c -> !done || (c.hardLimit() == null || rows.run.hardLimit() != null)
+                    && rows.budgets.keySet().containsAll(c.tasks().keySet());
             case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
             case Command.SendSignal c -> !done || rows.signals.containsKey(c.id());
             case Command.Retry c -> !changed || rows.run.attempt() > 1;

@@ -9,6 +9,7 @@ import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.decide.ChildRow;
 import io.keelson.core.decide.ParentRow;
 import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Transfer;
@@ -54,6 +55,8 @@ final class RunRows {
     /** Null for a run that no step has started. */
     ParentRow parent;
     final Map<UUID, ChildRow> children;
+    /** By the tasks' ids in the plan. */
+    final Map<String, TaskBudgetRow> budgets;
     /** In the order in which they came. */
     final Map<UUID, Saved.Sent> signals;
     final Map<UUID, Saved.Proposed> proposals;
@@ -74,6 +77,7 @@ final class RunRows {
         this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
         this.children = new LinkedHashMap<>();
+        this.budgets = new LinkedHashMap<>();
         this.signals = new LinkedHashMap<>();
         this.proposals = new LinkedHashMap<>();
         this.attempts = new LinkedHashMap<>();
@@ -96,6 +100,7 @@ final class RunRows {
         this.artifacts = new LinkedHashMap<>(other.artifacts);
         this.parent = other.parent;
         this.children = new LinkedHashMap<>(other.children);
+        this.budgets = new LinkedHashMap<>(other.budgets);
         this.signals = new LinkedHashMap<>(other.signals);
         this.proposals = new LinkedHashMap<>(other.proposals);
         this.attempts = new LinkedHashMap<>(other.attempts);
@@ -196,6 +201,7 @@ final class RunRows {
             view.run().restoreParent(parent);
         }
         children.values().forEach(view::add);
+        budgets.values().forEach(view::add);
         signals.values().forEach(sent -> {
             if (sent.takenBy() == null) {
                 view.add(sent.signal());

@@ -238,6 +238,7 @@ final class Store {
             changes.newTickets().forEach(t -> draft(t.run().id()).tickets.put(t.row().id(), Saved.Ticket.of(t.row())));
             changes.tickets().forEach(t -> change(draft(t.run().id()).tickets, t.row().id(),
                     old -> Saved.Ticket.of(t.row())));
+            changes.budgets().forEach(each -> draft(each.run().id()).budgets.put(each.row().task(), each.row()));
             changes.children().forEach(child -> draft(child.run().id()).children.put(child.row().stepId(),
                     child.row()));
             changes.newSignals().forEach(s -> {

@@ -234,7 +234,11 @@ final class WorkLaws {
     /** True when steps may wait for the hard limit until claimed work and children have ended. */
     private boolean mayBeHeldBack() {
         boolean out = !rows.queue.isEmpty() || rows.children.values().stream().anyMatch(child -> !child.ended());
-        return out && (rows.run.hardLimit() != null || policy.budget().hardLimit() != null);
+        return out && limited();
+    }
+
+    private boolean limited() {
+        return rows.run.hardLimit() != null || policy.budget().hardLimit() != null || !rows.budgets.isEmpty();
     }
 
     private void earlierAttempts() {
@@ -302,8 +306,7 @@ final class WorkLaws {
 
     /** An agent that could begin something if it had a place; under a hard limit it may have to wait for more than that. */
     private boolean waits(Saved.Agent agent) {
-        boolean limited = rows.run.hardLimit() != null || policy.budget().hardLimit() != null;
-        return !limited && !hasPlace(agent) && rows.tasksNow().stream()
+        return !limited() && !hasPlace(agent) && rows.tasksNow().stream()
                 .anyMatch(task -> task.agentId().equals(agent.id()) && task.state() == TaskState.QUEUED);
     }
 

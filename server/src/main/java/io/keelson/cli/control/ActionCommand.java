@@ -98,8 +98,10 @@ public abstract class ActionCommand extends RunChange {
     }
 
     @Command(name = "budget",
-            description = "Changes the cost limits of a run. A run in budget_exceeded continues if the new limit allows it.",
-            footerHeading = "%nExamples:%n", footer = "  keelson budget latest --hard-limit 5 --watch")
+            description = "Changes the cost limits of a run and the budgets of its tasks. A run in budget_exceeded continues "
+                    + "if they allow it.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson budget latest --hard-limit 5 --watch",
+                    "  keelson budget latest --task research=0.5 --watch"})
     public static final class Budget extends ActionCommand {
 
         @ArgGroup(exclusive = false, multiplicity = "1")
@@ -112,11 +114,15 @@ public abstract class ActionCommand extends RunChange {
 
             @Option(names = "--soft-limit", paramLabel = "USD", description = "Cost at which one warning is sent.")
             @Nullable BigDecimal soft;
+
+            @Option(names = "--task", paramLabel = "TASK=USD",
+                    description = "Budget of a task that has one, by its id in the plan; may be repeated.")
+            Map<String, BigDecimal> tasks = new LinkedHashMap<>();
         }
 
         @Override
         public Run act(ServerConnection server, Runs runs, String id) {
-            return runs.budget(id, limits.hard, limits.soft);
+            return runs.budget(id, limits.hard, limits.soft, limits.tasks);
         }
     }
 

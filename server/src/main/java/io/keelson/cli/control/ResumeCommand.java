@@ -8,8 +8,11 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
+import io.keelson.client.TaskBudget;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
@@ -35,7 +38,7 @@ public final class ResumeCommand extends ActionCommand {
         }
     }
 
-    /** What its next step is known to cost may be more than its hard limit leaves: then it is held up again at once. */
+    /** What its next step is known to cost may be more than its hard limit or its task's budget leaves: then it is held up again at once. */
     private static Run goneOn(Runs runs, Run resumed) {
         Run run = resumed;
         for (int looks = LOOKS; looks > 0 && !run.ended(); looks--) {
@@ -50,6 +53,12 @@ public final class ResumeCommand extends ActionCommand {
 
     private static CliException stillHeld(Run run, @Nullable Throwable cause) {
         BigDecimal limit = run.hardLimitUsd();
+        List<TaskBudget> tasks = run.taskBudgets().stream().filter(TaskBudget::exceeded).toList();
+        if (!tasks.isEmpty()) {
+            return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: "
+                    + tasks.stream().map(AmountText::used).collect(Collectors.joining(", ")) + "; raise the budget with: "
+                    + ProgramName.current() + " budget " + run.id() + AmountText.raise(tasks), cause);
+        }
         BigDecimal charged = run.creditsCharged();
         return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: it was charged "
                 + AmountText.credits(charged == null ? BigDecimal.ZERO : charged)

@@ -1,9 +1,12 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Run;
+import io.keelson.client.TaskBudget;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** Numbers as people read them. */
 public final class AmountText {
@@ -86,5 +89,16 @@ public final class AmountText {
     /** All decimal places, without trailing zeros and without an exponent. */
     public static String decimal(BigDecimal amount) {
         return amount.stripTrailingZeros().toPlainString();
+    }
+
+    /** The cost of a task beside its budget: {@code task research used 5 of 3 USD}. */
+    public static String used(TaskBudget budget) {
+        return "task " + budget.task() + " used " + decimal(budget.used()) + " of " + decimal(budget.budgetUsd())
+                + " USD";
+    }
+
+    /** The options of {@code budget} that raise these budgets: {@code --task research=USD}. */
+    public static String raise(List<TaskBudget> budgets) {
+        return budgets.stream().map(budget -> " --task " + budget.task() + "=USD").collect(Collectors.joining());
     }
 }

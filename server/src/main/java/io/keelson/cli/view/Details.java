@@ -120,7 +120,8 @@ public final class Details {
                 + amount(run.creditsRefunded()) + " refunded"
                 + (uncollected.signum() == 0 ? "" : ", " + amount(uncollected) + " uncollected")
                 + (run.hardLimitUsd() == null ? "" : "; hard limit " + amount(run.hardLimitUsd()))
-                + (run.softLimitUsd() == null ? "" : "; soft limit " + amount(run.softLimitUsd()));
+                + (run.softLimitUsd() == null ? "" : "; soft limit " + amount(run.softLimitUsd()))
+                + run.taskBudgets().stream().map(task -> "; " + AmountText.used(task)).collect(Collectors.joining());
     }
 
     /** Reservation, charges, refund and outcome of an attempt. */

@@ -5,6 +5,7 @@ import io.keelson.client.Escalation;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
+import io.keelson.client.TaskBudget;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -140,6 +141,11 @@ public final class Summary {
         }
         String why = "  "
                 + TerminalText.clean(Objects.requireNonNullElse(pendingDecisions.stopped(), "its budget is used up"));
+        List<TaskBudget> tasks = run.taskBudgets().stream().filter(TaskBudget::exceeded).toList();
+        if (!tasks.isEmpty()) {
+            return List.of(why,
+                    "raise it with: " + command + " budget " + run.id() + AmountText.raise(tasks) + " --watch");
+        }
         return lacksCredits(run) ? List.of(why, "grant credits: " + command + " credits grant AMOUNT", resume)
                 : List.of(why, "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch");
     }

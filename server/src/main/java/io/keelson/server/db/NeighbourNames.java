@@ -17,7 +17,7 @@ final class NeighbourNames {
             + " orchestration_events orchestration_events_archive orchestration_runs orchestration_steps"
             + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
             + " recipe_versions run_agents run_attempts run_children run_heads run_parents run_plans run_signals"
-            + " schedule_ticks schedules secrets step_logs step_progress timers upload_slots webhook_deliveries"
+            + " schedule_ticks schedules secrets step_logs step_progress task_budgets timers upload_slots webhook_deliveries"
             + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
 
     /** Those that a migration names. PostgreSQL finds names for all others. */

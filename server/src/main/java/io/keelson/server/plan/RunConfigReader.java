@@ -132,12 +132,13 @@ final class RunConfigReader {
         AMOUNTS.forEach(name -> checkPlaces(budget, name, "/config/budget", problems));
     }
 
-    /** The same of what a plan is thought to cost. */
+    /** The same of a plan's estimates and of its tasks' budgets. */
     static void checkEstimates(JsonNode plan, Problems problems) {
         checkPlaces(plan, "total_estimated_cost", "/plan", problems);
         JsonNode tasks = plan.path("tasks");
         for (int i = 0; i < tasks.size(); i++) {
             checkPlaces(tasks.path(i), "estimated_cost", "/plan/tasks/" + i, problems);
+            checkPlaces(tasks.path(i), TaskReader.BUDGET, "/plan/tasks/" + i, problems);
         }
     }
 

@@ -25,6 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class TaskReader {
     /** Written otherwise, or not for a plan's author to say. */
     private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", AgentAssignment.key());
+    static final String BUDGET = "budget_usd";
     private static final String ORDERING = "ordering";
 
     private final StepReader steps;
@@ -72,7 +73,8 @@ final class TaskReader {
                 verifiers.read(raw.path("verify"), at + "/verify"), VerifyReader.review(raw.path("verify")),
                 raw.path("timeout_seconds").isNumber() ? JsonFields.seconds(raw, "timeout_seconds", Duration.ZERO)
                         : null);
-        return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")));
+        return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")))
+                .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null);
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */

@@ -155,7 +155,7 @@ final class ChangesWriter {
                         run -> run.parent() != null && changes.isNew(run.id()))),
                 RunTreeTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
                         run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
-                RunTreeTables.PUT_CHILD.of(changes.children()));
+                RunTreeTables.PUT_CHILD.of(changes.children()), TaskBudgetsTable.PUT.of(changes.budgets()));
     }
 
     /**

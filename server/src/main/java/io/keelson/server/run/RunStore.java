@@ -137,6 +137,7 @@ public final class RunStore {
             ProposalsTable.load(c, loader);
             SignalsTable.load(c, loader);
             RunTreeTables.load(c, loader);
+            TaskBudgetsTable.load(c, loader);
             ResultsTable.loadRecent(c, loader, clock);
             loader.views.values().forEach(RunView::restoreSlots);
         }

@@ -4,6 +4,7 @@ import static io.keelson.server.run.sql.Column.bigint;
 import static io.keelson.server.run.sql.Column.flag;
 import static io.keelson.server.run.sql.Column.integer;
 import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
 import static io.keelson.server.run.sql.Column.uuid;
 
 import io.keelson.core.decide.ChangeSet.Child;
@@ -43,13 +44,15 @@ final class RunTreeTables {
 
     static final RowSetStatement<Child> PUT_CHILD = new RowSetStatement<>("keelson_run_child",
             """
-            insert into run_children (step_id, workspace_id, run_id, child_run_id, allotment, charged, tokens, ended)
-            select step_id, workspace_id, run_id, child_run_id, allotment, charged, tokens, ended from {rows}
+            insert into run_children (step_id, workspace_id, run_id, child_run_id, task_key, allotment, charged, tokens,
+                ended)
+            select step_id, workspace_id, run_id, child_run_id, task_key, allotment, charged, tokens, ended from {rows}
             on conflict (step_id) do update
                set allotment = excluded.allotment, charged = excluded.charged, tokens = excluded.tokens, ended = excluded.ended""",
             uuid("step_id", c -> c.row().stepId()), uuid("workspace_id", c -> c.run().workspaceId()),
             uuid("run_id", c -> c.run().id()), uuid("child_run_id", c -> c.row().runId()),
-            money("allotment", c -> c.row().allotment()), money("charged", c -> c.row().charged()),
+            text("task_key", c -> c.row().task()), money("allotment", c -> c.row().allotment()),
+            money("charged", c -> c.row().charged()),
             bigint("tokens", c -> c.row().tokens()), flag("ended", c -> c.row().ended()));
 
     private static final String LOAD_PARENTS = """
@@ -57,7 +60,7 @@ final class RunTreeTables {
               from run_parents where run_id = any (?)""";
 
     private static final String LOAD_CHILDREN = """
-            select run_id, step_id, child_run_id, allotment, charged, tokens, ended
+            select run_id, step_id, child_run_id, task_key, allotment, charged, tokens, ended
               from run_children where run_id = any (?)""";
 
     private RunTreeTables() {}
@@ -77,7 +80,8 @@ final class RunTreeTables {
         if (!loader.starting.isEmpty()) {
             ViewLoader.each(c, LOAD_CHILDREN, loader.starting, row -> loader.view(row).add(
                     new ChildRow(ViewLoader.uuid(row, "step_id"), ViewLoader.uuid(row, "child_run_id"),
-                            row.getBigDecimal("allotment"), row.getBigDecimal("charged"), row.getLong("tokens"),
+                            row.getString("task_key"), row.getBigDecimal("allotment"), row.getBigDecimal("charged"),
+                            row.getLong("tokens"),
                             row.getBoolean("ended"))));
         }
     }

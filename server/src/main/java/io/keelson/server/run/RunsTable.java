@@ -225,6 +225,7 @@ final class RunsTable {
                 exists (select from run_signals s where s.run_id = r.id) as signalled,
                 exists (select from run_parents p where p.run_id = r.id) as started_by_another,
                 exists (select from run_children c where c.run_id = r.id) as starts_others,
+                exists (select from task_budgets b where b.run_id = r.id) as budgets_tasks,
                 array(select moment from engine_outages o cross join lateral (values (from_at), (to_at)) as m (moment)
                        where o.to_at > r.created_at order by moment) as outages
               from orchestration_runs r join run_heads h on h.run_id = r.id
@@ -296,6 +297,9 @@ final class RunsTable {
             }
             if (row.getBoolean("starts_others")) {
                 loader.starting.add(run.id());
+            }
+            if (row.getBoolean("budgets_tasks")) {
+                loader.budgeted.add(run.id());
             }
             if (row.getBoolean("signalled")) {
                 loader.signalled.add(run.id());

@@ -42,10 +42,15 @@ public final class ViewText {
     public static String of(RunView view, Instant now) {
         ViewText text = new ViewText(view, now);
         text.run();
+        view.budgets.values().forEach(text::budget);
         view.agents.forEach(text::agent);
         view.tasks.values().stream().sorted(Comparator.comparing(TaskRow::key)).forEach(text::task);
         view.steps.values().stream().sorted(Comparator.comparing(StepRow::id)).forEach(text::step);
         return text.out.toString();
+    }
+
+    private void budget(TaskBudgetRow budget) {
+        line("budget", budget.task(), budget.limit(), budget.charged(), budget.exceeded());
     }
 
     private void run() {

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -87,7 +88,7 @@ class CreditRacesTest {
             paid.open.release((int) begun - 3);
             assertThat(nodes.text("select credits_charged from run_heads")).isIn("1.000000", "0.800000");
 
-            assertThat(engine.submit(new Command.RaiseBudget(run, BigDecimal.TEN, null, Nodes.WHO)).join())
+            assertThat(engine.submit(new Command.RaiseBudget(run, BigDecimal.TEN, null, Map.of(), Nodes.WHO)).join())
                     .isEqualTo(Reply.CHANGED);
             paid.open.release(6);
             nodes.awaitState(run, "completed");

@@ -89,6 +89,60 @@ class BudgetApiTest {
     }
 
     @Test
+    void taskAtItsBudgetBlocksTheRunUntilThatIsRaised() {
+        String run = api.create("""
+                {"name": "dear", "start": true, "plan": {"tasks": [
+                  {"id": "research", "title": "R", "budget_usd": 3, "steps": [
+                    {"name": "one", "tool": "noop", "input": {"cost": 5}},
+                    {"name": "two", "tool": "noop", "input": {"cost": 0.5}}]}]}}""");
+        JsonNode held = api.awaitState(run, "budget_exceeded");
+        assertThat(held.get("task_budgets"))
+                .hasToString("[{\"task\":\"research\",\"used\":5,\"exceeded\":true,\"budget_usd\":3}]");
+        assertThat(held.at("/plan/tasks/0/budget_usd").decimalValue()).isEqualByComparingTo("3");
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
+                .contains("task research used 5 of 3 USD; raise its budget");
+        assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text())
+                .contains("\"reason\":\"task research used 5 of 3 USD\"");
+        JsonNode item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0");
+        assertThat(item.get("question").stringValue())
+                .isEqualTo("'dear': task research used 5 of 3 USD. Raise the budget?");
+
+        assertThat(refused(409, api.post("/api/v1/runs/" + run + "/resume", "{}")).get("code").stringValue())
+                .isEqualTo("BUDGET_EXCEEDED");
+        assertThat(refused(409, budget(run, "{\"tasks\": {\"research\": 4}}")).get("code").stringValue())
+                .isEqualTo("BUDGET_TOO_LOW");
+        assertThat(refused(409, budget(run, "{\"tasks\": {\"other\": 4}}")).get("code").stringValue())
+                .isEqualTo("TASK_WITHOUT_BUDGET");
+        refused(422, budget(run, "{\"tasks\": {\"research\": 0}}"));
+        refused(422, budget(run, "{\"tasks\": {\"research\": 5.0000001}}"));
+        assertThat(api.post(item.at("/links/accept").stringValue(), "{\"tasks\": {\"research\": 6}}").status())
+                .isEqualTo(200);
+        JsonNode ended = api.awaitState(run, "completed");
+        assertThat(ended.get("credits_uncollected").decimalValue()).isEqualByComparingTo("0");
+        assertThat(ended.at("/task_budgets/0/used").decimalValue()).isEqualByComparingTo("5.5");
+
+        JsonNode fork = api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"research\"}").json();
+        assertThat(fork.at("/plan/tasks/0/budget_usd").decimalValue()).as("as raised").isEqualByComparingTo("6");
+        JsonNode again = api.awaitState(fork.get("id").stringValue(), "completed");
+        assertThat(again.at("/task_budgets/0/used").decimalValue()).isEqualByComparingTo("5.5");
+    }
+
+    @Test
+    void childRunCountsTowardsTheBudgetOfTheTaskThatStartsIt() {
+        String run = api.create("""
+                {"name": "parent", "start": true, "plan": {"tasks": [
+                  {"id": "part", "title": "P", "budget_usd": 1, "steps": [
+                    {"name": "child", "tool": "run.start", "input": {"config": {"autonomy": {"level": "full_auto"}}, "plan": {
+                      "tasks": [{"id": "a", "steps": [{"tool": "noop", "input": {"cost": 0.75}}]}]}}},
+                    {"name": "two", "tool": "noop", "input": {"cost": 0.5}},
+                    {"name": "three", "tool": "noop"}]}]}}""");
+        JsonNode held = api.awaitState(run, "budget_exceeded");
+        assertThat(held.at("/task_budgets/0/used").decimalValue()).isEqualByComparingTo("1.25");
+        assertThat(budget(run, "{\"tasks\": {\"part\": 2}}").status()).isEqualTo(200);
+        api.awaitState(run, "completed");
+    }
+
+    @Test
     void oneOfTheLimitsMustBeGiven() {
         String run = api.create(mission("\"start\": false"));
         assertThat(refused(422, budget(run, "{}")).get("code").stringValue()).isEqualTo("REQUIRED");

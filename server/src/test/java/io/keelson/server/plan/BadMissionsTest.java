@@ -41,6 +41,8 @@ class BadMissionsTest {
 
     static final List<Arguments> CONFIGS = List.of(
             config("budgt: {}", "UNKNOWN_KEY /config/budgt did you mean 'budget'?"),
+            task("id: a, budget_usd: 0", "OUT_OF_RANGE /plan/tasks/0/budget_usd more than 0"),
+            task("id: a, budget_usd: 0.0000001", "OUT_OF_RANGE /plan/tasks/0/budget_usd at most 6 decimal places"),
             config("budget: {hard_limit: 1}", "UNKNOWN_KEY /config/budget/hard_limit did you mean 'hard_limit_usd'?"),
             config("budget: {hard_limit_usd: -1}", "OUT_OF_RANGE /config/budget/hard_limit_usd at least 0"),
             config("budget: {hard_limit_usd: 0.0000001, soft_limit_usd: 1.1234567, min_credits: 1.0000000}",

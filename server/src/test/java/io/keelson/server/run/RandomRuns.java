@@ -25,6 +25,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -106,7 +107,7 @@ final class RandomRuns {
         }
         if (view.run().state() == RunState.BUDGET_EXCEEDED || chance(5)) {
             return new Command.RaiseBudget(run, BigDecimal.valueOf(random.nextInt(1_000), 2),
-                    chance(30) ? BigDecimal.valueOf(random.nextInt(300), 2) : null, TESTER);
+                    chance(30) ? BigDecimal.valueOf(random.nextInt(300), 2) : null, Map.of(), TESTER);
         }
         return asked != null ? new Command.DecideStep(run, asked.id(), chance(70), null, TESTER)
                 : new Command.Approve(run, null, TESTER);

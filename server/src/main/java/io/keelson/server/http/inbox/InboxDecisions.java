@@ -18,6 +18,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -56,9 +57,10 @@ public final class InboxDecisions {
      * @param gate the attempt of a task that is meant; null for whichever waits
      * @param retry whether a task whose output is rejected is done again
      * @param limit the run's new hard limit; null leaves it unchanged
+     * @param tasks new budgets of tasks, by the tasks' ids in the plan
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
-            @Nullable BigDecimal limit) {}
+            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks) {}
 
     private ApiResponse decide(ApiRequest request, boolean accept) throws IOException, InterruptedException {
         request.query().done();
@@ -68,12 +70,13 @@ public final class InboxDecisions {
         boolean task = id.kind() == InboxKind.TASK_REVIEW;
         Long gate = task ? fields.optionalInteger("gate", 1, MAX_GATE) : null;
         boolean retry = task && !accept && fields.flag("retry", false);
-        BigDecimal limit = accept && id.kind() == InboxKind.BUDGET
-                ? fields.optionalAmount("hard_limit_usd", PLACES, MOST)
-                : null;
+        boolean raises = accept && id.kind() == InboxKind.BUDGET;
+        BigDecimal limit = raises ? fields.optionalAmount("hard_limit_usd", PLACES, MOST) : null;
+        Map<String, BigDecimal> tasks = raises ? fields.taskBudgets() : Map.of();
         fields.done();
         UUID run = run(request.workspace(), id);
-        decide(request, run, id, new Decision(accept, comment, gate == null ? null : gate.intValue(), retry, limit));
+        decide(request, run, id, new Decision(accept, comment, gate == null ? null : gate.intValue(), retry, limit,
+                tasks));
         return ApiResponse.ok(Json.object().put("id", id.text()).put("kind", id.kind().wire())
                 .put("decision", accept ? "accepted" : "rejected").put("run_id", run.toString())
                 .put("run_state", reads.run(request.workspace(), run).get("state").stringValue()));
@@ -100,7 +103,8 @@ public final class InboxDecisions {
 
     private void gate(ApiRequest request, UUID run, Gate gate, Decision said) throws InterruptedException {
         submission.submit(request,
-                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.comment(), request.actor()));
+                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.comment(),
+                        request.actor()));
     }
 
     private void escalation(ApiRequest request, UUID id, Decision said) throws InterruptedException {

@@ -119,9 +119,25 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case APPROVAL_STEP -> asked(row);
             case TASK_REVIEW -> "Accept the output of task '" + text(row, "task_key") + "'?";
             case ESCALATION -> text(row, "message");
-            case BUDGET -> run + " has reached its hard limit. Raise the limit?";
+            case BUDGET -> run + budget(row);
             case PROPOSAL -> text(row, "proposal_title");
         };
+    }
+
+    private static String budget(ObjectNode row) {
+        List<String> tasks = exceeded(row);
+        return tasks.isEmpty() ? " has reached its hard limit. Raise the limit?"
+                : ": " + String.join(", ", tasks) + ". Raise the budget?";
+    }
+
+    /** The use of the task budgets that have stopped a run; empty where its own limit has. */
+    private static List<String> exceeded(ObjectNode row) {
+        return row.path("subject_data").path("task_budgets").valueStream()
+                .filter(each -> each.path("exceeded").asBoolean(false))
+                .map(each -> "task " + text((ObjectNode) each, "task") + " used " + each.path("used").asString("")
+                        + " of "
+                        + each.path("budget_usd").asString("") + " USD")
+                .toList();
     }
 
     private static String asked(ObjectNode row) {
@@ -139,7 +155,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                     ? "the new plan is checked again, and executed if its models then have prices"
                     : "the new plan is executed"
                     : "the failed work is retried, and its failures no longer count";
-            case BUDGET -> "the run continues, if its limit allows it or hard_limit_usd raises the limit";
+            case BUDGET -> exceeded(row).isEmpty()
+                    ? "the run continues, if its limit allows it or hard_limit_usd raises the limit"
+                    : "the run continues, if the task's budget allows it or tasks raises the budget";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
         };
     }

@@ -24,6 +24,7 @@ import io.keelson.server.submission.CreditPrecheck;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -110,13 +111,14 @@ public final class RunActions {
         Fields fields = request.fields();
         BigDecimal hard = fields.optionalAmount("hard_limit_usd", PLACES, MOST);
         BigDecimal soft = fields.optionalAmount("soft_limit_usd", PLACES, MOST);
-        if (hard == null && soft == null) {
-            fields.problem("REQUIRED", "hard_limit_usd", "one of the limits must be given");
+        Map<String, BigDecimal> tasks = fields.taskBudgets();
+        if (hard == null && soft == null && tasks.isEmpty()) {
+            fields.problem("REQUIRED", "hard_limit_usd", "one of the limits or the budget of a task must be given");
         }
         fields.done();
         request.query().done();
         share.ask(request, request.id("id", IdKind.RUN), hard);
-        return done(request, run -> new Command.RaiseBudget(run, hard, soft, request.actor()));
+        return done(request, run -> new Command.RaiseBudget(run, hard, soft, tasks, request.actor()));
     }
 
     private ApiResponse retry(ApiRequest request) throws IOException, InterruptedException {

@@ -95,6 +95,7 @@ public final class RunFork {
         ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", inputs == null ? Json.object() : inputs);
         document.put("trigger", "fork");
+        keepBudgets(document, reads.run(workspace, source).path("task_budgets"));
         if (name != null) {
             document.put("name", name);
         }
@@ -105,6 +106,15 @@ public final class RunFork {
                             each.message()))
                     .toList());
         };
+    }
+
+    /** Tasks keep the budgets that were raised in the source. */
+    private static void keepBudgets(ObjectNode mission, JsonNode budgets) {
+        Map<String, JsonNode> inForce = new HashMap<>();
+        budgets.forEach(each -> inForce.put(each.path("task").stringValue(), each.path("budget_usd")));
+        mission.path("plan").path("tasks").valueStream()
+                .filter(task -> inForce.containsKey(task.path("temp_id").asString("")))
+                .forEach(task -> ((ObjectNode) task).set("budget_usd", inForce.get(task.path("temp_id").asString(""))));
     }
 
     /** Completed tasks, except the given one and those that depend on repeated tasks. */

@@ -11,7 +11,9 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -27,6 +29,7 @@ public final class Fields extends JsonObjectReader {
     private static final int MAX_TIME = 50;
     private static final int FIRST_YEAR = 1970;
     private static final int LAST_YEAR = 9999;
+    private static final int MAX_TASK = 200;
     private static final UUID NO_ID = new UUID(0, 0);
 
     private Fields(ObjectNode body) {
@@ -346,6 +349,21 @@ public final class Fields extends JsonObjectReader {
             }
         }
         return new byte[0];
+    }
+
+    /** New budgets of tasks, in USD by the tasks' ids; each more than 0. Empty where there is none. */
+    public Map<String, BigDecimal> taskBudgets() {
+        Fields tasks = object("tasks");
+        Map<String, BigDecimal> budgets = new TreeMap<>();
+        for (String task : tasks == null ? List.<String>of() : tasks.names()) {
+            BigDecimal budget = tasks.requiredCredits(task);
+            if (task.length() > MAX_TASK || !SafeText.clean(task).equals(task)) {
+                problem("INVALID_VALUE", "tasks", "the id of a task has at most " + MAX_TASK + " characters");
+            } else {
+                budgets.put(task, budget);
+            }
+        }
+        return budgets;
     }
 
     /** A list of objects; empty where there is none and {@code min} is 0. */

@@ -80,7 +80,7 @@ final class InboxDataSql {
 
     private static final String BUDGET = """
             jsonb_build_object('goal', r.goal, 'charged', trim_scale(r.credits_charged_before + h.credits_charged),
-                'hard_limit_usd', {limit}, 'tasks_completed', r.tasks_completed, 'tasks_open', (
+                'hard_limit_usd', {limit}, 'task_budgets', {task budgets}, 'tasks_completed', r.tasks_completed, 'tasks_open', (
                     select count(*) from orchestration_tasks x
                      where x.run_id = r.id and x.attempt = r.attempt_number and not x.superseded
                        and x.state_type <> 'terminal' and x.group_id is null),
@@ -88,7 +88,8 @@ final class InboxDataSql {
                     select x.title from orchestration_tasks x
                      where x.run_id = r.id and x.attempt = r.attempt_number and not x.superseded
                        and x.state_type <> 'terminal' and x.group_id is null
-                     order by x.sequence_number limit 10), {spent})""".replace("{spent}", SPENT);
+                     order by x.sequence_number limit 10), {spent})""".replace("{spent}", SPENT)
+            .replace("{task budgets}", ReadSql.TASK_BUDGETS);
 
     /** The run's limit. */
     static final String HARD_LIMIT =

@@ -14,6 +14,16 @@ final class ReadSql {
                         where a.run_id = r.id and a.attempt_number = r.attempt_number), 0)
                     else r.tasks_failed end""";
 
+    /** The budgets of the tasks of a run {@code r}, with their use: charges, and what child runs may cost. */
+    static final String TASK_BUDGETS = """
+            (select coalesce(jsonb_agg(jsonb_build_object('task', b.task_key, 'budget_usd', trim_scale(b.budget_usd),
+                    'used', trim_scale(b.charged + coalesce((
+                        select sum(case when k.ended or k.charged > 0 or k.allotment is null then k.charged
+                            else k.allotment end)
+                          from run_children k where k.run_id = b.run_id and k.task_key = b.task_key), 0)),
+                    'exceeded', b.exceeded) order by b.task_key), '[]')
+               from task_budgets b where b.run_id = r.id)""";
+
     /** Skips subqueries that an ended run, or a first attempt, cannot need. */
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
@@ -44,6 +54,7 @@ final class ReadSql {
                         where a.run_id = r.id and a.attempt_number < r.attempt_number) end) as credits_uncollected,
                 trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric)) as hard_limit_usd,
                 trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
+                {task budgets} as task_budgets,
                 h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
                 r.coordinator_agent_id, r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
@@ -53,7 +64,7 @@ final class ReadSql {
                     case r.state_type when 'terminal' then null
                         else (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                             from work_queue q where q.run_id = r.id) end) as last_heartbeat_at,
-                h.version_id""".replace("{failures}", FAILURES);
+                h.version_id""".replace("{failures}", FAILURES).replace("{task budgets}", TASK_BUDGETS);
 
     /** The tables of {@link #RUN_COLUMNS}. Looks the parent up, regardless of a plan made on empty tables. */
     private static final String RUN_TABLES = """

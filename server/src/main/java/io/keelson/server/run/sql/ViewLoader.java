@@ -36,6 +36,8 @@ public final class ViewLoader {
     /** Child runs, and runs that have children. */
     public final List<UUID> started = new ArrayList<>();
     public final List<UUID> starting = new ArrayList<>();
+    /** Runs whose tasks have budgets. */
+    public final List<UUID> budgeted = new ArrayList<>();
     /** Runs that have received signals. */
     public final List<UUID> signalled = new ArrayList<>();
 
