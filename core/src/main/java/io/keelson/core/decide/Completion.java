@@ -352,12 +352,24 @@ final class Completion {
             if (d.run.policy().failures().run() == FailureMode.RETRY && AttemptRestarts.runMay(d)) {
                 AttemptRestarts.retryRun(d);
             }
+        } else if (onlyCancelled(d)) {
+            d.view.agents.forEach(agent -> conclude(d, agent));
+            cancelRun(d, d.view.tasks.values().stream().filter(task -> task.state == TaskState.CANCELLED).findFirst()
+                    .map(task -> task.errorMessage).orElse(null));
         } else if (d.run.outputTemplate() != null) {
             d.view.evaluatingOutput = true;
             d.evaluate(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
         } else {
             accept(d);
         }
+    }
+
+    /** True when people cancelled work and nothing else was done: all tasks are cancelled or skipped, without a failure. */
+    private static boolean onlyCancelled(Decision d) {
+        List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
+        return agents.stream().anyMatch(agent -> agent.tasksCancelled > 0) && agents.stream()
+                .allMatch(agent -> !agent.failing && agent.tasksCancelled + agent.tasksSkipped == agent.tasks)
+                && IgnoredFailure.in(d.view).findAny().isEmpty();
     }
 
     /** Completes the run, or first asks a human to accept its output if required. */

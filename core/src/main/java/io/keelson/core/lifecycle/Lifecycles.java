@@ -50,9 +50,10 @@ public final class Lifecycles {
                 .to(RunState.SKIPPED, "every agent was skipped", EventType.RUN_SKIPPED)
                 .to(RunState.FAILED, "an agent failed for good, or time is up", EventType.RUN_FAILED)
                 .to(RunState.PAUSED, "pause", EventType.RUN_PAUSED)
-                .to(RunState.BUDGET_EXCEEDED, "hard limit or reservation reached", EventType.RUN_BUDGET_EXCEEDED)
+                .to(RunState.BUDGET_EXCEEDED, "hard limit, task budget or reservation reached",
+                        EventType.RUN_BUDGET_EXCEEDED)
                 .to(RunState.ESCALATED, "the failure policy asks for a human", EventType.RUN_ESCALATED)
-                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
+                .to(RunState.CANCELLED, "cancel, of the run or of all its work", EventType.RUN_CANCELLED);
         t.from(RunState.PAUSED).to(RunState.RESUMING, "resume", EventType.RUN_RESUMING)
                 .to(RunState.CANCELLED, "cancel, or paused for too long", EventType.RUN_CANCELLED)
                 .to(RunState.FAILED, "resume impossible", EventType.RUN_FAILED);

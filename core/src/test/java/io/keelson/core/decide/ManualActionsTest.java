@@ -169,6 +169,28 @@ class ManualActionsTest {
     }
 
     @Test
+    void runWhoseOnlyAgentIsCancelledIsCancelledWithTheReason() {
+        start(task("a").agent("x"), task("b").agent("x").on("a"));
+        world.claim("a");
+        world.done(new Command.CancelAgent(world.id(), world.agent("x").number(), "not needed", World.WHO));
+        assertThat(world.agent("x").state()).isEqualTo(AgentState.CANCELLED);
+        assertThat(world.state()).isEqualTo(RunState.CANCELLED);
+        assertThat(world.view.run().errorCode()).isEqualTo("RUN_CANCELLED");
+        assertThat(world.view.run().errorMessage()).isEqualTo("not needed");
+        assertThat(world.view.run().reserved()).isZero();
+        assertThat(world.last("run_cancelled").members()).containsEntry("reason", "not needed")
+                .containsEntry("cancelled_by", World.WHO.name());
+    }
+
+    @Test
+    void runIsNotCancelledWithOneOfTwoAgents() {
+        start(task("a").agent("x"), task("b").agent("y"));
+        world.done(new Command.CancelAgent(world.id(), world.agent("x").number(), null, World.WHO));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
     void aHumanMayFailARun() {
         start(task("a"));
         world.claim("a");
