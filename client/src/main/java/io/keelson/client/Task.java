@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  * @param key its id in the plan; children of a {@code for_each} have a key of their own
  * @param attempt the run's attempt that it belongs to
  * @param attemptNumber its own attempt, which rises with its retries
- * @param continuationCount turns beyond the first, within its attempt
+ * @param continuationCount how often its attempt has continued with another turn; turns after tool calls do not count
  * @param groupId the task whose {@code for_each} made it; null for all others
  * @param itemIndex from 0, the item of the {@code for_each} that it is for; null for all others
  * @param dependsOn keys of its upstreams

@@ -68,17 +68,20 @@ final class AgentTurns {
         Steps.advance(d, task, holder);
     }
 
-    /** Counts a further turn. Fails the task when its turns are used up. */
+    /** True when the task may have a further turn; fails it when its turns are used up. */
     static boolean another(Decision d, TaskRow task) {
-        int limit = furtherTurns(d, task);
-        if (task.continuations >= limit) {
+        boolean left = turnsAreLeft(d, task);
+        if (!left) {
             Propagation.failed(d, task, new StepError(LIMIT, ErrorClass.PERMANENT,
-                    "the task wanted more than " + limit + " further turns"));
-            return false;
+                    "the task wanted more than " + furtherTurns(d, task) + " further turns"));
         }
-        task.continuations++;
-        d.changes.touch(task);
-        return true;
+        return left;
+    }
+
+    /** True when the task's attempt has had fewer further turns than it may have. */
+    static boolean turnsAreLeft(Decision d, TaskRow task) {
+        long had = task.steps.stream().filter(step -> step.turn() > 1 && step.spec().kind() != StepKind.CALL).count();
+        return had < furtherTurns(d, task);
     }
 
     /** Turns that the task may have after its first. */

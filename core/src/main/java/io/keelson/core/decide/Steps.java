@@ -119,8 +119,9 @@ final class Steps {
         Recorded recorded = record(d, step, command.result(), "continued", null);
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
         ParentNotice.otherModel(d, step, command.result());
-        d.move(task, TaskState.CONTINUING, new TaskPayload.Continuing(
-                Math.min(task.continuations + 1, AgentTurns.furtherTurns(d, task)), command.result().tokens()));
+        task.continuations += AgentTurns.turnsAreLeft(d, task) ? 1 : 0;
+        d.move(task, TaskState.CONTINUING,
+                new TaskPayload.Continuing(task.continuations, command.result().tokens()));
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }

@@ -72,10 +72,21 @@ class AgentTurnsTest {
         world.complete(world.claim("a"));
         world.complete(world.claim("a"));
         assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
-        assertThat(world.task("a").continuations()).isEqualTo(1);
+        assertThat(world.task("a").continuations()).as("calls are no continuation").isZero();
         answer(new TurnAnswer.Done("{\"n\": 1}"), "w1", null);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.outputs.get(world.task("a").steps().getLast().id())).isEqualTo("{\"n\": 1}");
+    }
+
+    @Test
+    void continuationAfterCallsIsTheFirst() {
+        call("read");
+        world.complete(world.claim("a"));
+        StepRow turn = world.claim("a");
+        world.done(new Command.Continue(world.id(), turn.id(), turn.leaseEpoch(),
+                new Result("1", 5, null, List.of()), Actor.agent("w1")));
+        assertThat(world.last("task_continuing").members()).containsEntry("continuation_count", 1);
+        assertThat(world.task("a").continuations()).isEqualTo(1);
     }
 
     @Test

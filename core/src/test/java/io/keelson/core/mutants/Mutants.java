@@ -52,7 +52,8 @@ final class Mutants {
         return List.of(
                 new Mutant(TURNS, "if (terms == null || !terms.allows(tool)) {", "if (tool.isEmpty()) {",
                         "an agent calls a tool it may not call"),
-                new Mutant(TURNS, "task.continuations >= limit", "task.continuations > limit", "one turn too many"),
+                new Mutant(TURNS, "return had < furtherTurns(d, task);", "return had <= furtherTurns(d, task);",
+                        "one turn too many"),
                 new Mutant(TURNS, "add(d, task, at, turn.spec(), turn.position(), ++ordinal);", "",
                         "no turn sees the results of calls"));
     }
