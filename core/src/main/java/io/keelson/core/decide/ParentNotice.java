@@ -11,6 +11,7 @@ import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -24,6 +25,8 @@ final class ParentNotice {
     static final int SNAPSHOT_EVERY = 100;
     /** Tasks in a snapshot, the most expensive first. */
     static final int SNAPSHOT_TASKS = 20;
+    /** The cost of all other tasks in a snapshot: cheaper ones, and those of earlier attempts and plans. */
+    static final String OTHERS = "others";
     /** Maximum characters of an output's summary. */
     private static final int SUMMARY = 2_000;
 
@@ -109,17 +112,22 @@ final class ParentNotice {
         }
     }
 
-    /** Sums up the run's cost; does nothing while it is zero. */
+    /** Sums up the cost of all attempts of the run, by task; does nothing while it is zero. */
     static void snapshot(Decision d) {
         if (d.run.tokens == 0 && d.run.cost.signum() == 0) {
             return;
         }
         Map<String, Object> byTask = new LinkedHashMap<>();
-        d.view.tasks.values().stream().filter(task -> task.cost.signum() > 0)
-                .sorted(Comparator.comparing((TaskRow task) -> task.cost).reversed()
-                        .thenComparing(TaskRow::id))
-                .limit(SNAPSHOT_TASKS)
-                .forEach(task -> byTask.put(task.id().toString(), task.cost.stripTrailingZeros().toPlainString()));
+        BigDecimal rest = d.run.cost;
+        for (TaskRow task : d.view.tasks.values().stream().filter(task -> task.cost.signum() > 0)
+                .sorted(Comparator.comparing((TaskRow task) -> task.cost).reversed().thenComparing(TaskRow::id))
+                .limit(SNAPSHOT_TASKS).toList()) {
+            byTask.put(task.id().toString(), task.cost.stripTrailingZeros().toPlainString());
+            rest = rest.subtract(task.cost);
+        }
+        if (rest.signum() > 0) {
+            byTask.put(OTHERS, rest.stripTrailingZeros().toPlainString());
+        }
         d.note(new OtherPayload.CostSnapshot(d.run.id(), d.run.cost.stripTrailingZeros(), d.run.tokens, byTask));
     }
 }

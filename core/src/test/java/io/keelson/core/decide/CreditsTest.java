@@ -27,6 +27,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Credits, rule by rule: reservations, charges and refunds. */
 class CreditsTest extends OneWorkspace {
 
+    @Test
+    void snapshotOfASecondAttemptAddsUpToTheCostOfBoth() {
+        World world = run("10", RunPolicy.DEFAULT, plan(task("a").retry(Plans.ONCE).steps(1)));
+        fail(world, "0.6");
+        String first = world.task("a").id().toString();
+        assertThat(world.last("cost_snapshot").members()).containsEntry("by_task", Map.of(first, "0.6"));
+        world.done(new Command.Retry(world.id(), true, World.WHO));
+        step(world, "0.5");
+        assertThat(world.last("cost_snapshot").members()).containsEntry("total_cost", "1.1")
+                .containsEntry("by_task", Map.of(world.task("a").id().toString(), "0.5", "others", "0.6"));
+    }
+
     @Nested
     class Reserving {
 

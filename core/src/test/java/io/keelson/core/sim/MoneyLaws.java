@@ -174,8 +174,9 @@ final class MoneyLaws {
                     continue;
                 }
                 BigDecimal cost = new BigDecimal((String) event.members().getOrDefault("charged", "0"));
-                TaskBudgetRow budget = budgets.computeIfPresent(task(step), (task, of) -> new TaskBudgetRow(task, of.limit(),
-                        total(of.charged(), cost), of.exceeded()));
+                TaskBudgetRow budget =
+                        budgets.computeIfPresent(task(step), (task, of) -> new TaskBudgetRow(task, of.limit(),
+                                total(of.charged(), cost), of.exceeded()));
                 unless(!begins || budget == null || budget.charged().signum() == 0
                         || budget.charged().compareTo(budget.limit()) < 0, "begun at %s: %s", budget, event);
                 unless(!begins || event.from().equals("running") || budget == null || known(step).signum() == 0

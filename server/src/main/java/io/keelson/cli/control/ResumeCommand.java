@@ -56,7 +56,8 @@ public final class ResumeCommand extends ActionCommand {
         List<TaskBudget> tasks = run.taskBudgets().stream().filter(TaskBudget::exceeded).toList();
         if (!tasks.isEmpty()) {
             return CliException.failed("BUDGET_EXCEEDED", "the run still cannot continue: "
-                    + tasks.stream().map(AmountText::used).collect(Collectors.joining(", ")) + "; raise the budget with: "
+                    + tasks.stream().map(AmountText::used).collect(Collectors.joining(", "))
+                    + "; raise the budget with: "
                     + ProgramName.current() + " budget " + run.id() + AmountText.raise(tasks), cause);
         }
         BigDecimal charged = run.creditsCharged();
