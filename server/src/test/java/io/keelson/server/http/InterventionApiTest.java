@@ -192,7 +192,7 @@ class InterventionApiTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"cancel, cancelled, failed", "skip, skipped, skipped"})
+    @CsvSource({"cancel, cancelled, cancelled", "skip, skipped, skipped"})
     void aTaskIsEnded(String action, String state, String end) {
         String run = api.create(BACKS_OFF);
         api.awaitSteps(run, "awaiting_retry", 1);
@@ -201,7 +201,7 @@ class InterventionApiTest {
         JsonNode task = api.post(path, "{\"reason\": \"not needed\"}").json();
 
         assertThat(task.get("state").stringValue()).isEqualTo(state);
-        assertThat(api.run(run).get("state_type").stringValue()).isEqualTo("terminal");
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo(end);
         assertThat(api.post(path, "").status()).as("again").isEqualTo(200);
     }
 
@@ -217,6 +217,11 @@ class InterventionApiTest {
         assertThat(agent.get("number").asInt()).isEqualTo(1);
         assertThat(agent.get("state").stringValue()).isEqualTo("cancelled");
         assertThat(agent.get("attempt_number").asInt()).isEqualTo(1);
+        JsonNode ended = api.run(run);
+        assertThat(ended.get("state").stringValue()).isEqualTo("cancelled");
+        assertThat(ended.get("error_message").stringValue()).isEqualTo("enough");
+        assertThat(api.get(API + "/runs/" + run + "/states").json().at("/contracts/handoff/run").stringValue())
+                .isEqualTo("CANCELLED");
     }
 
     @Test
