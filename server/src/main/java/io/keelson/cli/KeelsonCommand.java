@@ -22,10 +22,9 @@ import io.keelson.cli.common.CliEnvironment;
 import io.keelson.cli.common.Version;
 import io.keelson.cli.control.ActionCommand;
 import io.keelson.cli.control.BulkCommand;
-import io.keelson.cli.control.CancelCommand;
 import io.keelson.cli.control.DeleteCommand;
 import io.keelson.cli.control.ResumeCommand;
-import io.keelson.cli.control.RetryCommand;
+import io.keelson.cli.control.RunOrFilterCommand;
 import io.keelson.cli.control.TaskCommand;
 import io.keelson.cli.definitions.AgentsCommand;
 import io.keelson.cli.definitions.RecipesCommand;
@@ -36,9 +35,7 @@ import io.keelson.cli.inbox.DecisionCommand;
 import io.keelson.cli.inbox.EscalationsCommand;
 import io.keelson.cli.inbox.InboxCommand;
 import io.keelson.cli.inbox.ProposalsCommand;
-import io.keelson.cli.inbox.ReportCommand;
 import io.keelson.cli.inbox.ReportsCommand;
-import io.keelson.cli.inbox.ResolveCommand;
 import io.keelson.cli.runs.ArtifactsCommand;
 import io.keelson.cli.runs.EventsCommand;
 import io.keelson.cli.runs.ExplainCommand;
@@ -61,14 +58,15 @@ import picocli.CommandLine.Spec;
         subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, LogsCommand.class,
                 StatesCommand.class,
                 EventsCommand.class, ArtifactsCommand.class, ExplainCommand.class, ActionCommand.Pause.class,
-                ResumeCommand.class, CancelCommand.class, ActionCommand.Fail.class, RetryCommand.class,
+                ResumeCommand.class, RunOrFilterCommand.Cancel.class, ActionCommand.Fail.class,
+                RunOrFilterCommand.Retry.class,
                 ActionCommand.Replan.class,
                 DeleteCommand.class, ActionCommand.Fork.class, ActionCommand.Budget.class, TaskCommand.class,
                 ActionCommand.Signal.class,
                 BulkCommand.class,
                 InboxCommand.class, ProposalsCommand.class, DecisionCommand.Approve.class, DecisionCommand.Reject.class,
-                EscalationsCommand.class, ResolveCommand.class, BoardCommand.class, ReportsCommand.class,
-                ReportCommand.class, RecipesCommand.class, SchedulesCommand.class, AgentsCommand.class,
+                EscalationsCommand.class, EscalationsCommand.Resolve.class, BoardCommand.class, ReportsCommand.class,
+                ReportsCommand.Print.class, RecipesCommand.class, SchedulesCommand.class, AgentsCommand.class,
                 SecretsCommand.class, CommandsCommand.class, OrdersCommand.class, DeploymentsCommand.class,
                 WebhooksCommand.class, CreditsCommand.class, LedgerCommand.class, UsageCommand.class,
                 PricesCommand.class, ServerCommand.class, DoctorCommand.class, WhoamiCommand.class,
