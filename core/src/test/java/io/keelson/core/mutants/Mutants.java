@@ -200,7 +200,7 @@ final class Mutants {
                 new Mutant(GATES,
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent()); Steps.armRetries(d, task);",
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent());",
-                        "a resume under a slow clock loses a backoff that another node saw end"),
+                        "a resume under a slow clock loses a backoff that another node saw end").foundBy(125),
                 new Mutant("decide/TaskRow.java", "this.continuations = continuations;", "",
                         "a loaded task has lost its turns"),
                 new Mutant("decide/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",
