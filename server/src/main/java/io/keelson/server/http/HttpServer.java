@@ -26,6 +26,7 @@ import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.RequestBodyBudget;
 import io.keelson.server.http.support.RequestListener;
 import io.keelson.server.http.support.RequestRate;
+import io.keelson.server.http.support.RequestSchema;
 import io.keelson.server.http.support.ResponseWriter;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.ShutdownSignal;
@@ -36,7 +37,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.URI;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpFields;
@@ -72,6 +75,7 @@ public final class HttpServer implements AutoCloseable {
     private final Idempotency idempotency;
     private final RequestListener requestListener;
     private final List<Route> routes;
+    private final Map<Route, RequestSchema> schemas = new IdentityHashMap<>();
     private final Connections connections;
     private final Javalin javalin;
 
@@ -91,6 +95,9 @@ public final class HttpServer implements AutoCloseable {
                 shutdown,
                 observed, document);
         OpenApi.addScopes(document, routes);
+        RequestSchema.Table bodies = new RequestSchema.Table(document);
+        routes.stream().filter(route -> route.body() != null)
+                .forEach(route -> schemas.put(route, bodies.of(route)));
         this.connections = new Connections(options.connections(), options.patience(), System::nanoTime);
         this.javalin = Javalin.create(this::configure);
     }
@@ -121,9 +128,8 @@ public final class HttpServer implements AutoCloseable {
         return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port());
     }
 
-    /** The routes served, as {@code METHOD /path}. */
-    List<String> served() {
-        return routes.stream().map(Route::name).toList();
+    List<Route> routes() {
+        return routes;
     }
 
     /** Takes no more requests, lets those under way finish, and ends. */
@@ -246,7 +252,7 @@ public final class HttpServer implements AutoCloseable {
         UUID workspace = caller == null ? null : caller.workspaceId();
         try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), budget, workspace,
                 computation)) {
-            response = answer(route, new ApiRequest(context, caller, body));
+            response = answer(route, new ApiRequest(context, caller, body, schemas.get(route)));
         } catch (Throwable failure) {
             response = refused(failure, route, context, caller);
         }

@@ -1,14 +1,13 @@
 package io.keelson.server.http;
 
 import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.OpenApiDocument;
 import io.keelson.server.http.support.Route;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.dataformat.yaml.YAMLMapper;
@@ -44,10 +43,7 @@ final class OpenApi {
     static void addScopes(ObjectNode document, List<Route> routes) {
         for (Route route : routes) {
             Scope scope = route.scope();
-            JsonNode item = document.path("paths").path(route.path());
-            JsonNode shared = item.has("$ref") ? document.at(item.get("$ref").stringValue().substring(1)) : item;
-            if (!route.open()
-                    && shared.path(route.method().name().toLowerCase(Locale.ROOT)) instanceof ObjectNode op) {
+            if (!route.open() && OpenApiDocument.operation(document, route) instanceof ObjectNode op) {
                 ArrayNode wanted = op.putArray("security").addObject().putArray("apiKey");
                 if (scope != null) {
                     wanted.add(scope.wire());

@@ -9,21 +9,40 @@ import io.keelson.server.json.Schemas;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Says in our codes and words what one of our schemas has against a document. */
-final class SchemaCheck {
+public final class SchemaCheck {
+    private static final String NOT_BLANK = "\\S";
+
     private final SchemaRegistry schemas = Schemas.registry();
     private final Schema schema;
+    private final @Nullable JsonNode described;
 
     /** @param name of a published schema, {@code mission} or {@code config} */
     SchemaCheck(String name) {
         this.schema = schemas.getSchema(SchemaLocation.of("classpath:/schema/" + name + ".schema.json"));
         schema.initializeValidators();
+        this.described = null;
+    }
+
+    private SchemaCheck(JsonNode schema, JsonNode described) {
+        this.schema = schemas.getSchema(schema);
+        this.schema.initializeValidators();
+        this.described = described;
+    }
+
+    /**
+     * @param schema without references
+     * @param described the same with its descriptions, which problems show
+     */
+    public static SchemaCheck of(JsonNode schema, JsonNode described) {
+        return new SchemaCheck(schema, described);
     }
 
     /** All problems; pointers are into the document. */
-    List<PlanProblem> check(JsonNode document) {
+    public List<PlanProblem> check(JsonNode document) {
         return schema.validate(document).stream().map(error -> problem(error, document)).toList();
     }
 
@@ -45,14 +64,21 @@ final class SchemaCheck {
             case "maxLength" ->
                 new PlanProblem("TOO_LONG", at, "at most " + rule + " characters are allowed, these are "
                         + found.asString().codePointCount(0, found.asString().length()));
-            case "minLength" -> new PlanProblem("EMPTY", at, "this may not be empty");
+            case "minLength" -> found.asString().isBlank() ? new PlanProblem("EMPTY", at, "this may not be empty")
+                    : new PlanProblem("TOO_SHORT", at, "at least " + rule + " characters are required");
+            case "minItems", "minProperties" -> new PlanProblem("EMPTY", at, "at least " + rule + " must be given");
             case "maxItems", "maxProperties" -> new PlanProblem("TOO_MANY", at, "at most " + rule
                     + " are allowed, these are " + found.size());
             case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" -> new PlanProblem("OUT_OF_RANGE", at,
                     shown(found) + " is out of range: " + words(error.getKeyword()) + " "
                             + rule.decimalValue().toPlainString());
-            case "pattern" -> new PlanProblem("INVALID_VALUE", at, shown(found) + " does not have the form "
-                    + rule.asString() + "; it is: " + beside(error).path("description").asString());
+            case "multipleOf" -> new PlanProblem("OUT_OF_RANGE", at, "at most " + rule.decimalValue().scale()
+                    + " decimal places are allowed");
+            case "pattern" -> rule.asString().equals(NOT_BLANK) ? new PlanProblem("EMPTY", at, "this may not be blank")
+                    : new PlanProblem(beside(error).path("format").asString("").equals("id") ? "INVALID_ID"
+                            : "INVALID_VALUE", at,
+                            shown(found) + " does not have the form "
+                                    + rule.asString() + "; it is: " + beside(error).path("description").asString());
             default -> new PlanProblem("INVALID_VALUE", at, String.valueOf(error.getMessage()));
         };
     }
@@ -66,6 +92,9 @@ final class SchemaCheck {
 
     /** The part of the schema that contains the failed keyword. */
     private JsonNode beside(Error error) {
+        if (described != null) {
+            return described.at(error.getEvaluationPath().getParent().toString());
+        }
         SchemaLocation rule = error.getSchemaLocation();
         return schemas.getSchema(new SchemaLocation(rule.getAbsoluteIri(), rule.getFragment().getParent()))
                 .getSchemaNode();

@@ -135,14 +135,19 @@ class AgentsApiTest {
         assertThat(second.at("/items/0/slug").stringValue()).isEqualTo("scribe");
     }
 
+    private List<String> pointers(String body) {
+        Answer refused = api.post(AGENTS, body);
+        assertThat(refused.status()).isEqualTo(422);
+        return refused.json().get("problems").valueStream().map(p -> p.get("pointer").stringValue()).toList();
+    }
+
     @Test
     void invalidAgentGetsAllProblems() {
-        Answer refused = api.post(AGENTS, "{\"slug\": \"No Slug\", \"tools\": [\"noop\", \"noop\", \"agent.turn\"],"
-                + " \"capabilities\": [\"juggling\"], \"limits\": {\"max_turns\": 0}, \"extra\": 1}");
-        assertThat(refused.status()).isEqualTo(422);
-        assertThat(refused.json().get("problems").valueStream().map(p -> p.get("pointer").stringValue()))
-                .containsExactlyInAnyOrder("/slug", "/tools/1", "/tools/2", "/capabilities/0", "/limits/max_turns",
-                        "/extra");
+        assertThat(pointers("{\"slug\": \"No Slug\", \"tools\": [\"a b\"], \"capabilities\": [\"juggling\"],"
+                + " \"limits\": {\"max_turns\": 0}, \"extra\": 1}"))
+                .containsExactlyInAnyOrder("/slug", "/tools/0", "/capabilities/0", "/limits/max_turns", "/extra");
+        assertThat(pointers("{\"slug\": \"slug\", \"tools\": [\"noop\", \"noop\", \"agent.turn\"]}"))
+                .containsExactly("/tools/1", "/tools/2");
         assertThat(api.post(AGENTS, "{\"slug\": \"scribe\"}").json().get("code").stringValue())
                 .isEqualTo("AGENT_SLUG_TAKEN");
     }

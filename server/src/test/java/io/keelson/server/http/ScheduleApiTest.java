@@ -163,8 +163,8 @@ class ScheduleApiTest {
     void saysAllThatIsWrongWithIt() {
         assertThat(problems(
                 "{\"name\": \"x\", \"cron\": \"61 * * * *\", \"time_zone\": \"Mars/Base\", \"overlap\": \"maybe\"}"))
-                .containsExactlyInAnyOrder("INVALID_CRON /cron", "INVALID_VALUE /time_zone", "INVALID_VALUE /overlap",
-                        "REQUIRED /recipe");
+                .containsExactlyInAnyOrder("INVALID_CRON /cron", "INVALID_VALUE /time_zone", "INVALID_VALUE /overlap");
+        assertThat(problems("{\"name\": \"x\", \"cron\": \"@daily\"}")).containsExactly("REQUIRED /recipe");
         assertThat(problems("{\"name\": \"x\", \"cron\": \"@daily\", \"recipe\": \"none such\"}"))
                 .containsExactly("UNKNOWN_REFERENCE /recipe");
         assertThat(problems("""

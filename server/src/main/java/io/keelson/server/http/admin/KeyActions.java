@@ -12,7 +12,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.ListCursor;
@@ -22,25 +21,22 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.workspace.WorkspaceStore;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** API keys of the caller's workspace and, for operators, of any. A caller cannot create a key with more scopes than its own. */
 public final class KeyActions {
 
-    private static final int MAX_NAME = 200;
-    private static final long MAX_SECONDS = 10L * 366 * 24 * 3600;
-    private static final long MAX_OVERLAP = 30L * 24 * 3600;
-    private static final long DEFAULT_OVERLAP = 24L * 3600;
-    private static final List<String> SCOPES = Scope.words();
+    record NewApiKey(String name, @Nullable String principal, @Nullable String principalKind, List<String> scopes,
+            @Nullable Long expiresInSeconds) {}
+
+    record Rotation(long overlapSeconds) {}
 
     private final KeyStore keys;
     private final WorkspaceStore workspaces;
@@ -53,16 +49,18 @@ public final class KeyActions {
     public void addTo(Route.Table table) {
         table.getByAnyKey("/whoami", this::whoAmI);
         table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
-        table.post(Scope.ADMIN, "/api-keys", call -> create(call, call.workspace(), true));
-        table.post(Scope.ADMIN, "/api-keys/{id}/rotate",
-                call -> rotate(call, call.workspace(), call.id("id", IdKind.API_KEY), true));
+        table.post(Scope.ADMIN, "/api-keys", NewApiKey.class,
+                (request, body) -> create(request, body, request.workspace(), true));
+        table.post(Scope.ADMIN, "/api-keys/{id}/rotate", Rotation.class, (request, body) -> rotate(request, body,
+                request.workspace(), request.id("id", IdKind.API_KEY), true));
         table.post(Scope.ADMIN, "/api-keys/{id}/revoke",
                 apiRequest -> revoke(apiRequest, apiRequest.workspace(), apiRequest.id("id", IdKind.API_KEY)));
         table.get(Scope.OPERATOR, "/workspaces/{id}/api-keys", call -> list(call, call.id("id", IdKind.WORKSPACE)));
-        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys",
-                request -> create(request, request.id("id", IdKind.WORKSPACE), false));
-        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/rotate", call -> rotate(call,
-                call.id("id", IdKind.WORKSPACE), call.id("key", IdKind.API_KEY), false));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys", NewApiKey.class,
+                (request, body) -> create(request, body, request.id("id", IdKind.WORKSPACE), false));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/rotate", Rotation.class,
+                (request, body) -> rotate(request, body, request.id("id", IdKind.WORKSPACE),
+                        request.id("key", IdKind.API_KEY), false));
         table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/revoke",
                 call -> revoke(call, call.id("id", IdKind.WORKSPACE), call.id("key", IdKind.API_KEY)));
     }
@@ -79,14 +77,12 @@ public final class KeyActions {
                 found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue())));
     }
 
-    private ApiResponse create(ApiRequest request, UUID workspace, boolean own) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        NewKey wanted = wanted(fields);
+    private ApiResponse create(ApiRequest request, NewApiKey body, UUID workspace, boolean own) {
+        NewKey wanted = wanted(body);
         if (wanted.scopes().contains(Scope.OPERATOR) && !workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {
-            fields.problem("INVALID_VALUE", "scopes", "only keys of the first workspace can have the scope operator");
+            throw ApiProblem.of("INVALID_VALUE", "/scopes",
+                    "only keys of the first workspace can have the scope operator");
         }
-        fields.done();
         if (own) {
             wanted.scopes().forEach(request::require);
             if (keys.operates(workspace, wanted.principal())) {
@@ -96,55 +92,29 @@ public final class KeyActions {
         return answer(keys.create(workspace, wanted, request.origin()), workspace, null);
     }
 
-    private static NewKey wanted(Fields fields) {
-        String name = fields.text("name", MAX_NAME);
-        String principal = fields.optionalText("principal", MAX_NAME);
-        if (principal != null && !Principal.NAME.matcher(principal).matches()) {
-            fields.problem("INVALID_VALUE", "principal", "must be 1 to 100 letters, digits and . _ @ + -, and begin"
-                    + " with a letter or digit");
-        }
-        String kind = fields.optionalWord("principal_kind", Principal.Kind.words());
-        Long seconds = fields.optionalInteger("expires_in_seconds", 1, MAX_SECONDS);
-        return new NewKey(name, principal == null ? fromName(fields, name) : principal,
-                kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)), scopes(fields),
-                seconds == null ? null : Duration.ofSeconds(seconds));
-    }
-
-    private static String fromName(Fields fields, String name) {
-        if (!Principal.NAME.matcher(name).matches()) {
-            fields.problem("REQUIRED", "principal",
+    private static NewKey wanted(NewApiKey body) {
+        if (body.principal == null && !Principal.NAME.matcher(body.name).matches()) {
+            throw ApiProblem.of("REQUIRED", "/principal",
                     "'principal' is required, because the key's name is not a valid principal");
         }
-        return name;
+        String kind = body.principalKind;
+        return new NewKey(body.name, body.principal == null ? body.name : body.principal,
+                kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
+                body.scopes.stream().map(word -> Scope.of(word).orElseThrow())
+                        .collect(Collectors.toCollection(() -> EnumSet.noneOf(Scope.class))),
+                body.expiresInSeconds == null ? null : Duration.ofSeconds(body.expiresInSeconds));
     }
 
-    private static Set<Scope> scopes(Fields fields) {
-        Set<Scope> scopes = EnumSet.noneOf(Scope.class);
-        List<String> words = fields.texts("scopes", SCOPES.size(), MAX_NAME);
-        for (int i = 0; i < words.size(); i++) {
-            Optional<Scope> scope = Scope.of(words.get(i));
-            if (scope.isEmpty()) {
-                fields.problem("INVALID_VALUE", "scopes/" + i, "must be one of " + String.join(", ", SCOPES));
-            }
-            scope.ifPresent(scopes::add);
-        }
-        return scopes;
-    }
-
-    private ApiResponse rotate(ApiRequest request, UUID workspace, UUID id, boolean own) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        Duration overlap = Duration.ofSeconds(fields.integer("overlap_seconds", 0, MAX_OVERLAP, DEFAULT_OVERLAP));
-        fields.done();
+    private ApiResponse rotate(ApiRequest request, Rotation body, UUID workspace, UUID id, boolean own) {
+        Duration overlap = Duration.ofSeconds(body.overlapSeconds);
         if (own) {
             keys.find(workspace, id).ifPresent(old -> old.scopes().forEach(request::require));
         }
         return answer(keys.rotate(workspace, id, overlap, request.origin()), workspace, id);
     }
 
-    private ApiResponse revoke(ApiRequest request, UUID workspace, UUID id) throws IOException {
+    private ApiResponse revoke(ApiRequest request, UUID workspace, UUID id) {
         request.query().done();
-        request.fields().done();
         return ApiResponse.ok(document(Reads.found(keys.revoke(workspace, id, request.origin()), IdKind.API_KEY, id)));
     }
 

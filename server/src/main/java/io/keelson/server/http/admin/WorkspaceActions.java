@@ -7,7 +7,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
@@ -21,7 +20,6 @@ import io.keelson.server.workspace.Limits;
 import io.keelson.server.workspace.WorkspaceResult;
 import io.keelson.server.workspace.WorkspaceRow;
 import io.keelson.server.workspace.WorkspaceStore;
-import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,7 +27,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -37,12 +34,39 @@ import tools.jackson.databind.node.ObjectNode;
 /** What operators do with workspaces, and what a workspace may learn of its own limits. */
 public final class WorkspaceActions {
 
-    private static final int MAX_NAME = 255;
-    private static final int MAX_TOOL = 220;
-    private static final int MAX_TOOLS = 500;
-    private static final int MAX_FOLDERS = 100;
-    private static final int MAX_PATH = 4_096;
     private static final String FOLDERS = "allowed_folders";
+
+    /** Of each limit: null leaves it unchanged, empty removes it. */
+    record NewLimits(@Nullable Optional<Long> openRuns, @Nullable Optional<Long> steps,
+            @Nullable Optional<Long> runsPerMinute, @Nullable Optional<Long> storageBytes,
+            @Nullable Optional<Long> requestsPerMinute, Map<String, Optional<Long>> tools,
+            Map<String, Optional<Long>> models) {
+
+        /** Those that are given, by their names in the table. */
+        Map<String, Optional<Long>> byName() {
+            Map<String, Optional<Long>> limits = new TreeMap<>();
+            put(limits, "open_runs", openRuns);
+            put(limits, "steps", steps);
+            put(limits, "runs_per_minute", runsPerMinute);
+            put(limits, "storage_bytes", storageBytes);
+            put(limits, "requests_per_minute", requestsPerMinute);
+            tools.forEach((name, limit) -> limits.put(Limits.TOOL + name, limit));
+            models.forEach((name, limit) -> limits.put(Limits.MODEL + name, limit));
+            return limits;
+        }
+
+        private static void put(Map<String, Optional<Long>> limits, String name, @Nullable Optional<Long> limit) {
+            if (limit != null) {
+                limits.put(name, limit);
+            }
+        }
+    }
+
+    record NewWorkspace(String name, @Nullable NewLimits limits, @Nullable Optional<List<String>> allowedFolders) {}
+
+    /** Absent members stay unchanged. */
+    record WorkspaceChange(@Nullable String name, @Nullable NewLimits limits,
+            @Nullable Optional<List<String>> allowedFolders) {}
 
     private final WorkspaceStore workspaces;
     private final Reads reads;
@@ -64,9 +88,9 @@ public final class WorkspaceActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.OPERATOR, "/workspaces", this::list);
-        table.post(Scope.OPERATOR, "/workspaces", this::create);
+        table.post(Scope.OPERATOR, "/workspaces", NewWorkspace.class, this::create);
         table.get(Scope.OPERATOR, "/workspaces/{id}", this::one);
-        table.patch(Scope.OPERATOR, "/workspaces/{id}", this::change);
+        table.patch(Scope.OPERATOR, "/workspaces/{id}", WorkspaceChange.class, this::change);
         table.post(Scope.OPERATOR, "/workspaces/{id}/close", this::close);
         table.delete(Scope.OPERATOR, "/workspaces/{id}", this::delete);
         table.get(Scope.RUNS_READ, "/limits", this::limits);
@@ -101,16 +125,12 @@ public final class WorkspaceActions {
         return ApiResponse.ok(document);
     }
 
-    private ApiResponse create(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        String name = fields.text("name", MAX_NAME);
-        Map<String, Optional<Long>> limits = limits(fields);
-        WorkspaceStore.Folders folders = folders(fields);
-        fields.done();
+    private ApiResponse create(ApiRequest request, NewWorkspace body) {
+        Map<String, Optional<Long>> limits = body.limits == null ? Map.of() : body.limits.byName();
+        WorkspaceStore.Folders folders = folders(body.allowedFolders);
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
-            WorkspaceRow made = row(workspaces.create(c, id, name, limits, folders, request.origin()), id);
+            WorkspaceRow made = row(workspaces.create(c, id, body.name, limits, folders, request.origin()), id);
             return ApiResponse.created("/api/v1/workspaces/" + made.id(), document(made));
         });
         tell(limits);
@@ -123,19 +143,12 @@ public final class WorkspaceActions {
         }
     }
 
-    private ApiResponse change(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        String name = fields.optionalText("name", MAX_NAME);
-        if (name != null && name.isBlank()) {
-            fields.problem("EMPTY", "name", "'name' may not be blank");
-        }
-        Map<String, Optional<Long>> limits = limits(fields);
-        WorkspaceStore.Folders folders = folders(fields);
-        fields.done();
+    private ApiResponse change(ApiRequest request, WorkspaceChange body) {
+        Map<String, Optional<Long>> limits = body.limits == null ? Map.of() : body.limits.byName();
+        WorkspaceStore.Folders folders = folders(body.allowedFolders);
         UUID id = request.id("id", IdKind.WORKSPACE);
         WorkspaceRow changed =
-                row(workspaces.change(id, new WorkspaceStore.Change(name, limits, folders), request.origin()), id);
+                row(workspaces.change(id, new WorkspaceStore.Change(body.name, limits, folders), request.origin()), id);
         if (changed.closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
@@ -152,18 +165,15 @@ public final class WorkspaceActions {
         };
     }
 
-    /** Null where the body does not name them. */
-    private static WorkspaceStore.@Nullable Folders folders(Fields body) {
-        if (body.clears(FOLDERS)) {
-            return new WorkspaceStore.Folders(null);
-        }
-        if (body.value(FOLDERS) == null) {
+    /** @param allowedFolders null where they are not named, empty for the setting's */
+    private static WorkspaceStore.@Nullable Folders folders(@Nullable Optional<List<String>> allowedFolders) {
+        if (allowedFolders == null) {
             return null;
         }
-        List<String> paths = body.optionalTexts(FOLDERS, MAX_FOLDERS, MAX_PATH);
-        for (int i = 0; i < paths.size(); i++) {
+        List<String> paths = allowedFolders.orElse(null);
+        for (int i = 0; paths != null && i < paths.size(); i++) {
             if (!absolute(paths.get(i))) {
-                body.problem("INVALID_VALUE", FOLDERS + "/" + i, "must be an absolute path on the server");
+                throw ApiProblem.of("INVALID_VALUE", "/" + FOLDERS + "/" + i, "must be an absolute path on the server");
             }
         }
         return new WorkspaceStore.Folders(paths);
@@ -177,51 +187,13 @@ public final class WorkspaceActions {
         }
     }
 
-    /** Those that are given, by their names in the table; a null takes one away. */
-    private static Map<String, Optional<Long>> limits(Fields body) {
-        Map<String, Optional<Long>> limits = new TreeMap<>();
-        Fields given = body.object("limits");
-        if (given != null) {
-            Limits.NAMES.forEach(name -> limit(given, name, most -> limits.put(name, most)));
-            named(given, "tools", Limits.TOOL, limits);
-            named(given, "models", Limits.MODEL, limits);
-        }
-        return limits;
-    }
-
-    private static void named(Fields given, String member, String prefix, Map<String, Optional<Long>> limits) {
-        Fields each = given.object(member);
-        if (each == null) {
-            return;
-        }
-        List<String> names = each.names();
-        if (names.size() > MAX_TOOLS) {
-            given.problem("TOO_MANY", member, "at most " + MAX_TOOLS + " " + member);
-        }
-        for (String name : names) {
-            if (name.length() <= MAX_TOOL) {
-                limit(each, name, most -> limits.put(prefix + name, most));
-            }
-        }
-    }
-
-    private static void limit(Fields fields, String name, Consumer<Optional<Long>> change) {
-        Long most = fields.optionalInteger(name, 0, Long.MAX_VALUE);
-        if (most != null) {
-            change.accept(Optional.of(most));
-        } else if (fields.clears(name)) {
-            change.accept(Optional.empty());
-        }
-    }
-
     /** Closes the workspace and cancels its open runs. A repeated call cancels the runs that are still open. */
-    private ApiResponse close(ApiRequest request) throws IOException {
+    private ApiResponse close(ApiRequest request) {
         return ApiResponse.ok(document(closed(request)));
     }
 
-    private WorkspaceRow closed(ApiRequest request) throws IOException {
+    private WorkspaceRow closed(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         UUID id = request.id("id", IdKind.WORKSPACE);
         if (id.equals(Bootstrap.DEFAULT_WORKSPACE)) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN,
@@ -233,7 +205,7 @@ public final class WorkspaceActions {
     }
 
     /** Closes the workspace, and removes its data in the background. Repeating the call changes nothing. */
-    private ApiResponse delete(ApiRequest request) throws IOException {
+    private ApiResponse delete(ApiRequest request) {
         WorkspaceRow closed = closed(request);
         purger.asks().ask(closed.id(), request.origin());
         purger.signal();

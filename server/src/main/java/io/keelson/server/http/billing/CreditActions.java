@@ -8,7 +8,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Idempotency;
 import io.keelson.server.http.support.Json;
@@ -21,7 +20,6 @@ import io.keelson.server.money.Money;
 import io.keelson.server.money.UsageReader;
 import io.keelson.server.money.WorkspaceBalance;
 import io.keelson.server.workspace.WorkspaceStore;
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,18 +28,20 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Credits: what a workspace has, grants and corrections, and what it was charged. */
 public final class CreditActions {
 
-    private static final int MAX_REASON = 2_000;
     private static final Duration USUAL_PERIOD = Duration.ofDays(30);
     private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
-    private static final List<String> CORRECTED = List.of(LedgerAccount.FUNDING.wire(), LedgerAccount.AVAILABLE.wire(),
-            LedgerAccount.SPENT.wire());
     private static final List<String> PARTS =
             Arrays.stream(UsageReader.By.values()).map(by -> by.name().toLowerCase(Locale.ROOT)).toList();
+
+    record Grant(BigDecimal amount, @Nullable String reason) {}
+
+    record Adjustment(BigDecimal amount, String debitAccount, String creditAccount, String reason) {}
 
     private final Money money;
     private final WorkspaceStore workspaces;
@@ -53,9 +53,10 @@ public final class CreditActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.CREDITS_READ, "/credits", this::balance);
-        table.post(Scope.CREDITS_GRANT, "/credits/grants", request -> grant(request, request.workspace()));
-        table.post(Scope.OPERATOR, "/workspaces/{id}/credits/grants", this::grantOther);
-        table.post(Scope.CREDITS_GRANT, "/ledger/adjustments", this::adjust);
+        table.post(Scope.CREDITS_GRANT, "/credits/grants", Grant.class,
+                (request, body) -> grant(request, body, request.workspace()));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/credits/grants", Grant.class, this::grantOther);
+        table.post(Scope.CREDITS_GRANT, "/ledger/adjustments", Adjustment.class, this::adjust);
         table.get(Scope.CREDITS_READ, "/usage", this::usage);
     }
 
@@ -67,38 +68,26 @@ public final class CreditActions {
                 .put("spent", Json.plain(balance.spent())));
     }
 
-    private ApiResponse grantOther(ApiRequest request) throws IOException {
+    private ApiResponse grantOther(ApiRequest request, Grant body) {
         UUID id = request.id("id", IdKind.WORKSPACE);
         if (Reads.found(workspaces.find(id), IdKind.WORKSPACE, id).closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
-        return grant(request, id);
+        return grant(request, body, id);
     }
 
-    private ApiResponse grant(ApiRequest request, UUID workspace) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        BigDecimal amount = fields.requiredCredits("amount");
-        String reason = fields.optionalText("reason", MAX_REASON);
-        fields.done();
-        return booked(money.ledger().grant(workspace, amount, reason, key(request), request.actor(),
+    private ApiResponse grant(ApiRequest request, Grant body, UUID workspace) {
+        return booked(money.ledger().grant(workspace, body.amount, body.reason, key(request), request.actor(),
                 recorded(request, workspace, "credits_granted")));
     }
 
-    private ApiResponse adjust(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        BigDecimal amount = fields.requiredCredits("amount");
-        String from = fields.requiredWord("debit_account", CORRECTED);
-        String to = fields.requiredWord("credit_account", CORRECTED);
-        if (!from.isEmpty() && from.equals(to)) {
-            fields.problem("INVALID_VALUE", "credit_account", "must be another account than debit_account");
+    private ApiResponse adjust(ApiRequest request, Adjustment body) {
+        if (body.debitAccount.equals(body.creditAccount)) {
+            throw ApiProblem.of("INVALID_VALUE", "/credit_account", "must be another account than debit_account");
         }
-        String reason = fields.text("reason", MAX_REASON);
-        fields.done();
-        return booked(
-                money.ledger().adjust(request.workspace(), LedgerAccount.of(from), LedgerAccount.of(to), amount, reason,
-                        key(request), request.actor(), recorded(request, request.workspace(), "ledger_corrected")));
+        return booked(money.ledger().adjust(request.workspace(), LedgerAccount.of(body.debitAccount),
+                LedgerAccount.of(body.creditAccount), body.amount, body.reason, key(request), request.actor(),
+                recorded(request, request.workspace(), "ledger_corrected")));
     }
 
     /** In the audit log, with what was booked. */

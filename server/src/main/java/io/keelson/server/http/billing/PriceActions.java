@@ -2,9 +2,9 @@ package io.keelson.server.http.billing;
 
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Lists;
@@ -15,21 +15,23 @@ import io.keelson.server.money.PriceKind;
 import io.keelson.server.money.PriceListVersion;
 import io.keelson.server.money.PriceRow;
 import io.keelson.server.money.PriceTable;
-import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The price list of this installation. */
 public final class PriceActions {
 
-    private static final int MOST_CHANGES = 1_000;
-    private static final int MAX_NAME = 200;
     private static final int NOW = -1;
-    private static final List<String> KINDS = Arrays.stream(PriceKind.values()).map(PriceKind::wire).toList();
+
+    record NewPrice(String kind, String name, @Nullable BigDecimal usdPerCall,
+            @Nullable BigDecimal usdPerMillionTokens, boolean withdrawn) {}
+
+    record NewPrices(List<NewPrice> items) {}
 
     private final PriceTable prices;
     private final Runnable changed;
@@ -42,7 +44,7 @@ public final class PriceActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.CREDITS_READ, "/prices", this::list);
-        table.put(Scope.OPERATOR, "/prices", this::change);
+        table.put(Scope.OPERATOR, "/prices", NewPrices.class, this::change);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -56,37 +58,34 @@ public final class PriceActions {
                 .put("version", list.version()));
     }
 
-    private ApiResponse change(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
+    private ApiResponse change(ApiRequest request, NewPrices body) {
         List<PriceChange> changes = new ArrayList<>();
         Set<String> named = new HashSet<>();
-        for (Fields each : fields.objects("items", 1, MOST_CHANGES)) {
-            PriceChange change = change(each);
+        for (int i = 0; i < body.items.size(); i++) {
+            PriceChange change = change(body.items.get(i), "/items/" + i + "/");
             if (!named.add(change.kind() + " " + change.name())) {
-                each.problem("DUPLICATE_NAME", "name", "the list sets this price twice");
+                throw ApiProblem.of("DUPLICATE_NAME", "/items/" + i + "/name", "the list sets this price twice");
             }
             changes.add(change);
         }
-        fields.done();
         PriceListVersion list = prices.change(changes, String.valueOf(request.actor().id()), recorded(request));
         changed.run();
         return ApiResponse.ok(document(list));
     }
 
     /** A price or {@code "withdrawn": true}: what takes a price away is said, not left out. */
-    private static PriceChange change(Fields fields) {
-        PriceKind kind = fields.requiredWord("kind", KINDS).equals(PriceKind.MODEL.wire()) ? PriceKind.MODEL
-                : PriceKind.TOOL;
-        PriceKind other = kind == PriceKind.TOOL ? PriceKind.MODEL : PriceKind.TOOL;
-        String name = fields.text("name", MAX_NAME);
-        boolean withdrawn = fields.flag("withdrawn", false);
-        if (fields.has(member(other))) {
-            fields.problem("INVALID_VALUE", member(other), "the price of a " + kind.wire() + " is " + member(kind));
-        } else if (withdrawn == fields.has(member(kind))) {
-            fields.problem("REQUIRED", member(kind), "either a price or withdrawn must be given");
+    private static PriceChange change(NewPrice price, String at) {
+        boolean tool = price.kind.equals(PriceKind.TOOL.wire());
+        PriceKind kind = tool ? PriceKind.TOOL : PriceKind.MODEL;
+        BigDecimal usd = tool ? price.usdPerCall : price.usdPerMillionTokens;
+        if ((tool ? price.usdPerMillionTokens : price.usdPerCall) != null) {
+            throw ApiProblem.of("INVALID_VALUE", at + member(tool ? PriceKind.MODEL : PriceKind.TOOL),
+                    "the price of a " + price.kind + " is " + member(kind));
         }
-        return new PriceChange(kind, name, fields.credits(member(kind)));
+        if (price.withdrawn == (usd != null)) {
+            throw ApiProblem.of("REQUIRED", at + member(kind), "either a price or withdrawn must be given");
+        }
+        return new PriceChange(kind, price.name, usd);
     }
 
     /** In the audit log, with the new prices by what they are for; null for one that was withdrawn. */

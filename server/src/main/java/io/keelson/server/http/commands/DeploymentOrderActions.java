@@ -11,25 +11,25 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import tools.jackson.databind.JsonNode;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Deployments and orders: created and ended by commands, read from their providers. */
 public final class DeploymentOrderActions {
 
-    private static final int MAX_NAME = 200;
-    private static final int MAX_CONFIG = 65_536;
+    record NewDeployment(String strategy, @Nullable String mode, @Nullable String capital,
+            @Nullable ObjectNode config) {}
+
+    record NewOrder(String symbol, String side, String type, String quantity, @Nullable String limitPrice) {}
 
     private final CommandHandler handler;
     private final CommandAnswers answers;
@@ -41,66 +41,50 @@ public final class DeploymentOrderActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/deployments", call -> list(call, ResourceKind.DEPLOYMENT));
-        table.post(Scope.RUNS_WRITE, "/deployments", this::deploy);
+        table.post(Scope.RUNS_WRITE, "/deployments", NewDeployment.class, this::deploy);
         table.get(Scope.RUNS_READ, "/deployments/{id}", call -> one(call, ResourceKind.DEPLOYMENT));
         table.post(Scope.RUNS_WRITE, "/deployments/{id}/stop",
                 apiRequest -> end(apiRequest, ResourceKind.DEPLOYMENT, CommandTypes.DEPLOYMENT_STOP));
         table.get(Scope.RUNS_READ, "/orders", call -> list(call, ResourceKind.ORDER));
-        table.post(Scope.RUNS_WRITE, "/orders", this::order);
+        table.post(Scope.RUNS_WRITE, "/orders", NewOrder.class, this::order);
         table.get(Scope.RUNS_READ, "/orders/{id}", request -> one(request, ResourceKind.ORDER));
         table.post(Scope.RUNS_WRITE, "/orders/{id}/cancel",
                 call -> end(call, ResourceKind.ORDER, CommandTypes.ORDER_CANCEL));
     }
 
-    private ApiResponse deploy(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        ObjectNode payload = Json.object().put("strategy", fields.text("strategy", MAX_NAME));
-        String mode = fields.optionalWord("mode", Payloads.MODES);
-        if (mode != null) {
-            payload.put("mode", mode);
+    private ApiResponse deploy(ApiRequest request, NewDeployment body) throws InterruptedException {
+        ObjectNode payload = Json.object().put("strategy", body.strategy);
+        if (body.mode != null) {
+            payload.put("mode", body.mode);
         }
-        decimal(fields, "capital", false, payload);
-        JsonNode config = fields.any("config");
-        if (config != null) {
-            if (!config.isObject()) {
-                fields.problem("WRONG_TYPE", "config", "must be an object");
-            } else if (config.toString().length() > MAX_CONFIG) {
-                fields.problem("TOO_LONG", "config", "at most " + MAX_CONFIG + " characters as JSON");
-            }
-            payload.set("config", config);
+        decimal("capital", body.capital, payload);
+        if (body.config != null) {
+            payload.set("config", body.config);
         }
-        fields.done();
         return make(request, CommandTypes.DEPLOYMENT_CREATE, payload, "/api/v1/deployments/");
     }
 
-    private ApiResponse order(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String symbol = fields.text("symbol", MAX_NAME);
-        if (!symbol.isBlank() && !Payloads.isSymbol(symbol)) {
-            fields.problem("INVALID_VALUE", "symbol", "1 to 50 letters, digits and any of . _ : / -");
+    private ApiResponse order(ApiRequest request, NewOrder body) throws InterruptedException {
+        ObjectNode payload = Json.object().put("symbol", body.symbol).put("side", body.side).put("type", body.type);
+        decimal("quantity", body.quantity, payload);
+        boolean market = body.type.equals("market");
+        if (market && body.limitPrice != null) {
+            throw ApiProblem.of("INVALID_VALUE", "/limit_price", "a market order has no limit price");
         }
-        String type = fields.requiredWord("type", Payloads.ORDER_TYPES);
-        ObjectNode payload = Json.object().put("symbol", symbol)
-                .put("side", fields.requiredWord("side", Payloads.SIDES)).put("type", type);
-        decimal(fields, "quantity", true, payload);
-        decimal(fields, "limit_price", type.equals("limit"), payload);
-        if (type.equals("market") && payload.has("limit_price")) {
-            fields.problem("INVALID_VALUE", "limit_price", "a market order has no limit price");
+        if (!market && body.limitPrice == null) {
+            throw ApiProblem.of("REQUIRED", "/limit_price", "'limit_price' must be given");
         }
-        fields.done();
+        decimal("limit_price", body.limitPrice, payload);
         return make(request, CommandTypes.ORDER_PLACE, payload, "/api/v1/orders/");
     }
 
-    private static void decimal(Fields fields, String key, boolean required, ObjectNode into) {
-        String text = required ? fields.text(key, MAX_NAME) : fields.optionalText(key, MAX_NAME);
-        if (text == null || text.isBlank() && required) {
+    private static void decimal(String key, @Nullable String text, ObjectNode into) {
+        if (text == null) {
             return;
         }
         if (!Payloads.isDecimal(text)) {
-            fields.problem("INVALID_VALUE", key, "must be a decimal above 0 as a string, such as \"1.5\", with at most"
-                    + " 18 digits before and after the point");
+            throw ApiProblem.of("INVALID_VALUE", "/" + key, "must be a decimal above 0 as a string, such as \"1.5\","
+                    + " with at most 18 digits before and after the point");
         }
         into.put(key, text);
     }
@@ -112,9 +96,7 @@ public final class DeploymentOrderActions {
     }
 
     private ApiResponse end(ApiRequest request, ResourceKind kind, String type)
-            throws IOException, InterruptedException {
-        request.query().done();
-        request.fields().done();
+            throws InterruptedException {
         UUID id = request.id("id", CommandAnswers.kind(kind));
         EffectCommand maker = maker(request, kind, id);
         return answers.answer(request, type, Json.object(), id, false, null,
@@ -123,7 +105,6 @@ public final class DeploymentOrderActions {
     }
 
     private ApiResponse one(ApiRequest request, ResourceKind kind) throws InterruptedException {
-        request.query().done();
         UUID id = request.id("id", CommandAnswers.kind(kind));
         EffectCommand maker = maker(request, kind, id);
         return ApiResponse.resource(CommandDocuments.made(maker, now(request, kind, List.of(maker)).get(id)));

@@ -1,13 +1,11 @@
 package io.keelson.server.http.commands;
 
-import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.ListCursor;
@@ -16,34 +14,29 @@ import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Delivery;
 import io.keelson.server.webhook.Endpoint;
 import io.keelson.server.webhook.Endpoints;
 import io.keelson.server.webhook.Topics;
 import io.keelson.server.webhook.WebhookServices;
-import java.io.IOException;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Webhooks: only for a workspace's administrators, because events are sent to external systems. */
 public final class WebhookActions {
 
-    private static final int MAX_URL = 2_048;
-    private static final int MAX_DESCRIPTION = 500;
-    private static final int MAX_CHANNEL = 200;
-    private static final int MAX_EVENT = 60;
-    private static final int MOST_EVENTS = 100;
-    private static final List<String> EVENTS = Stream.of(Stream.of(Topics.ALL), Topics.names().stream(),
-            Arrays.stream(EventType.values()).map(EventType::wire)).flatMap(Function.identity()).toList();
     private static final List<String> STATES = List.of("pending", "delivered", "dead");
+
+    /** Absent members stay unchanged; of {@code description} and {@code channel}, null removes the value. */
+    record WebhookChange(@Nullable String url, @Nullable Optional<String> description, @Nullable List<String> events,
+            @Nullable Optional<String> channel, @Nullable Boolean enabled) {}
+
+    record Redelivery(@Nullable UUID deliveryId, boolean dead, @Nullable Instant from) {}
 
     private final Endpoints endpoints;
     private final Deliveries deliveries;
@@ -57,13 +50,13 @@ public final class WebhookActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.ADMIN, "/webhooks", this::list);
-        table.post(Scope.ADMIN, "/webhooks", this::create);
+        table.post(Scope.ADMIN, "/webhooks", WebhookChange.class, this::create);
         table.get(Scope.ADMIN, "/webhooks/{id}", this::show);
-        table.patch(Scope.ADMIN, "/webhooks/{id}", this::change);
+        table.patch(Scope.ADMIN, "/webhooks/{id}", WebhookChange.class, this::change);
         table.delete(Scope.ADMIN, "/webhooks/{id}", this::remove);
         table.post(Scope.ADMIN, "/webhooks/{id}/rotate", this::rotate);
         table.post(Scope.ADMIN, "/webhooks/{id}/ping", this::ping);
-        table.post(Scope.ADMIN, "/webhooks/{id}/redeliver", this::redeliver);
+        table.post(Scope.ADMIN, "/webhooks/{id}/redeliver", Redelivery.class, this::redeliver);
         table.get(Scope.ADMIN, "/webhooks/{id}/deliveries", this::deliveries);
     }
 
@@ -72,12 +65,8 @@ public final class WebhookActions {
                 .of(endpoints.list(request.workspace()).stream().map(WebhookActions::document).toList());
     }
 
-    private ApiResponse create(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        fields.text("url", MAX_URL);
-        Endpoint.Spec spec = wish(fields);
-        fields.done();
+    private ApiResponse create(ApiRequest request, WebhookChange body) {
+        Endpoint.Spec spec = spec(body);
         Endpoint.Spec whole = spec.events() != null ? spec
                 : new Endpoint.Spec(spec.url(), spec.description(), false, Topics.names(), spec.channel(), false,
                         spec.enabled());
@@ -93,43 +82,30 @@ public final class WebhookActions {
         return ApiResponse.resource(document(endpoint(request)));
     }
 
-    private ApiResponse change(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse change(ApiRequest request, WebhookChange body) {
         UUID id = request.id("id", IdKind.WEBHOOK);
-        Fields fields = request.fields();
-        Endpoint.Spec spec = wish(fields);
-        fields.done();
+        Endpoint.Spec spec = spec(body);
         return ApiResponse.ok(document(
                 Reads.found(endpoints.change(request.workspace(), id, spec, request.origin()), IdKind.WEBHOOK, id)));
     }
 
-    private static Endpoint.Spec wish(Fields fields) {
-        String url = fields.optionalText("url", MAX_URL);
-        if (url != null && !url.isBlank() && !Endpoint.usable(url)) {
-            fields.problem("INVALID_VALUE", "url",
-                    "must be an http or https URL with a host, without user and password or a fragment");
-        }
-        List<String> events = fields.has("events") ? fields.texts("events", MOST_EVENTS, MAX_EVENT) : null;
-        for (int i = 0; events != null && i < events.size(); i++) {
-            if (!EVENTS.contains(events.get(i))) {
-                fields.problem("INVALID_VALUE", "events/" + i, "must be one of " + String.join(", ", Topics.names())
-                        + ", the type of an event such as step_failed, or *"
-                        + NameSuggestion.hint(events.get(i), EVENTS));
-            }
-        }
-        String channel = fields.optionalText("channel", MAX_CHANNEL);
-        if (channel != null && channel.isBlank()) {
-            fields.problem("EMPTY", "channel", "'channel' may not be blank");
-        }
-        return new Endpoint.Spec(url, fields.optionalText("description", MAX_DESCRIPTION),
-                fields.clears("description"), events == null ? null : events.stream().distinct().toList(), channel,
-                fields.clears("channel"),
-                fields.has("enabled") ? Boolean.valueOf(fields.flag("enabled", true)) : null);
+    private static Endpoint.Spec spec(WebhookChange body) {
+        return new Endpoint.Spec(body.url, given(body.description), removed(body.description),
+                body.events == null ? null : body.events.stream().distinct().toList(), given(body.channel),
+                removed(body.channel),
+                body.enabled);
     }
 
-    private ApiResponse remove(ApiRequest request) throws IOException {
+    private static @Nullable String given(@Nullable Optional<String> member) {
+        return member == null ? null : member.orElse(null);
+    }
+
+    private static boolean removed(@Nullable Optional<String> member) {
+        return member != null && member.isEmpty();
+    }
+
+    private ApiResponse remove(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         UUID id = request.id("id", IdKind.WEBHOOK);
         if (!endpoints.delete(request.workspace(), id, request.origin())) {
             throw IdKind.WEBHOOK.notFound(id);
@@ -137,18 +113,16 @@ public final class WebhookActions {
         return ApiResponse.empty(204);
     }
 
-    private ApiResponse rotate(ApiRequest request) throws IOException {
+    private ApiResponse rotate(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         UUID id = request.id("id", IdKind.WEBHOOK);
         return ApiResponse.ok(document(
                 Reads.found(endpoints.rotate(request.workspace(), id, request.origin()), IdKind.WEBHOOK, id)))
                 .header("Cache-Control", "no-store");
     }
 
-    private ApiResponse ping(ApiRequest request) throws IOException {
+    private ApiResponse ping(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         Endpoint endpoint = enabled(request);
         UUID id = ids.next();
         deliveries.ping(request.workspace(), endpoint.id(), id);
@@ -156,21 +130,17 @@ public final class WebhookActions {
     }
 
     /** One delivery, all dead ones, or all that has happened since a time. */
-    private ApiResponse redeliver(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        UUID delivery = fields.has("delivery_id") ? fields.id("delivery_id", IdKind.DELIVERY) : null;
-        boolean dead = fields.flag("dead", false);
-        Instant from = fields.optionalTime("from");
-        if ((fields.has("delivery_id") ? 1 : 0) + (dead ? 1 : 0) + (fields.has("from") ? 1 : 0) != 1) {
-            fields.problem("REQUIRED", "delivery_id", "one of delivery_id, dead and from must be given");
+    private ApiResponse redeliver(ApiRequest request, Redelivery body) {
+        UUID delivery = body.deliveryId;
+        Instant from = body.from;
+        if ((delivery != null ? 1 : 0) + (body.dead ? 1 : 0) + (from != null ? 1 : 0) != 1) {
+            throw ApiProblem.of("REQUIRED", "/delivery_id", "one of delivery_id, dead and from must be given");
         }
-        fields.done();
         Endpoint endpoint = enabled(request);
         if (delivery != null && !deliveries.again(request.workspace(), endpoint.id(), delivery)) {
             throw IdKind.DELIVERY.notFound(delivery);
         }
-        if (dead) {
+        if (body.dead) {
             deliveries.deadAgain(request.workspace(), endpoint.id());
         }
         if (from != null) {

@@ -12,7 +12,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
@@ -39,10 +38,11 @@ import tools.jackson.databind.node.ObjectNode;
 /** Recipes: kept, changed, saved from runs, and run. */
 public final class RecipeActions {
 
-    private static final int MAX_NAME = 200;
     private static final int MAX_VERSION = Integer.MAX_VALUE - 1;
     private static final String UNIQUE_VIOLATION = "23505";
     private static final String FOREIGN_KEY_VIOLATION = "23503";
+
+    record NewRecipeName(@Nullable String name) {}
 
     private final RecipeStore recipes;
     private final Database database;
@@ -68,13 +68,13 @@ public final class RecipeActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/recipes", this::list);
-        table.post(Scope.RUNS_WRITE, "/recipes", this::create);
+        table.postRaw(Scope.RUNS_WRITE, "/recipes", this::create);
         table.get(Scope.RUNS_READ, "/recipes/{id}", this::show);
-        table.put(Scope.RUNS_WRITE, "/recipes/{id}", this::replace);
+        table.putRaw(Scope.RUNS_WRITE, "/recipes/{id}", this::replace);
         table.delete(Scope.RUNS_WRITE, "/recipes/{id}", this::remove);
         table.get(Scope.RUNS_READ, "/recipes/{id}/versions", this::versions);
-        table.post(Scope.RUNS_WRITE, "/recipes/{id}/run", this::run);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/save-as-recipe", this::save);
+        table.postRaw(Scope.RUNS_WRITE, "/recipes/{id}/run", this::run);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/save-as-recipe", NewRecipeName.class, this::save);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -131,9 +131,8 @@ public final class RecipeActions {
         return ApiResponse.ok(RecipeDocuments.whole(recipe(request, id)));
     }
 
-    private ApiResponse remove(ApiRequest request) throws IOException {
+    private ApiResponse remove(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         UUID id = request.id("id", IdKind.RECIPE);
         try {
             if (!database.inTransaction(c -> recipes.delete(c, request.workspace(), id))) {
@@ -193,12 +192,9 @@ public final class RecipeActions {
         return mission;
     }
 
-    private ApiResponse save(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse save(ApiRequest request, NewRecipeName body) {
         UUID run = request.id("id", IdKind.RUN);
-        Fields fields = request.fields();
-        String name = fields.optionalText("name", MAX_NAME);
-        fields.done();
+        String name = body.name;
         ObjectNode row = reads.read((all, c) -> Reads.found(all.mission(c, request.workspace(), run), IdKind.RUN, run));
         String state = row.path("state").asString("");
         if (!state.equals(RunState.COMPLETED.wire())) {

@@ -1,13 +1,12 @@
 package io.keelson.server.http.definitions;
 
 import io.keelson.core.plan.AgentTerms;
-import io.keelson.core.plan.TaskType;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
 import io.keelson.server.http.support.ListCursor;
@@ -17,7 +16,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.roster.RosterEntry;
-import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -29,12 +28,13 @@ import tools.jackson.databind.node.ObjectNode;
 /** The agents of a workspace: what each may do is for its administrators to say. */
 public final class RosterActions {
     private static final Pattern SLUG = Pattern.compile("(?=.*[a-z])[a-z0-9][a-z0-9-]{0,99}");
-    private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}");
-    private static final List<String> CAPABILITIES = TaskType.ofPlans().stream().map(TaskType::wire).toList();
-    private static final int MAX_NAME = 200;
-    private static final int MAX_TEXT = 20_000;
-    private static final int MOST_TOOLS = 200;
-    private static final int MOST_TURNS = 1_000;
+
+    record AgentLimits(@Nullable Integer maxTurns) {}
+
+    /** @param slug null in an update that does not name it */
+    record NewAgent(@Nullable String slug, @Nullable String name, @Nullable String description, @Nullable String model,
+            @Nullable String instructions, List<String> tools, List<String> capabilities,
+            @Nullable AgentLimits limits) {}
 
     private final Roster roster;
     private final KeyedTransaction transaction;
@@ -46,9 +46,9 @@ public final class RosterActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/agents", this::list);
-        table.post(Scope.ADMIN, "/agents", this::create);
+        table.post(Scope.ADMIN, "/agents", NewAgent.class, this::create);
         table.get(Scope.RUNS_READ, "/agents/{agent}", this::one);
-        table.put(Scope.ADMIN, "/agents/{agent}", this::update);
+        table.put(Scope.ADMIN, "/agents/{agent}", NewAgent.class, this::update);
         table.delete(Scope.ADMIN, "/agents/{agent}", this::delete);
     }
 
@@ -69,16 +69,9 @@ public final class RosterActions {
         return ApiResponse.resource(document(roster.find(request.workspace(), name).orElseThrow(() -> notFound(name))));
     }
 
-    private ApiResponse create(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        String slug = fields.text("slug", MAX_NAME);
-        if (!slug.isEmpty() && !SLUG.matcher(slug).matches()) {
-            fields.problem("INVALID_VALUE", "slug",
-                    "1 to 100 small letters, digits and '-', with a letter among them");
-        }
-        RosterEntry.Profile profile = profile(fields, slug);
-        fields.done();
+    private ApiResponse create(ApiRequest request, NewAgent body) {
+        String slug = Objects.requireNonNull(body.slug);
+        RosterEntry.Profile profile = profile(slug, body);
         return transaction.answer(request, c -> {
             if (roster.full(c, request.workspace())) {
                 throw ApiProblem.of(ErrorCode.AGENTS_LIMIT_REACHED,
@@ -94,25 +87,19 @@ public final class RosterActions {
     }
 
     /** Replaces the agent's definition; its slug stays. */
-    private ApiResponse update(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse update(ApiRequest request, NewAgent body) {
         String name = name(request);
-        Fields fields = request.fields();
-        RosterEntry.Profile profile = profile(fields, name);
-        String slug = fields.optionalText("slug", MAX_NAME);
-        fields.done();
+        RosterEntry.Profile profile = profile(name, body);
         RosterEntry before = roster.find(request.workspace(), name).orElseThrow(() -> notFound(name));
-        if (slug != null && !slug.equals(before.slug())) {
-            fields.problem("INVALID_VALUE", "slug", "a slug cannot be changed; create another agent");
-            fields.done();
+        if (body.slug != null && !body.slug.equals(before.slug())) {
+            throw ApiProblem.of("INVALID_VALUE", "/slug", "a slug cannot be changed; create another agent");
         }
         return ApiResponse.ok(document(roster.update(request.workspace(), name, profile, request.origin())
                 .orElseThrow(() -> notFound(name))));
     }
 
-    private ApiResponse delete(ApiRequest request) throws IOException {
+    private ApiResponse delete(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         String name = name(request);
         if (!roster.delete(request.workspace(), name, request.origin())) {
             throw notFound(name);
@@ -120,32 +107,24 @@ public final class RosterActions {
         return ApiResponse.empty(204);
     }
 
-    private static RosterEntry.Profile profile(Fields fields, String slug) {
-        String name = fields.optionalText("name", MAX_NAME);
+    private static RosterEntry.Profile profile(String slug, NewAgent body) {
         Set<String> tools = new HashSet<>();
-        List<String> named = fields.optionalTexts("tools", MOST_TOOLS, MAX_NAME);
-        for (int i = 0; i < named.size(); i++) {
-            String tool = named.get(i);
-            if (!TOOL.matcher(tool).matches() || AgentTerms.NEVER.contains(tool)) {
-                fields.problem("INVALID_VALUE", "tools/" + i,
-                        "agents cannot call the tool '" + Excerpt.piece(tool) + "'");
+        List<PlanProblem> problems = new ArrayList<>();
+        for (int i = 0; i < body.tools.size(); i++) {
+            String tool = body.tools.get(i);
+            if (AgentTerms.NEVER.contains(tool)) {
+                problems.add(new PlanProblem("INVALID_VALUE", "/tools/" + i,
+                        "agents cannot call the tool '" + Excerpt.piece(tool) + "'"));
             } else if (!tools.add(tool)) {
-                fields.problem("DUPLICATE_NAME", "tools/" + i, "the list has this tool twice");
+                problems.add(new PlanProblem("DUPLICATE_NAME", "/tools/" + i, "the list has this tool twice"));
             }
         }
-        List<String> capabilities = fields.optionalTexts("capabilities", CAPABILITIES.size(), MAX_NAME);
-        for (int i = 0; i < capabilities.size(); i++) {
-            if (!CAPABILITIES.contains(capabilities.get(i))) {
-                fields.problem("INVALID_VALUE", "capabilities/" + i,
-                        "must be one of " + String.join(", ", CAPABILITIES));
-            }
+        if (!problems.isEmpty()) {
+            throw ApiProblem.of(problems);
         }
-        Fields limits = fields.object("limits");
-        @Nullable Long turns = limits == null ? null : limits.optionalInteger("max_turns", 1, MOST_TURNS);
-        return new RosterEntry.Profile(name == null || name.isBlank() ? slug : name,
-                fields.optionalText("description", MAX_TEXT), fields.optionalText("model", MAX_NAME),
-                fields.optionalText("instructions", MAX_TEXT), named, capabilities,
-                turns == null ? null : turns.intValue());
+        return new RosterEntry.Profile(body.name == null || body.name.isBlank() ? slug : body.name, body.description,
+                body.model, body.instructions, body.tools, body.capabilities,
+                body.limits == null ? null : body.limits.maxTurns);
     }
 
     private static String name(ApiRequest request) {

@@ -1,6 +1,5 @@
 package io.keelson.server.http.definitions;
 
-import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
@@ -9,7 +8,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
@@ -26,10 +24,10 @@ import io.keelson.server.schedule.ScheduleStore;
 import io.keelson.server.schedule.ScheduledTimeRow;
 import io.keelson.server.schedule.ScheduledTimes;
 import io.keelson.server.submission.RecipeMissions;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.UUID;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -41,6 +39,8 @@ public final class ScheduleActions {
     private static final int MOST_AHEAD = 100;
     private static final int AHEAD = 5;
     private static final String UNIQUE_VIOLATION = "23505";
+
+    record Backfill(Instant from, Instant to) {}
 
     private final ScheduleStore schedules;
     private final ScheduledTimes scheduledTimes;
@@ -63,14 +63,14 @@ public final class ScheduleActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/schedules", this::list);
-        table.post(Scope.RUNS_WRITE, "/schedules", this::create);
+        table.post(Scope.RUNS_WRITE, "/schedules", ScheduleBody.class, this::create);
         table.get(Scope.RUNS_READ, "/schedules/{id}", this::show);
-        table.put(Scope.RUNS_WRITE, "/schedules/{id}", this::replace);
+        table.put(Scope.RUNS_WRITE, "/schedules/{id}", ScheduleBody.class, this::replace);
         table.delete(Scope.RUNS_WRITE, "/schedules/{id}", this::remove);
         table.post(Scope.RUNS_WRITE, "/schedules/{id}/pause", request -> pause(request, true));
         table.post(Scope.RUNS_WRITE, "/schedules/{id}/resume", apiRequest -> pause(apiRequest, false));
         table.post(Scope.RUNS_WRITE, "/schedules/{id}/trigger", this::trigger);
-        table.post(Scope.RUNS_WRITE, "/schedules/{id}/backfill", this::backfill);
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/backfill", Backfill.class, this::backfill);
         table.get(Scope.RUNS_READ, "/schedules/{id}/runs", this::runs);
         table.get(Scope.RUNS_READ, "/schedules/{id}/next", this::next);
     }
@@ -88,12 +88,11 @@ public final class ScheduleActions {
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(), next));
     }
 
-    private ApiResponse create(ApiRequest request) throws IOException {
-        request.query().done();
-        ScheduleBody.Asked asked = ScheduleBody.read(request.fields(), request.workspace(), missions, false);
+    private ApiResponse create(ApiRequest request, ScheduleBody body) {
+        ScheduleSpec spec = body.spec(request.workspace(), missions);
         UUID id = ids.next();
         return keyed.answer(request, c -> {
-            if (!schedules.insert(c, id, request.workspace(), asked.spec(), asked.paused(),
+            if (!schedules.insert(c, id, request.workspace(), spec, Boolean.TRUE.equals(body.paused()),
                     String.valueOf(request.actor().id()))) {
                 throw nameTaken();
             }
@@ -107,11 +106,10 @@ public final class ScheduleActions {
         return ApiResponse.resource(ScheduleDocuments.of(schedule(request)));
     }
 
-    private ApiResponse replace(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse replace(ApiRequest request, ScheduleBody body) {
         ScheduleRow before = schedule(request);
-        ScheduleBody.Asked asked = ScheduleBody.read(request.fields(), request.workspace(), missions, before.paused());
-        return change(request, before, asked.spec(), asked.paused());
+        return change(request, before, body.spec(request.workspace(), missions),
+                Objects.requireNonNullElse(body.paused(), before.paused()));
     }
 
     private ApiResponse change(ApiRequest request, ScheduleRow before, ScheduleSpec spec, boolean paused) {
@@ -128,9 +126,8 @@ public final class ScheduleActions {
         return ApiResponse.ok(ScheduleDocuments.of(schedule(request)));
     }
 
-    private ApiResponse remove(ApiRequest request) throws IOException {
+    private ApiResponse remove(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         UUID id = request.id("id", IdKind.SCHEDULE);
         if (!database.inTransaction(c -> schedules.delete(c, request.workspace(), id))) {
             throw IdKind.SCHEDULE.notFound(id);
@@ -138,16 +135,14 @@ public final class ScheduleActions {
         return ApiResponse.empty(204);
     }
 
-    private ApiResponse pause(ApiRequest request, boolean paused) throws IOException {
+    private ApiResponse pause(ApiRequest request, boolean paused) {
         request.query().done();
-        request.fields().done();
         ScheduleRow schedule = schedule(request);
         return change(request, schedule, schedule.spec(), paused);
     }
 
-    private ApiResponse trigger(ApiRequest request) throws IOException, InterruptedException {
+    private ApiResponse trigger(ApiRequest request) throws InterruptedException {
         request.query().done();
-        request.fields().done();
         ScheduleRow schedule = schedule(request);
         ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(ScheduleDocuments.of(
                 Reads.found(scheduleRunner.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
@@ -155,23 +150,15 @@ public final class ScheduleActions {
         return response;
     }
 
-    private ApiResponse backfill(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse backfill(ApiRequest request, Backfill body) {
         ScheduleRow schedule = schedule(request);
-        Fields fields = request.fields();
-        Instant from = ScheduleBody.time(fields, "from");
-        Instant to = ScheduleBody.time(fields, "to");
-        if (from == null || to == null) {
-            fields.problem("REQUIRED", from == null ? "from" : "to", "both ends must be given");
-        } else if (to.isBefore(from)) {
-            fields.problem("OUT_OF_RANGE", "to", "may not be before 'from'");
+        if (body.to.isBefore(body.from)) {
+            throw ApiProblem.of("OUT_OF_RANGE", "/to", "may not be before 'from'");
         }
-        fields.done();
-        List<Instant> times = from == null || to == null ? List.of()
-                : schedule.spec().rule().between(from, to, MOST_BACKFILLED + 1);
+        List<Instant> times = schedule.spec().rule().between(body.from, body.to, MOST_BACKFILLED + 1);
         if (times.size() > MOST_BACKFILLED) {
-            throw ApiProblem.of(List.of(new PlanProblem("OUT_OF_RANGE", "/to", "at most " + MOST_BACKFILLED
-                    + " times can be backfilled at once")));
+            throw ApiProblem.of("OUT_OF_RANGE", "/to",
+                    "at most " + MOST_BACKFILLED + " times can be backfilled at once");
         }
         ObjectNode answer = Json.object().put("times", times.size());
         ApiResponse said = keyed.answer(request, c -> {

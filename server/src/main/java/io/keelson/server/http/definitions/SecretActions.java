@@ -5,13 +5,11 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.ListPage;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.secret.SecretStore;
-import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
 import tools.jackson.databind.node.ObjectNode;
@@ -21,6 +19,8 @@ public final class SecretActions {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
 
+    record NewSecret(String value) {}
+
     private final SecretStore secrets;
 
     public SecretActions(SecretStore secrets) {
@@ -29,7 +29,7 @@ public final class SecretActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.ADMIN, "/secrets", this::list);
-        table.put(Scope.ADMIN, "/secrets/{name}", this::set);
+        table.put(Scope.ADMIN, "/secrets/{name}", NewSecret.class, this::set);
         table.delete(Scope.ADMIN, "/secrets/{name}", this::remove);
     }
 
@@ -39,23 +39,13 @@ public final class SecretActions {
         return page.of(shown);
     }
 
-    private ApiResponse set(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse set(ApiRequest request, NewSecret body) {
         String name = name(request);
-        Fields fields = request.fields();
-        String value = fields.text("value", SecretStore.MAX_LENGTH);
-        if (!value.isEmpty() && value.length() < SecretStore.MIN_LENGTH) {
-            fields.problem("TOO_SHORT", "value",
-                    "at least " + SecretStore.MIN_LENGTH + " characters: redaction of shorter"
-                            + " values would change unrelated text");
-        }
-        fields.done();
-        return ApiResponse.ok(document(secrets.set(request.workspace(), name, value, request.origin())));
+        return ApiResponse.ok(document(secrets.set(request.workspace(), name, body.value, request.origin())));
     }
 
-    private ApiResponse remove(ApiRequest request) throws IOException {
+    private ApiResponse remove(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         String name = name(request);
         if (!secrets.remove(request.workspace(), name, request.origin())) {
             throw ApiProblem.of(ErrorCode.SECRET_NOT_FOUND, "the workspace has no secret '" + name + "'");

@@ -7,7 +7,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
@@ -16,9 +15,9 @@ import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -28,12 +27,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** The work board. */
 public final class BoardActions {
 
-    private static final int MAX_TITLE = 500;
-    private static final int MAX_DESCRIPTION = 20_000;
-    private static final int MAX_RESULT = 4_000;
-    private static final int MAX_ASSIGNEE = 255;
-    private static final int MAX_TAGS = 20;
-    private static final int MAX_TAG = 100;
     private static final int DEFAULT_COLUMN = 20;
     private static final int MAX_COLUMN = 100;
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,15}");
@@ -41,6 +34,14 @@ public final class BoardActions {
     private static final long MAX_ID = (1L << 53) - 1;
     /** Sources of the top level without another filter: runs, and all tasks created by people. */
     private static final List<String> TOP = List.of("user", "recipe", "orchestration");
+
+    record NewTask(String title, @Nullable String description, String status, String priority,
+            @Nullable String assignee, @Nullable Long parentTaskId, List<String> tags) {}
+
+    /** Absent members stay unchanged; of some, null removes the value. */
+    record TaskChange(@Nullable String title, @Nullable Optional<String> description, @Nullable String status,
+            @Nullable String priority, @Nullable Optional<String> assignee, @Nullable List<String> tags,
+            @Nullable Optional<String> result) {}
 
     private final BoardTasks board;
     private final KeyedTransaction transaction;
@@ -53,9 +54,9 @@ public final class BoardActions {
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/board", this::columns);
         table.get(Scope.RUNS_READ, "/board/tasks", this::list);
-        table.post(Scope.RUNS_WRITE, "/board/tasks", this::create);
+        table.post(Scope.RUNS_WRITE, "/board/tasks", NewTask.class, this::create);
         table.get(Scope.RUNS_READ, "/board/tasks/{id}", this::one);
-        table.patch(Scope.RUNS_WRITE, "/board/tasks/{id}", this::change);
+        table.patch(Scope.RUNS_WRITE, "/board/tasks/{id}", TaskChange.class, this::change);
         table.delete(Scope.RUNS_WRITE, "/board/tasks/{id}", this::remove);
     }
 
@@ -122,39 +123,21 @@ public final class BoardActions {
         return ApiResponse.resource(document(board.find(request.workspace(), id).orElseThrow(() -> notFound(id))));
     }
 
-    private ApiResponse create(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        Long parent = fields.optionalInteger("parent_task_id", 1, MAX_ID);
-        BoardTasks.New made = new BoardTasks.New(fields.text("title", MAX_TITLE),
-                fields.optionalText("description", MAX_DESCRIPTION),
-                fields.word("status", BoardTasks.STATUSES, "inbox"),
-                fields.word("priority", BoardTasks.PRIORITIES, "medium"), fields.optionalText("assignee", MAX_ASSIGNEE),
-                parent, tags(fields), request.actor().id());
-        fields.done();
+    private ApiResponse create(ApiRequest request, NewTask body) {
+        BoardTasks.New made =
+                new BoardTasks.New(body.title, body.description, body.status, body.priority, body.assignee,
+                        body.parentTaskId, tags(body.tags), request.actor().id());
         return transaction.answer(request, c -> {
-            BoardTaskRow task = board.create(c, request.workspace(), made).orElseThrow(() -> {
-                fields.problem("BOARD_TASK_NOT_FOUND", "parent_task_id", "no task " + parent + " on the board");
-                fields.done();
-                return new IllegalStateException("refused before");
-            });
+            BoardTaskRow task = board.create(c, request.workspace(), made)
+                    .orElseThrow(() -> ApiProblem.of("BOARD_TASK_NOT_FOUND", "/parent_task_id",
+                            "no task " + body.parentTaskId + " on the board"));
             return ApiResponse.created("/api/v1/board/tasks/" + task.id(), document(task));
         });
     }
 
-    private ApiResponse change(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        String title = fields.optionalText("title", MAX_TITLE);
-        if (title != null && title.isBlank()) {
-            fields.problem("EMPTY", "title", "'title' may not be blank");
-        }
-        BoardTasks.Change change = new BoardTasks.Change(title, text(fields, "description", MAX_DESCRIPTION),
-                fields.optionalWord("status", BoardTasks.STATUSES),
-                fields.optionalWord("priority", BoardTasks.PRIORITIES),
-                text(fields, "assignee", MAX_ASSIGNEE), fields.has("tags") ? tags(fields) : null,
-                text(fields, "result", MAX_RESULT));
-        fields.done();
+    private ApiResponse change(ApiRequest request, TaskChange body) {
+        BoardTasks.Change change = new BoardTasks.Change(body.title, text(body.description), body.status, body.priority,
+                text(body.assignee), body.tags == null ? null : tags(body.tags), text(body.result));
         long id = id(request);
         BoardTaskRow task = board.find(request.workspace(), id).orElseThrow(() -> notFound(id));
         if (task.orchestrated() && !change.ofPriorityOnly()) {
@@ -163,9 +146,8 @@ public final class BoardActions {
         return ApiResponse.ok(document(board.change(request.workspace(), id, change).orElseThrow(() -> notFound(id))));
     }
 
-    private ApiResponse remove(ApiRequest request) throws IOException {
+    private ApiResponse remove(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         long id = id(request);
         if (!board.remove(request.workspace(), id)) {
             throw readOnly(board.find(request.workspace(), id).orElseThrow(() -> notFound(id)),
@@ -179,14 +161,12 @@ public final class BoardActions {
                 .with("run_id", String.valueOf(task.runId()));
     }
 
-    /** A null takes away what is. */
-    private static @Nullable String text(Fields fields, String key, int max) {
-        return fields.clears(key) ? "" : fields.optionalText(key, max);
+    private static @Nullable String text(@Nullable Optional<String> member) {
+        return member == null ? null : member.orElse("");
     }
 
     /** JSON text of an array without doubles. */
-    private static String tags(Fields fields) {
-        List<String> tags = fields.optionalTexts("tags", MAX_TAGS, MAX_TAG);
+    private static String tags(List<String> tags) {
         return Json.strings(tags.stream().distinct().toList()).toString();
     }
 

@@ -2,9 +2,9 @@ package io.keelson.server.http.inbox;
 
 import io.keelson.server.auth.KeyStore;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
@@ -16,9 +16,9 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.run.read.InboxReader.Assignment;
 import io.keelson.server.run.read.InboxReader.Filter;
 import io.keelson.server.run.read.InboxReader.Place;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -29,8 +29,10 @@ public final class InboxActions {
     /** In place of a name, which begins with neither. */
     private static final String CALLER = "@me";
     private static final String UNASSIGNED = "@none";
-    private static final int MAX_NAME = 100;
     private static final List<String> YES_NO = List.of("true", "false");
+
+    /** Absent members stay unchanged; null removes the assignee, or restores the due time of the run's own rule. */
+    record Change(@Nullable Optional<String> assignee, @Nullable Optional<Instant> dueAt) {}
 
     private final InboxItems items;
     private final KeyStore keys;
@@ -45,7 +47,7 @@ public final class InboxActions {
     public void addTo(Route.Table table) {
         table.getAlso(Scope.RUNS_READ, "/inbox", this::list);
         table.getAlso(Scope.RUNS_READ, "/inbox/stats", this::stats);
-        table.post(Scope.APPROVE, "/inbox/{id}/assign", this::assign);
+        table.post(Scope.APPROVE, "/inbox/{id}/assign", Change.class, this::assign);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -103,31 +105,25 @@ public final class InboxActions {
         return ApiResponse.resource(stats);
     }
 
-    /** Omitted members stay unchanged; null removes the assignee, or restores the due time of the run's own rule. */
-    private ApiResponse assign(ApiRequest request) throws IOException {
-        request.query().done();
+    private ApiResponse assign(ApiRequest request, Change body) {
         InboxItems.Id id = InboxItems.id(request);
-        Fields fields = request.fields();
-        String who = fields.optionalText("assignee", MAX_NAME);
+        String who = body.assignee == null ? null : body.assignee.orElse(null);
         String assignee = UNASSIGNED.equals(who) ? null : named(request, who);
-        Instant due = fields.optionalTime("due_at");
-        boolean keepsAssignee = !fields.has("assignee") && !fields.clears("assignee");
-        boolean keepsDue = !fields.has("due_at") && !fields.clears("due_at");
-        if (keepsAssignee && keepsDue) {
-            fields.problem("REQUIRED", "assignee", "assignee or due_at is required; null removes the current value");
+        Instant due = body.dueAt == null ? null : body.dueAt.orElse(null);
+        if (body.assignee == null && body.dueAt == null) {
+            throw ApiProblem.of("REQUIRED", "/assignee",
+                    "assignee or due_at is required; null removes the current value");
         }
-        fields.done();
         return transaction.answer(request, c -> {
             if (items.item(c, request.workspace(), id).isEmpty()) {
                 throw InboxItems.notFound(id.text());
             }
             if (assignee != null && !keys.knows(c, request.workspace(), assignee)) {
-                fields.problem("UNKNOWN_PRINCIPAL", "assignee",
+                throw ApiProblem.of("UNKNOWN_PRINCIPAL", "/assignee",
                         "the workspace has no principal '" + Excerpt.piece(assignee) + "'");
-                fields.done();
             }
             if (!items.inbox().assign(c, request.workspace(), id.kind().wire(), id.subject(),
-                    new Assignment(keepsAssignee, assignee, keepsDue, due, request.actor().id()))) {
+                    new Assignment(body.assignee == null, assignee, body.dueAt == null, due, request.actor().id()))) {
                 throw InboxItems.notFound(id.text());
             }
             return ApiResponse.ok(items.item(c, request.workspace(), id)

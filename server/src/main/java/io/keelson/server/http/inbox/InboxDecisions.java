@@ -9,14 +9,13 @@ import io.keelson.server.http.inbox.InboxItems.Id;
 import io.keelson.server.http.runs.EscalationActions;
 import io.keelson.server.http.runs.ParentShare;
 import io.keelson.server.http.runs.ProposalActions;
+import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Map;
 import java.util.Optional;
@@ -27,11 +26,16 @@ import tools.jackson.databind.node.ObjectNode;
 /** Answers to inbox items: each calls the decision of its subject only. */
 public final class InboxDecisions {
 
-    private static final int MAX_COMMENT = 2_000;
-    private static final int MAX_GATE = 1_000_000;
-    private static final int PLACES = 6;
-    /** USD. */
-    private static final BigDecimal MOST = new BigDecimal(1_000_000_000);
+    /**
+     * @param gate only for a task's review
+     * @param hardLimitUsd only for a budget
+     * @param tasks only for a budget: new budgets of tasks in USD, by the tasks' ids in the plan
+     */
+    record Acceptance(@Nullable String reason, @Nullable Integer gate, @Nullable BigDecimal hardLimitUsd,
+            Map<String, BigDecimal> tasks) {}
+
+    /** @param retry only for a task's review */
+    record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry) {}
 
     private final Reads reads;
     private final Submission submission;
@@ -49,8 +53,10 @@ public final class InboxDecisions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.APPROVE, "/inbox/{id}/accept", apiRequest -> decide(apiRequest, true));
-        table.post(Scope.APPROVE, "/inbox/{id}/reject", request -> decide(request, false));
+        table.post(Scope.APPROVE, "/inbox/{id}/accept", Acceptance.class, (request, body) -> decide(request,
+                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks)));
+        table.post(Scope.APPROVE, "/inbox/{id}/reject", Rejection.class, (request, body) -> decide(request,
+                new Decision(false, body.reason, body.gate, body.retry, null, Map.of())));
     }
 
     /**
@@ -62,24 +68,24 @@ public final class InboxDecisions {
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
             @Nullable BigDecimal limit, Map<String, BigDecimal> tasks) {}
 
-    private ApiResponse decide(ApiRequest request, boolean accept) throws IOException, InterruptedException {
-        request.query().done();
+    private ApiResponse decide(ApiRequest request, Decision decision) throws InterruptedException {
         Id id = InboxItems.id(request);
-        Fields fields = request.fields();
-        String comment = fields.optionalText("reason", MAX_COMMENT);
-        boolean task = id.kind() == InboxKind.TASK_REVIEW;
-        Long gate = task ? fields.optionalInteger("gate", 1, MAX_GATE) : null;
-        boolean retry = task && !accept && fields.flag("retry", false);
-        boolean raises = accept && id.kind() == InboxKind.BUDGET;
-        BigDecimal limit = raises ? fields.optionalAmount("hard_limit_usd", PLACES, MOST) : null;
-        Map<String, BigDecimal> tasks = raises ? fields.taskBudgets() : Map.of();
-        fields.done();
+        requireKnown("gate", decision.gate == null || id.kind() == InboxKind.TASK_REVIEW, id);
+        requireKnown("retry", !decision.retry || id.kind() == InboxKind.TASK_REVIEW, id);
+        requireKnown("hard_limit_usd", decision.limit == null || id.kind() == InboxKind.BUDGET, id);
+        requireKnown("tasks", decision.tasks.isEmpty() || id.kind() == InboxKind.BUDGET, id);
         UUID run = run(request.workspace(), id);
-        decide(request, run, id, new Decision(accept, comment, gate == null ? null : gate.intValue(), retry, limit,
-                tasks));
+        decide(request, run, id, decision);
         return ApiResponse.ok(Json.object().put("id", id.text()).put("kind", id.kind().wire())
-                .put("decision", accept ? "accepted" : "rejected").put("run_id", run.toString())
+                .put("decision", decision.accept ? "accepted" : "rejected").put("run_id", run.toString())
                 .put("run_state", reads.run(request.workspace(), run).get("state").stringValue()));
+    }
+
+    private static void requireKnown(String member, boolean known, Id id) {
+        if (!known) {
+            throw ApiProblem.of("UNKNOWN_KEY", "/" + member, "a decision about a " + id.kind().wire() + " has no '"
+                    + member + "'");
+        }
     }
 
     private void decide(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {

@@ -6,21 +6,18 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.json.Excerpt;
-import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Actions of humans on one agent of a run. Each returns the changed agent. */
 public final class AgentActions {
-
-    private static final int MAX_REASON = 2_000;
 
     private final Reads reads;
     private final Submission submission;
@@ -31,21 +28,17 @@ public final class AgentActions {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/agents/{number}/cancel", this::cancel);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/agents/{number}/cancel", Reason.class, this::cancel);
     }
 
-    private ApiResponse cancel(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String reason = fields.optionalText("reason", MAX_REASON);
-        fields.done();
+    private ApiResponse cancel(ApiRequest request, Reason body) throws InterruptedException {
         UUID run = request.id("id", IdKind.RUN);
         int number = number(request.pathText("number"));
         reads.requireRun(request.workspace(), run);
         if (reads.read((runs, c) -> runs.asksForApproval(c, request.workspace(), run, number))) {
             request.require(Scope.APPROVE);
         }
-        submission.submit(request, new Command.CancelAgent(run, number, reason, request.actor()));
+        submission.submit(request, new Command.CancelAgent(run, number, body.reason(), request.actor()));
         return ApiResponse.ok(agent(request.workspace(), run, number));
     }
 

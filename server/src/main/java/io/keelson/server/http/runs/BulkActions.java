@@ -9,7 +9,6 @@ import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.db.Database;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.KeyedTransaction;
@@ -18,8 +17,6 @@ import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.run.read.RunSelection;
-import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -28,12 +25,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Bulk jobs: commands to all runs that match a filter, executed in the background. */
 public final class BulkActions {
 
-    private static final int MAX_REASON = 2_000;
-    private static final int MOST_PER_SECOND = 1_000;
-    /** Beside what the workspace does anyway. */
-    private static final int CANCELLED_PER_SECOND = 100;
-    /** What has failed in great numbers had a cause, which a rush would bring back. */
-    private static final int RETRIED_PER_SECOND = 10;
+    record Cancellation(RunFilters.Given filter, boolean dryRun, @Nullable String reason, int perSecond) {}
+
+    record Retry(RunFilters.Given filter, boolean dryRun, String from, int perSecond) {}
 
     private final BulkJobs jobs;
     private final BulkDriver driver;
@@ -50,34 +44,24 @@ public final class BulkActions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.RUNS_WRITE, "/runs:cancel", apiRequest -> {
-            Fields fields = apiRequest.fields();
-            String reason = fields.optionalText("reason", MAX_REASON);
-            return begin(apiRequest, fields, BulkJobRow.Action.CANCEL, reason, false, CANCELLED_PER_SECOND);
-        });
-        table.post(Scope.RUNS_WRITE, "/runs:retry", request -> {
-            Fields fields = request.fields();
-            boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
-            return begin(request, fields, BulkJobRow.Action.RETRY, null, fromStart, RETRIED_PER_SECOND);
-        });
+        table.post(Scope.RUNS_WRITE, "/runs:cancel", Cancellation.class, (request, body) -> begin(request, body.dryRun,
+                new BulkJobRow.Order(BulkJobRow.Action.CANCEL, body.filter.filter(), body.reason, false, body.perSecond,
+                        request.actor())));
+        table.post(Scope.RUNS_WRITE, "/runs:retry", Retry.class, (request, body) -> begin(request, body.dryRun,
+                new BulkJobRow.Order(BulkJobRow.Action.RETRY, body.filter.filter(), null, body.from.equals("start"),
+                        body.perSecond, request.actor())));
         table.get(Scope.RUNS_READ, "/bulk", this::list);
         table.get(Scope.RUNS_READ, "/bulk/{id}", this::show);
         table.post(Scope.RUNS_WRITE, "/bulk/{id}/stop", this::stop);
     }
 
-    private ApiResponse begin(ApiRequest request, Fields fields, BulkJobRow.Action action, @Nullable String reason,
-            boolean fromStart,
-            int usualPace) {
-        request.query().done();
-        RunSelection filter = RunFilters.of(fields);
-        boolean dry = fields.flag("dry_run", false);
-        int perSecond = (int) fields.integer("per_second", 1, MOST_PER_SECOND, usualPace);
-        fields.done();
-        if (dry) {
-            long matches = database.withConnection(c -> jobs.matches(c, request.workspace(), action, filter));
-            return ApiResponse.ok(matches(Json.object().put("dry_run", true).put("action", action.wire()), matches));
+    private ApiResponse begin(ApiRequest request, boolean dryRun, BulkJobRow.Order order) {
+        if (dryRun) {
+            long matches = database
+                    .withConnection(c -> jobs.matches(c, request.workspace(), order.action(), order.filter()));
+            return ApiResponse
+                    .ok(matches(Json.object().put("dry_run", true).put("action", order.action().wire()), matches));
         }
-        BulkJobRow.Order order = new BulkJobRow.Order(action, filter, reason, fromStart, perSecond, request.actor());
         UUID id = ids.next();
         ApiResponse response = keyed.answer(request, c -> {
             BulkJobRow job = jobs.insert(c, id, request.workspace(), order);
@@ -103,9 +87,8 @@ public final class BulkActions {
         return ApiResponse.resource(document(job(request)));
     }
 
-    private ApiResponse stop(ApiRequest request) throws IOException {
+    private ApiResponse stop(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         BulkJobRow job = job(request);
         database.runInTransaction(c -> jobs.stop(c, request.workspace(), job.id()));
         return ApiResponse.ok(document(job(request)));

@@ -7,7 +7,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.ListCursor;
@@ -16,7 +15,6 @@ import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +27,8 @@ public final class EscalationActions {
 
     private static final List<String> STATES = List.of("open", "resolved");
     private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();
-    private static final int MAX_COMMENT = 2_000;
+
+    record Answer(String resolution, @Nullable String reason) {}
 
     private final Reads reads;
     private final Submission submission;
@@ -42,7 +41,7 @@ public final class EscalationActions {
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/escalations", this::list);
         table.get(Scope.RUNS_READ, "/escalations/{id}", this::one);
-        table.post(Scope.APPROVE, "/escalations/{id}/resolve", this::resolve);
+        table.post(Scope.APPROVE, "/escalations/{id}/resolve", Answer.class, this::resolve);
     }
 
     private ApiResponse list(ApiRequest request) {
@@ -73,15 +72,10 @@ public final class EscalationActions {
         return ApiResponse.resource(shown(reads.escalation(request.workspace(), request.id("id", IdKind.ESCALATION))));
     }
 
-    private ApiResponse resolve(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String answer = fields.requiredWord("resolution", ANSWERS);
-        String comment = fields.optionalText("reason", MAX_COMMENT);
-        fields.done();
+    private ApiResponse resolve(ApiRequest request, Answer body) throws InterruptedException {
         UUID id = request.id("id", IdKind.ESCALATION);
-        answer(request, reads.escalation(request.workspace(), id), Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),
-                comment);
+        answer(request, reads.escalation(request.workspace(), id),
+                Resolution.valueOf(body.resolution.toUpperCase(Locale.ROOT)), body.reason);
         return ApiResponse.ok(shown(reads.escalation(request.workspace(), id)));
     }
 

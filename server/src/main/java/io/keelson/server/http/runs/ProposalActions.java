@@ -6,15 +6,14 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
-import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ProposalActions {
 
     private static final List<String> STATES = List.of("pending", "accepted", "rejected", "expired", "withdrawn");
-    private static final int MAX_COMMENT = 2_000;
 
     private final Reads reads;
     private final Submission submission;
@@ -40,8 +38,10 @@ public final class ProposalActions {
         table.getAlso(Scope.RUNS_READ, "/proposals/pending",
                 apiRequest -> ApiResponse.resource(page(apiRequest, "pending")));
         table.get(Scope.RUNS_READ, "/proposals/{id}", this::one);
-        table.post(Scope.APPROVE, "/proposals/{id}/accept", call -> decide(call, true));
-        table.post(Scope.APPROVE, "/proposals/{id}/reject", call -> decide(call, false));
+        table.post(Scope.APPROVE, "/proposals/{id}/accept", Reason.class,
+                (request, body) -> decide(request, true, body));
+        table.post(Scope.APPROVE, "/proposals/{id}/reject", Reason.class,
+                (request, body) -> decide(request, false, body));
     }
 
     private ObjectNode page(ApiRequest request, @Nullable String state) {
@@ -67,13 +67,9 @@ public final class ProposalActions {
         return ApiResponse.resource(reads.proposal(request.workspace(), request.id("id", IdKind.PROPOSAL)));
     }
 
-    private ApiResponse decide(ApiRequest request, boolean accept) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String comment = fields.optionalText("reason", MAX_COMMENT);
-        fields.done();
+    private ApiResponse decide(ApiRequest request, boolean accept, Reason body) throws InterruptedException {
         UUID id = request.id("id", IdKind.PROPOSAL);
-        answer(request, reads.proposal(request.workspace(), id), accept, comment);
+        answer(request, reads.proposal(request.workspace(), id), accept, body.reason());
         return ApiResponse.ok(reads.proposal(request.workspace(), id));
     }
 

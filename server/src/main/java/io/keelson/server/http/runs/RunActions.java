@@ -11,9 +11,9 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.Submission;
@@ -21,7 +21,6 @@ import io.keelson.server.run.read.RunTraces;
 import io.keelson.server.run.retention.RunDeletion;
 import io.keelson.server.submission.AdmissionControl;
 import io.keelson.server.submission.CreditPrecheck;
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +31,16 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Actions on existing runs. Each returns the changed run. */
 public final class RunActions {
 
-    private static final int MAX_REASON = 2_000;
-    private static final int PLACES = 6;
-    /** USD. */
-    private static final BigDecimal MOST = new BigDecimal(1_000_000_000);
+    /**
+     * Limits in USD; null leaves one unchanged.
+     *
+     * @param tasks new budgets of tasks, by the tasks' ids in the plan
+     */
+    record Budget(@Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd,
+            Map<String, BigDecimal> tasks) {}
+
+    /** @param from {@code failed} or {@code start} */
+    record Retry(String from) {}
 
     private final Reads reads;
     private final AdmissionControl admission;
@@ -58,46 +63,29 @@ public final class RunActions {
     public void addTo(Route.Table table) {
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
         table.deleteAlso(Scope.RUNS_WRITE, "/runs/{id}", this::delete);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", this::budget);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call,
-                (run, reason) -> new Command.Pause(run, reason, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", Budget.class, this::budget);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", Reason.class, (request, body) -> done(request,
+                run -> new Command.Pause(run, body.reason(), request.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
-                call -> plain(call, run -> new Command.Resume(run, call.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/cancel", request -> reasoned(request,
-                (run, reason) -> new Command.Cancel(run, reason, request.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", call -> reasoned(call,
-                (run, reason) -> new Command.FailRun(run, reason, call.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", call -> reasoned(call,
-                (run, reason) -> new Command.Replan(run, reason, call.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", this::retry);
-        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", apiRequest -> reasoned(apiRequest,
-                (run, comment) -> new Command.Approve(run, comment, apiRequest.actor())));
-        table.postAlso(Scope.APPROVE, "/runs/{id}/reject", call -> reasoned(call,
-                (run, comment) -> new Command.Reject(run, comment, call.actor())));
+                call -> done(call, run -> new Command.Resume(run, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/cancel", Reason.class, (request, body) -> done(request,
+                run -> new Command.Cancel(run, body.reason(), request.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", Reason.class, (request, body) -> done(request,
+                run -> new Command.FailRun(run, body.reason(), request.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", Reason.class, (request, body) -> done(request,
+                run -> new Command.Replan(run, body.reason(), request.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", Retry.class, this::retry);
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", Reason.class, (request, body) -> done(request,
+                run -> new Command.Approve(run, body.reason(), request.actor())));
+        table.postAlso(Scope.APPROVE, "/runs/{id}/reject", Reason.class, (request, body) -> done(request,
+                run -> new Command.Reject(run, body.reason(), request.actor())));
     }
 
     private interface Plain {
         Command of(UUID run);
     }
 
-    private interface Reasoned {
-        Command of(UUID run, @Nullable String why);
-    }
-
-    private ApiResponse plain(ApiRequest request, Plain command) throws IOException, InterruptedException {
-        request.fields().done();
-        return done(request, command);
-    }
-
-    private ApiResponse reasoned(ApiRequest request, Reasoned command) throws IOException, InterruptedException {
-        Fields fields = request.fields();
-        String why = fields.optionalText("reason", MAX_REASON);
-        fields.done();
-        return done(request, run -> command.of(run, why));
-    }
-
-    private ApiResponse start(ApiRequest request) throws IOException, InterruptedException {
-        request.fields().done();
+    private ApiResponse start(ApiRequest request) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);
         requireCredits(request, id);
         TraceParent trace = request.traceparent();
@@ -107,29 +95,23 @@ public final class RunActions {
         return done(request, run -> new Command.Start(run, request.actor()));
     }
 
-    private ApiResponse budget(ApiRequest request) throws IOException, InterruptedException {
-        Fields fields = request.fields();
-        BigDecimal hard = fields.optionalAmount("hard_limit_usd", PLACES, MOST);
-        BigDecimal soft = fields.optionalAmount("soft_limit_usd", PLACES, MOST);
-        Map<String, BigDecimal> tasks = fields.taskBudgets();
-        if (hard == null && soft == null && tasks.isEmpty()) {
-            fields.problem("REQUIRED", "hard_limit_usd", "one of the limits or the budget of a task must be given");
+    private ApiResponse budget(ApiRequest request, Budget body) throws InterruptedException {
+        if (body.hardLimitUsd == null && body.softLimitUsd == null && body.tasks.isEmpty()) {
+            throw ApiProblem.of("REQUIRED", "/hard_limit_usd",
+                    "one of the limits or the budget of a task must be given");
         }
-        fields.done();
         request.query().done();
-        share.ask(request, request.id("id", IdKind.RUN), hard);
-        return done(request, run -> new Command.RaiseBudget(run, hard, soft, tasks, request.actor()));
+        share.ask(request, request.id("id", IdKind.RUN), body.hardLimitUsd);
+        return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd, body.softLimitUsd,
+                body.tasks, request.actor()));
     }
 
-    private ApiResponse retry(ApiRequest request) throws IOException, InterruptedException {
-        Fields fields = request.fields();
-        boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
-        fields.done();
+    private ApiResponse retry(ApiRequest request, Retry body) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);
         requireCredits(request, id);
         try (AdmissionControl.Permit _ =
                 RunSubmissions.permit(admission.reopen(request.workspace(), request.limits(), id))) {
-            return done(request, run -> new Command.Retry(run, fromStart, request.actor()));
+            return done(request, run -> new Command.Retry(run, body.from.equals("start"), request.actor()));
         }
     }
 
@@ -140,9 +122,8 @@ public final class RunActions {
     }
 
     /** Cancels a run that was never started first, as its open work could still start. */
-    private ApiResponse delete(ApiRequest request) throws IOException, InterruptedException {
+    private ApiResponse delete(ApiRequest request) throws InterruptedException {
         request.query().done();
-        request.fields().done();
         UUID id = request.id("id", IdKind.RUN);
         RunDeletion.Found found = deleted(request, id);
         if (found.state() == RunState.CREATED) {
@@ -170,7 +151,6 @@ public final class RunActions {
     }
 
     private ApiResponse done(ApiRequest request, Plain command) throws InterruptedException {
-        request.query().done();
         UUID id = request.id("id", IdKind.RUN);
         reads.requireRun(request.workspace(), id);
         submission.submit(request, command.of(id));

@@ -49,9 +49,9 @@ public final class RunCreation {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs", this::create);
-        table.postAlso(Scope.RUNS_WRITE, "/agents/run", this::runAgent);
-        table.post(Scope.RUNS_WRITE, "/missions/validate", this::validate);
+        table.postRawAlso(Scope.RUNS_WRITE, "/runs", this::create);
+        table.postAlso(Scope.RUNS_WRITE, "/agents/run", AgentRun.class, this::runAgent);
+        table.postRaw(Scope.RUNS_WRITE, "/missions/validate", this::validate);
     }
 
     private ApiResponse create(ApiRequest request) throws IOException, InterruptedException {
@@ -89,9 +89,8 @@ public final class RunCreation {
     }
 
     /** Creates a run of one task for one agent and starts it. The answer has the states of the agent contract. */
-    private ApiResponse runAgent(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        JsonNode document = AgentRun.mission(request.fields());
+    private ApiResponse runAgent(ApiRequest request, AgentRun body) throws InterruptedException {
+        JsonNode document = body.mission();
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
             Submitted submitted = submit(request, prepared);

@@ -12,7 +12,6 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Reads;
@@ -23,7 +22,6 @@ import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.submission.RunSubmission;
-import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +37,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class RunFork {
 
-    private static final int MAX_NAME = 200;
+    /** @param task its id in the plan */
+    record Fork(String task, @Nullable String name, @Nullable ObjectNode inputs) {}
 
     private final Function<UUID, MissionReader> missions;
     private final Ids ids;
@@ -54,24 +53,16 @@ public final class RunFork {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", this::fork);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", Fork.class, this::fork);
     }
 
-    private ApiResponse fork(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String task = fields.text("task", MAX_NAME);
-        String name = fields.optionalText("name", MAX_NAME);
-        JsonNode inputs = fields.any("inputs");
-        if (inputs != null && !inputs.isObject()) {
-            fields.problem("WRONG_TYPE", "inputs", "must be an object");
-        }
-        fields.done();
+    private ApiResponse fork(ApiRequest request, Fork body) throws InterruptedException {
+        String task = body.task;
         UUID source = request.id("id", IdKind.RUN);
-        CheckedMission mission = mission(request.workspace(), source, name, inputs);
+        CheckedMission mission = mission(request.workspace(), source, body.name, body.inputs);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
-            throw ApiProblem.of(List.of(new PlanProblem("UNKNOWN_REFERENCE", "/task",
-                    "the run's plan has no task '" + Excerpt.piece(task) + "'")));
+            throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
+                    "the run's plan has no task '" + Excerpt.piece(task) + "'");
         }
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, request.workspace(), source));
         Map<String, UUID> carried = carried(mission.plan(), task, completed);
@@ -91,7 +82,7 @@ public final class RunFork {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
-    private CheckedMission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {
+    private CheckedMission mission(UUID workspace, UUID source, @Nullable String name, @Nullable ObjectNode inputs) {
         ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", inputs == null ? Json.object() : inputs);
         document.put("trigger", "fork");

@@ -8,20 +8,19 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.json.JsonSize;
 import io.keelson.server.secret.SecretStore;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -33,8 +32,8 @@ import tools.jackson.databind.node.ObjectNode;
 public final class SignalActions {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
-    /** Characters of the payload as JSON. */
-    private static final int MOST = 65_536;
+
+    record Signal(@Nullable JsonNode payload) {}
 
     private final Reads reads;
     private final Ids ids;
@@ -49,19 +48,12 @@ public final class SignalActions {
     }
 
     public void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", this::send);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", Signal.class, this::send);
     }
 
-    private ApiResponse send(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
+    private ApiResponse send(ApiRequest request, Signal body) throws IOException, InterruptedException {
         String name = name(request);
-        Fields fields = request.fields();
-        JsonNode given = fields.any("payload");
-        JsonNode payload = given == null ? JsonNodeFactory.instance.nullNode() : given;
-        if (JsonSize.chars(payload, MOST) > MOST) {
-            fields.problem("TOO_LONG", "payload", "at most " + MOST + " characters as JSON");
-        }
-        fields.done();
+        JsonNode payload = body.payload == null ? JsonNodeFactory.instance.nullNode() : body.payload;
         UUID run = request.id("id", IdKind.RUN);
         List<JsonNode> inputs = reads.ofRun(request.workspace(), run,
                 (runs, c) -> runs.signalInputs(c, request.workspace(), run, name));

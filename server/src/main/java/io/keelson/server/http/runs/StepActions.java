@@ -4,18 +4,15 @@ import io.keelson.core.run.Command;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
-import java.io.IOException;
 import java.util.UUID;
 
 /** Decisions of humans on single steps. */
 public final class StepActions {
-
-    private static final int MAX_COMMENT = 2_000;
 
     private final Reads reads;
     private final Submission submission;
@@ -26,18 +23,14 @@ public final class StepActions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.APPROVE, "/steps/{id}/approve", apiRequest -> decide(apiRequest, true));
-        table.post(Scope.APPROVE, "/steps/{id}/reject", request -> decide(request, false));
+        table.post(Scope.APPROVE, "/steps/{id}/approve", Reason.class, (request, body) -> decide(request, true, body));
+        table.post(Scope.APPROVE, "/steps/{id}/reject", Reason.class, (request, body) -> decide(request, false, body));
     }
 
-    private ApiResponse decide(ApiRequest request, boolean approve) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String comment = fields.optionalText("reason", MAX_COMMENT);
-        fields.done();
+    private ApiResponse decide(ApiRequest request, boolean approve, Reason body) throws InterruptedException {
         UUID id = request.id("id", IdKind.STEP);
         UUID run = UUID.fromString(reads.step(request.workspace(), id).get("run_id").stringValue());
-        submission.submit(request, new Command.DecideStep(run, id, approve, comment, request.actor()));
+        submission.submit(request, new Command.DecideStep(run, id, approve, body.reason(), request.actor()));
         return ApiResponse.ok(reads.step(request.workspace(), id));
     }
 }

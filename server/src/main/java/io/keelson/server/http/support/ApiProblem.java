@@ -38,6 +38,11 @@ public final class ApiProblem extends RuntimeException {
         return new ApiProblem(status, code.title(), code.name(), detail);
     }
 
+    /** Of a body with one problem. */
+    public static ApiProblem of(String code, String pointer, String message) {
+        return of(List.of(new PlanProblem(code, pointer, message)));
+    }
+
     /** Code and pointer are those of the first problem; all are listed. */
     public static ApiProblem of(List<PlanProblem> problems) {
         PlanProblem first = problems.getFirst();

@@ -14,6 +14,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +28,16 @@ public final class ApiRequest {
     private final Context context;
     private final @Nullable Caller caller;
     private final Body body;
+    private final @Nullable RequestSchema schema;
     private final Query query;
     private Idempotency.@Nullable Keyed keyed;
 
-    public ApiRequest(Context context, @Nullable Caller caller, Body body) {
+    /** @param schema of the body; null for a route that reads its body itself */
+    public ApiRequest(Context context, @Nullable Caller caller, Body body, @Nullable RequestSchema schema) {
         this.context = context;
         this.caller = caller;
         this.body = body;
+        this.schema = schema;
         this.query = new Query(context.queryParamMap(), context.queryString());
     }
 
@@ -121,9 +125,9 @@ public final class ApiRequest {
         return body;
     }
 
-    /** The body's members; those of an empty object when there is no body. */
-    public Fields fields() throws IOException {
-        return Fields.of(body.json());
+    /** The body, which fits the route's schema; an absent body counts as an object without members. */
+    <T> T body(Class<T> type) throws IOException {
+        return Objects.requireNonNull(schema).read(body.json(), type);
     }
 
     /** The body as a stream, without a limit; the reader must limit it. */

@@ -2,7 +2,7 @@ package io.keelson.server.http.support;
 
 /**
  * Every {@code code} that the API's own problem documents have, with its HTTP status; {@code docs/reference/errors.md} explains
- * each. Codes of single problems in a body ({@code problems[]}) are the plan reader's and {@link Fields}'.
+ * each. Codes of single problems in a body ({@code problems[]}) are those of {@code SchemaCheck}, {@link RequestShape} and the plan reader.
  */
 public enum ErrorCode {
     MALFORMED_REQUEST(400, "Malformed request"),

@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param path with its parameters in braces
  * @param open whether no API key is asked for
  * @param scope what the key must have; null where any will do
+ * @param body the record that the body is bound to; null where the action reads the body itself
  */
-public record Route(HandlerType method, String path, boolean open, @Nullable Scope scope, Action action) {
+public record Route(HandlerType method, String path, boolean open, @Nullable Scope scope, @Nullable Class<?> body,
+        Action action) {
 
     private static final String API = "/api/v1";
     private static final Pattern COMMANDS = Pattern.compile("^" + API + "/(commands|deployments|orders)(/|$)");
@@ -56,52 +58,89 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
 
         /** Under {@code /api/v1}. */
         public Table get(Scope scope, String path, Action action) {
-            return add(HandlerType.GET, API + path, scope, action);
+            return add(HandlerType.GET, API + path, scope, null, action);
         }
 
+        /** Without a body. */
         public Table post(Scope scope, String path, Action action) {
-            return add(HandlerType.POST, API + path, scope, action);
+            return post(scope, path, NoBody.class, bodiless(action));
         }
 
-        public Table patch(Scope scope, String path, Action action) {
-            return add(HandlerType.PATCH, API + path, scope, action);
+        public <T> Table post(Scope scope, String path, Class<T> body, BodyAction<T> action) {
+            return add(HandlerType.POST, API + path, scope, body, action);
         }
 
-        public Table put(Scope scope, String path, Action action) {
-            return add(HandlerType.PUT, API + path, scope, action);
+        /** With a body that the action reads itself: a mission, or bytes. */
+        public Table postRaw(Scope scope, String path, Action action) {
+            return add(HandlerType.POST, API + path, scope, null, action);
+        }
+
+        public <T> Table patch(Scope scope, String path, Class<T> body, BodyAction<T> action) {
+            return add(HandlerType.PATCH, API + path, scope, body, action);
+        }
+
+        public <T> Table put(Scope scope, String path, Class<T> body, BodyAction<T> action) {
+            return add(HandlerType.PUT, API + path, scope, body, action);
+        }
+
+        /** With a body that the action reads itself. */
+        public Table putRaw(Scope scope, String path, Action action) {
+            return add(HandlerType.PUT, API + path, scope, null, action);
         }
 
         public Table delete(Scope scope, String path, Action action) {
-            return add(HandlerType.DELETE, API + path, scope, action);
+            return add(HandlerType.DELETE, API + path, scope, NoBody.class, bodiless(action));
         }
 
         /** Under {@code /api/v1}, and where a published contract has it. */
         public Table getAlso(Scope scope, String path, Action action) {
-            return get(scope, path, action).add(HandlerType.GET, path, scope, action);
+            return get(scope, path, action).add(HandlerType.GET, path, scope, null, action);
         }
 
         public Table postAlso(Scope scope, String path, Action action) {
-            return post(scope, path, action).add(HandlerType.POST, path, scope, action);
+            return postAlso(scope, path, NoBody.class, bodiless(action));
+        }
+
+        public <T> Table postAlso(Scope scope, String path, Class<T> body, BodyAction<T> action) {
+            return post(scope, path, body, action).add(HandlerType.POST, path, scope, body, action);
+        }
+
+        /** As {@link #postRaw}. */
+        public Table postRawAlso(Scope scope, String path, Action action) {
+            return postRaw(scope, path, action).add(HandlerType.POST, path, scope, null, action);
         }
 
         public Table deleteAlso(Scope scope, String path, Action action) {
-            return delete(scope, path, action).add(HandlerType.DELETE, path, scope, action);
+            return delete(scope, path, action).add(HandlerType.DELETE, path, scope, NoBody.class, bodiless(action));
         }
 
         /** Under {@code /api/v1}, for any API key. */
         public Table getByAnyKey(String path, Action action) {
-            return add(HandlerType.GET, API + path, null, action);
+            return add(HandlerType.GET, API + path, null, null, action);
         }
 
         /** At the root, for everybody. */
         public Table getOpen(String path, Action action) {
-            routes.add(new Route(HandlerType.GET, path, true, null, action));
+            routes.add(new Route(HandlerType.GET, path, true, null, null, action));
             return this;
         }
 
-        private Table add(HandlerType method, String path, @Nullable Scope scope, Action action) {
-            routes.add(new Route(method, path, false, scope, action));
+        private <T> Table add(HandlerType method, String path, @Nullable Scope scope, Class<T> body,
+                BodyAction<T> action) {
+            return add(method, path, scope, body, request -> {
+                request.query().done();
+                return action.answer(request, request.body(body));
+            });
+        }
+
+        private Table add(HandlerType method, String path, @Nullable Scope scope, @Nullable Class<?> body,
+                Action action) {
+            routes.add(new Route(method, path, false, scope, body, action));
             return this;
+        }
+
+        private static BodyAction<NoBody> bodiless(Action action) {
+            return (request, _) -> action.answer(request);
         }
 
         public List<Route> routes() {

@@ -1,13 +1,10 @@
 package io.keelson.server.http.workers;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Fields;
-import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.LongPoll;
@@ -16,9 +13,9 @@ import io.keelson.server.tool.Proposed;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
@@ -27,22 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The routes of workers: each takes a batch and answers every item of it, in order. */
 public final class DispatchActions {
 
-    static final int MAX_BATCH = 1_000;
-    private static final int MAX_NAME = 200;
-    private static final int MAX_CODE = 100;
-    private static final int MAX_TOOLS = 500;
-    private static final int MAX_EPOCH = Integer.MAX_VALUE;
     private static final int MAX_LOG_LINES = 1_000;
-    private static final int MAX_ARTIFACTS = 100;
-    private static final int MAX_PROPOSALS = 20;
-    private static final int MAX_ARTIFACT_BYTES = 1 << 20;
-    private static final long MIN_LEASE_MILLIS = 1_000;
-    private static final long MAX_LEASE_MILLIS = 3_600_000;
-    private static final long MAX_RETRY_MILLIS = 7L * 24 * 3_600_000;
-    private static final long MAX_TOKENS = 100_000_000L;
-    private static final BigDecimal MAX_COST = new BigDecimal("1000000");
-    private static final int COST_SCALE = 6;
-    private static final List<String> ERROR_CLASSES = Arrays.stream(ErrorClass.values()).map(ErrorClass::wire).toList();
 
     private final RemoteWork work;
     private final LongPoll poll;
@@ -53,52 +35,105 @@ public final class DispatchActions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.WORK, "/dispatch/claim", this::claim);
-        table.post(Scope.WORK, "/dispatch/heartbeat",
-                request -> batch(request, DispatchActions::beat, work::heartbeat));
-        table.post(Scope.WORK, "/dispatch/complete", this::complete);
-        table.post(Scope.WORK, "/dispatch/continue", call -> batch(call, DispatchActions::completion, work::another));
-        table.post(Scope.WORK, "/dispatch/fail", apiRequest -> batch(apiRequest, DispatchActions::failure, work::fail));
-        table.post(Scope.WORK, "/dispatch/release", call -> batch(call, DispatchActions::handback, work::release));
+        table.post(Scope.WORK, "/dispatch/claim", Claim.class, this::claim);
+        table.post(Scope.WORK, "/dispatch/heartbeat", Heartbeats.class, (request, batch) -> answers(
+                work.heartbeat(request.workspace(), batch.workerId, map(batch.items, Heartbeat::beat))));
+        table.post(Scope.WORK, "/dispatch/complete", Completions.class, this::complete);
+        table.post(Scope.WORK, "/dispatch/continue", Continuations.class, (request, batch) -> answers(
+                work.another(request.workspace(), batch.workerId, map(batch.items, Completion::completion))));
+        table.post(Scope.WORK, "/dispatch/fail", Failures.class, (request, batch) -> answers(
+                work.fail(request.workspace(), batch.workerId, map(batch.items, Failure::failure))));
+        table.post(Scope.WORK, "/dispatch/release", Releases.class, (request, batch) -> answers(
+                work.release(request.workspace(), batch.workerId, map(batch.items, Lease::handback))));
     }
 
-    private ApiResponse claim(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
-        Fields fields = request.fields();
-        String worker = fields.text("worker_id", MAX_NAME);
-        List<String> tools = fields.texts("tools", MAX_TOOLS, MAX_NAME);
-        int max = (int) fields.integer("max", 1, MAX_BATCH, 1);
-        long wait = fields.integer("wait_ms", 0, poll.longestMillis(), 0);
-        Duration lease = lease(fields);
-        String version = fields.optionalText("version", MAX_NAME);
-        fields.done();
-        List<RemoteWork.Item> items = poll.take(request, Duration.ofMillis(wait), patience -> work.claim(
-                new RemoteWork.Claim(request.workspace(), worker, tools, max, patience, lease, version,
-                        request::clientGone)));
+    record Claim(String workerId, List<String> tools, int max, long waitMs, @Nullable Long leaseMs,
+            @Nullable String version) {}
+
+    record Lease(UUID stepId, int leaseEpoch) {
+        RemoteWork.Handback handback() {
+            return new RemoteWork.Handback(stepId, leaseEpoch);
+        }
+    }
+
+    record Releases(String workerId, List<Lease> items) {}
+
+    record Progress(@Nullable Double fraction, String message) {}
+
+    record Heartbeat(UUID stepId, int leaseEpoch, @Nullable Progress progress, @Nullable JsonNode details,
+            List<String> logs) {
+
+        RemoteWork.Beat beat() {
+            return new RemoteWork.Beat(stepId, leaseEpoch, progress == null ? null : progress.fraction,
+                    progress == null ? null : progress.message, details, logs.stream().limit(MAX_LOG_LINES).toList());
+        }
+    }
+
+    record Heartbeats(String workerId, List<Heartbeat> items) {}
+
+    record InlineArtifact(String name, String contentType, byte[] contentBase64) {}
+
+    record Upload(UUID uploadId) {}
+
+    record NewProposal(String title, @Nullable String body, @Nullable JsonNode data, @Nullable Long expiresInSeconds) {
+
+        Proposed proposed() {
+            return new Proposed(UuidCreator.getTimeOrderedEpoch(), title, body, data,
+                    expiresInSeconds == null ? null : Duration.ofSeconds(expiresInSeconds));
+        }
+    }
+
+    record Completion(UUID stepId, int leaseEpoch, @Nullable JsonNode output, long tokens, @Nullable BigDecimal cost,
+            @Nullable String model, List<InlineArtifact> artifacts, List<Upload> uploads,
+            List<NewProposal> proposals) {
+
+        RemoteWork.Completion completion() {
+            return new RemoteWork.Completion(stepId, leaseEpoch, orNull(output), tokens, cost, model,
+                    map(artifacts, each -> new RemoteWork.InlineArtifact(each.name, each.contentType,
+                            each.contentBase64)),
+                    map(uploads, Upload::uploadId), map(proposals, NewProposal::proposed));
+        }
+    }
+
+    record Continuations(String workerId, List<Completion> items) {}
+
+    record Next(List<String> tools, @Nullable Long leaseMs) {}
+
+    record Completions(String workerId, List<Completion> items, @Nullable Next next) {}
+
+    record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
+            @Nullable Long retryAfterMs, long tokens, @Nullable BigDecimal cost, @Nullable String model) {
+
+        RemoteWork.Failure failure() {
+            return new RemoteWork.Failure(stepId, leaseEpoch, errorCode, errorClass, message, millis(retryAfterMs),
+                    tokens, cost, model);
+        }
+    }
+
+    record Failures(String workerId, List<Failure> items) {}
+
+    private ApiResponse claim(ApiRequest request, Claim claim) throws IOException, InterruptedException {
+        Duration wait = Duration.ofMillis(Math.min(claim.waitMs, poll.longestMillis()));
+        List<RemoteWork.Item> items = poll.take(request, wait, patience -> work.claim(
+                new RemoteWork.Claim(request.workspace(), claim.workerId, claim.tools, claim.max, patience,
+                        millis(claim.leaseMs), claim.version, request::clientGone)));
         if (!items.isEmpty() && request.clientGone()) {
-            work.release(request.workspace(), worker, items.stream()
-                    .map(item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch())).toList());
+            var _ = work.release(request.workspace(), claim.workerId,
+                    map(items, item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch())));
             return Lists.whole(List.of());
         }
-        return Lists.whole(items.stream().map(DispatchActions::document).toList());
+        return Lists.whole(map(items, DispatchActions::document));
     }
 
-    private ApiResponse complete(ApiRequest request) throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        String worker = fields.text("worker_id", MAX_NAME);
-        List<RemoteWork.Completion> items = fields.objects("items", 1, MAX_BATCH).stream()
-                .map(DispatchActions::completion).toList();
-        Fields next = fields.object("next");
-        RemoteWork.GoOn goOn = next == null ? null
-                : new RemoteWork.GoOn(next.texts("tools", MAX_TOOLS, MAX_NAME), lease(next));
-        fields.done();
-        return Lists.whole(work.complete(request.workspace(), worker, items, goOn).stream()
-                .map(DispatchActions::document).toList());
+    private ApiResponse complete(ApiRequest request, Completions batch) {
+        RemoteWork.GoOn goOn = batch.next == null ? null
+                : new RemoteWork.GoOn(batch.next.tools, millis(batch.next.leaseMs));
+        return answers(
+                work.complete(request.workspace(), batch.workerId, map(batch.items, Completion::completion), goOn));
     }
 
-    private static @Nullable Duration lease(Fields fields) {
-        return millis(fields.optionalInteger("lease_ms", MIN_LEASE_MILLIS, MAX_LEASE_MILLIS));
+    private static ApiResponse answers(List<RemoteWork.Answer> answers) {
+        return Lists.whole(map(answers, DispatchActions::document));
     }
 
     private static ObjectNode document(RemoteWork.Item item) {
@@ -117,25 +152,6 @@ public final class DispatchActions {
         document.set("details", orNull(item.details()));
         document.put("traceparent", item.traceparent());
         return document;
-    }
-
-    private interface ItemReader<T> {
-        T read(Fields item);
-    }
-
-    private interface Report<T> {
-        List<RemoteWork.Answer> send(UUID workspace, String worker, List<T> items);
-    }
-
-    private static <T> ApiResponse batch(ApiRequest request, ItemReader<T> reader, Report<T> report)
-            throws IOException {
-        request.query().done();
-        Fields fields = request.fields();
-        String worker = fields.text("worker_id", MAX_NAME);
-        List<T> items = fields.objects("items", 1, MAX_BATCH).stream().map(reader::read).toList();
-        fields.done();
-        return Lists.whole(report.send(request.workspace(), worker, items).stream().map(DispatchActions::document)
-                .toList());
     }
 
     private static ObjectNode document(RemoteWork.Answer answer) {
@@ -158,69 +174,8 @@ public final class DispatchActions {
         return document;
     }
 
-    private static RemoteWork.Beat beat(Fields item) {
-        Fields progress = item.object("progress");
-        Double fraction = progress == null ? null : progress.fraction("fraction");
-        String message = progress == null ? null : progress.lenientText("message");
-        return new RemoteWork.Beat(item.id("step_id", IdKind.STEP), epoch(item), fraction, message,
-                item.any("details"), item.lenientTexts("logs", MAX_LOG_LINES));
-    }
-
-    private static RemoteWork.Completion completion(Fields item) {
-        JsonNode output = item.any("output");
-        return new RemoteWork.Completion(item.id("step_id", IdKind.STEP), epoch(item), orNull(output), tokens(item),
-                cost(item), model(item),
-                item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact).toList(),
-                item.objects("uploads", 0, MAX_ARTIFACTS).stream()
-                        .map(upload -> upload.id("upload_id", IdKind.ARTIFACT)).toList(),
-                item.objects("proposals", 0, MAX_PROPOSALS).stream().map(DispatchActions::proposal).toList());
-    }
-
-    private static Proposed proposal(Fields item) {
-        Long seconds = item.optionalInteger("expires_in_seconds", 1, Proposed.MAX_SECONDS);
-        JsonNode data = item.any("data");
-        if (data != null && data.toString().length() > Proposed.MAX_DATA) {
-            item.problem("TOO_LONG", "data", "at most " + Proposed.MAX_DATA + " characters of JSON");
-        }
-        return new Proposed(UuidCreator.getTimeOrderedEpoch(), item.text("title", Proposed.MAX_TITLE),
-                item.optionalText("body", Proposed.MAX_BODY), data == null || data.isNull() ? null : data,
-                seconds == null ? null : Duration.ofSeconds(seconds));
-    }
-
-    private static RemoteWork.InlineArtifact artifact(Fields item) {
-        return new RemoteWork.InlineArtifact(item.text("name", MAX_NAME), item.text("content_type", MAX_NAME),
-                item.bytes("content_base64", MAX_ARTIFACT_BYTES));
-    }
-
-    private static RemoteWork.Failure failure(Fields item) {
-        String errorClass = item.optionalText("error_class", MAX_NAME);
-        if (errorClass != null && !ERROR_CLASSES.contains(errorClass)) {
-            item.problem("INVALID_VALUE", "error_class", "must be one of " + String.join(", ", ERROR_CLASSES));
-        }
-        return new RemoteWork.Failure(item.id("step_id", IdKind.STEP), epoch(item), item.text("error_code", MAX_CODE),
-                errorClass, item.lenientText("message"),
-                millis(item.optionalInteger("retry_after_ms", 0, MAX_RETRY_MILLIS)), tokens(item), cost(item),
-                model(item));
-    }
-
-    private static RemoteWork.Handback handback(Fields item) {
-        return new RemoteWork.Handback(item.id("step_id", IdKind.STEP), epoch(item));
-    }
-
-    private static int epoch(Fields item) {
-        return (int) item.requiredInteger("lease_epoch", 1, MAX_EPOCH);
-    }
-
-    private static long tokens(Fields item) {
-        return item.integer("tokens", 0, MAX_TOKENS, 0);
-    }
-
-    private static @Nullable BigDecimal cost(Fields item) {
-        return item.optionalAmount("cost", COST_SCALE, MAX_COST);
-    }
-
-    private static @Nullable String model(Fields item) {
-        return item.optionalText("model", MAX_NAME);
+    private static <T, R> List<R> map(List<T> items, Function<T, R> function) {
+        return items.stream().map(function).toList();
     }
 
     private static @Nullable Duration millis(@Nullable Long millis) {

@@ -40,7 +40,7 @@ public final class UploadActions {
     }
 
     public void addTo(Route.Table table) {
-        table.post(Scope.WORK, "/dispatch/artifacts", this::upload);
+        table.postRaw(Scope.WORK, "/dispatch/artifacts", this::upload);
     }
 
     private ApiResponse upload(ApiRequest request) throws IOException {

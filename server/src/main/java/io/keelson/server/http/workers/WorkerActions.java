@@ -14,7 +14,6 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolSpec;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -50,9 +49,8 @@ public final class WorkerActions {
         return reads.read((runs, c) -> runs.workers(c, workspace));
     }
 
-    private ApiResponse drain(ApiRequest request) throws IOException {
+    private ApiResponse drain(ApiRequest request) {
         request.query().done();
-        request.fields().done();
         String worker = request.pathText("id");
         if (!work.drain(request.workspace(), worker)) {
             throw ApiProblem.of(ErrorCode.WORKER_NOT_FOUND, "no worker '" + Excerpt.piece(worker) + "'");

@@ -1,0 +1,72 @@
+package io.keelson.server.http.support;
+
+import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.schedule.Cron;
+import io.keelson.server.json.Excerpt;
+import io.keelson.server.plan.NameSuggestion;
+import io.keelson.server.webhook.Endpoint;
+import io.keelson.server.webhook.Topics;
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The formats of texts in request bodies that JSON Schema has no keyword for, by their names in {@code openapi.yaml}. */
+final class Formats {
+
+    private static final int FIRST_YEAR = 1970;
+    private static final int LAST_YEAR = 9999;
+    private static final List<String> EVENTS = Stream.of(Stream.of(Topics.ALL), Topics.names().stream(),
+            Arrays.stream(EventType.values()).map(EventType::wire)).flatMap(Function.identity()).toList();
+
+    /** What is wrong with a text. */
+    record Flaw(String code, String message) {}
+
+    private Formats() {}
+
+    /** Null when the text has the format; also for formats that the schema's keywords check. */
+    static @Nullable Flaw flaw(String format, String text) {
+        return switch (format) {
+            case "date-time" -> isTime(text) ? null
+                    : invalid("must be a time with its offset (RFC 3339), such as 2026-01-31T12:00:00Z");
+            case "byte" -> isBase64(text) ? null : invalid("is not base64");
+            case "cron" ->
+                Cron.read(text) instanceof Cron.Reading.Refused(String why) ? new Flaw("INVALID_CRON", why) : null;
+            case "time-zone" -> ZoneId.getAvailableZoneIds().contains(text) ? null
+                    : invalid("'" + Excerpt.piece(text) + "' is not an IANA time zone such as Europe/Berlin or UTC");
+            case "http-url" -> Endpoint.usable(text) ? null
+                    : invalid("must be an http or https URL with a host, without user and password or a fragment");
+            case "event" -> EVENTS.contains(text) ? null
+                    : invalid("must be one of " + String.join(", ", Topics.names())
+                            + ", the type of an event such as step_failed, or *" + NameSuggestion.hint(text, EVENTS));
+            default -> null;
+        };
+    }
+
+    private static Flaw invalid(String message) {
+        return new Flaw("INVALID_VALUE", message);
+    }
+
+    private static boolean isTime(String text) {
+        try {
+            int year = OffsetDateTime.parse(text).getYear();
+            return year >= FIRST_YEAR && year <= LAST_YEAR;
+        } catch (DateTimeException e) {
+            return false;
+        }
+    }
+
+    private static boolean isBase64(String text) {
+        try {
+            var _ = Base64.getDecoder().decode(text);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+}
