@@ -455,6 +455,9 @@ class InterventionApiTest {
             tasks/%s/cancel     | cancelled | an approval of items to come
             tasks/%s/cancel     | cancelled | an output that a human is to judge
             tasks/%s/skip       | skipped   | an output that a human is to judge
+            runs/%s/replan      | cancelled | an approval
+            runs/%s/replan      | cancelled | an approval of items to come
+            runs/%s/replan      | cancelled | an output that a human is to judge
             """)
     void aKeyThatMayNotApproveMayNotEndWhatWaitsForApproval(String path, String end, String what) {
         String task = switch (what) {
@@ -467,7 +470,7 @@ class InterventionApiTest {
         };
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
         String run = api.create("""
-                {"name": "guarded", "start": true, "plan": {"tasks": [
+                {"name": "guarded", "start": true, "config": {"replan": {"planner": {"tool": "test.remote"}}}, "plan": {"tasks": [
                   {"id": "guard", %s},
                   {"id": "first", "suggested_agent": {"agent_name": "other"},
                    "steps": [{"name": "write", "tool": "test.remote"}]},
@@ -485,7 +488,37 @@ class InterventionApiTest {
         assertThat(refused.json().get("scope").stringValue()).isEqualTo("approve");
         assertThat(task(run, "effect").get("state").stringValue()).isEqualTo("pending");
         assertThat(api.post(url, "{}").status()).isEqualTo(200);
-        assertThat(task(run, "guard").get("state").stringValue()).isEqualTo(end);
+        if (!path.endsWith("replan")) {
+            assertThat(task(run, "guard").get("state").stringValue()).isEqualTo(end);
+        }
         api.post(API + "/runs/" + run + "/cancel", "{}");
+    }
+
+    @Test
+    void aKeyThatMayNotApproveMayAskForAPlanThatAHumanApproves() {
+        String run = api.create("""
+                {"name": "asked", "start": true, "config": {"replan": {"planner": {"tool": "echo"}, "approve": true}},
+                 "plan": {"tasks": [{"id": "guard", "steps": [{"name": "ok", "kind": "approval"}]}]}}""");
+        api.awaitStep(run, "waiting_approval");
+        String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_READ, Scope.RUNS_WRITE));
+
+        assertThat(api.post(API + "/runs/" + run + "/replan", "{}", "Authorization", key).status()).isEqualTo(200);
+        api.post(API + "/runs/" + run + "/cancel", "{}");
+    }
+
+    @Test
+    void aKeyThatMayNotApproveMayNotRetryAnOutputThatAHumanIsToJudge() {
+        String run = api.create("""
+                {"name": "judged", "start": true, "plan": {"tasks": [{"id": "write",
+                  "steps": [{"name": "write", "tool": "noop"}], "verify": [{"kind": "human"}]}]}}""");
+        String url = API + "/tasks/" + id(awaitTask(run, "write", "awaiting_human")) + "/retry";
+        String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_READ, Scope.RUNS_WRITE));
+
+        ApiServer.Answer refused = api.post(url, "{}", "Authorization", key);
+
+        assertThat(refused.status()).as(refused.text()).isEqualTo(403);
+        assertThat(refused.json().get("scope").stringValue()).isEqualTo("approve");
+        assertThat(task(run, "write").get("state").stringValue()).isEqualTo("awaiting_human");
+        assertThat(api.post(url, "{}").status()).isEqualTo(200);
     }
 }

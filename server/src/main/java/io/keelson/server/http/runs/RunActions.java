@@ -72,13 +72,22 @@ public final class RunActions {
                 run -> new Command.Cancel(run, body.reason(), request.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", Reason.class, (request, body) -> done(request,
                 run -> new Command.FailRun(run, body.reason(), request.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", Reason.class, (request, body) -> done(request,
-                run -> new Command.Replan(run, body.reason(), request.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", Reason.class, (request, body) -> done(request, run -> {
+            requireApproval(request, run);
+            return new Command.Replan(run, body.reason(), request.actor());
+        }));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", Retry.class, this::retry);
         table.postAlso(Scope.APPROVE, "/runs/{id}/approve", Reason.class, (request, body) -> done(request,
                 run -> new Command.Approve(run, body.reason(), request.actor())));
         table.postAlso(Scope.APPROVE, "/runs/{id}/reject", Reason.class, (request, body) -> done(request,
                 run -> new Command.Reject(run, body.reason(), request.actor())));
+    }
+
+    /** Requires the scope {@code approve} while a human has yet to approve anything: the new plan may not ask for it. */
+    private void requireApproval(ApiRequest request, UUID run) {
+        if (reads.read((runs, c) -> runs.replanSkipsApproval(c, request.workspace(), run))) {
+            request.require(Scope.APPROVE);
+        }
     }
 
     private interface Plain {

@@ -1,5 +1,6 @@
 package io.keelson.server.http.runs;
 
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.server.auth.Scope;
@@ -64,7 +65,12 @@ public final class TaskActions {
                 (run, task) -> new Command.DecideTask(run, task, choice, gate, reason, request.actor()));
     }
 
+    /** Requires the scope {@code approve} for an output that waits for a human, as the retry rejects it. */
     private ApiResponse retry(ApiRequest request) throws InterruptedException {
+        if (reads.task(request.workspace(), request.id("id", IdKind.TASK)).get("state").stringValue()
+                .equals(TaskState.AWAITING_HUMAN.wire())) {
+            request.require(Scope.APPROVE);
+        }
         return done(request, (run, task) -> new Command.RetryTask(run, task, request.actor()));
     }
 

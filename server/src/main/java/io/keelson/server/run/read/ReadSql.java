@@ -101,6 +101,13 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and %s
              limit 1""".formatted(APPROVAL_IS_DUE);
 
+    static final String REPLAN_SKIPS_APPROVAL = """
+            select t.id from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+             where (r.workspace_id = ?) is true and r.id = ?
+               and (r.policy #>> '{failures,approve_replans}') is distinct from 'true' and %s
+             limit 1""".formatted(APPROVAL_IS_DUE);
+
     /** Only of open runs, which have an index; an agent's past may be long. */
     static final String OPEN_TASKS_OF_AGENTS = """
             select t.agent_id, count(*)::int as open

@@ -205,6 +205,11 @@ public final class RunReader {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
+    /** The same for any open task of the run, whose new plan needs no approval by a human. */
+    public boolean replanSkipsApproval(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.REPLAN_SKIPS_APPROVAL, ids(workspaceId, runId)).isPresent();
+    }
+
     /** The same for any task of an agent in the run's current attempt. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID runId, int agent) throws SQLException {
         return first(c, ReadSql.AGENT_ASKS_FOR_APPROVAL, statement -> {
