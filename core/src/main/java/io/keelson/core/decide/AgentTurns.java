@@ -122,7 +122,7 @@ final class AgentTurns {
         if (terms == null) {
             return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
         }
-        return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null, terms.slug(), terms.tools(),
-                terms.candidates(), worker);
+        return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null,
+                terms.slug() == null ? task.agent().name() : terms.slug(), terms.tools(), terms.candidates(), worker);
     }
 }

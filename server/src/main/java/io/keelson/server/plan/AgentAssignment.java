@@ -70,8 +70,8 @@ final class AgentAssignment {
     }
 
     /**
-     * The agent of the roster that a task with steps of its own names; null for none. Its turns, where the task has any, may
-     * call nothing.
+     * The agent of the roster that a task with steps of its own names, or the model that it suggests; null for neither. Its
+     * turns, where the task has any, may call nothing.
      */
     @Nullable Hired ofSteps(JsonNode task) {
         if (trusting && task.has(STORED)) {
@@ -81,9 +81,13 @@ final class AgentAssignment {
         boolean names = suggested.path("agent_name").isString() || suggested.path("agent_id").isInt();
         RosterAgent agent = !names || AgentTerms.CONTRACTOR.equals(JsonFields.text(suggested, "type")) ? null
                 : named(suggested);
-        return agent == null ? null
-                : new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(),
-                        model(task, agent.model()), List.of(), 0, List.of()), null);
+        String model = model(task, agent == null ? null : agent.model());
+        if (agent == null) {
+            return model == null ? null
+                    : new Hired(new AgentTerms(null, null, null, model, List.of(), 0, List.of()), null);
+        }
+        return new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model, List.of(), 0, List.of()),
+                null);
     }
 
     /** As it is stored; null for what the rest of the task says as well. */

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** The roster over HTTP, and runs whose tasks its agents do in turns, with a worker that is spoken by hand. */
@@ -237,6 +239,20 @@ class AgentsApiTest {
         api.awaitState(run, "completed");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            ``                                                              | 600
+            , "config": {"max_attempts": 2}                                 | 600
+            , "config": {"timeouts": {"run_max_duration_seconds": 90}} | 90
+            """)
+    void anAgentRunHasTenMinutesUnlessItsConfigurationSaysOtherwise(String more, int seconds) {
+        String run = id(runAgent("{\"agent_slug\": \"scribe\", \"task\": \"write\"" + more + "}"));
+
+        assertThat(api.run(run).at("/config/timeouts/run_max_duration_seconds").intValue()).isEqualTo(seconds);
+        answer(turn(), "{\"output\": null}");
+        api.awaitState(run, "completed");
+    }
+
     @Test
     void taskWithoutAnAgentGoesToTheBestScore() {
         String run = api.create("""
@@ -272,6 +288,24 @@ class AgentsApiTest {
         assertThat(assigned.get("agent_type").stringValue()).isEqualTo("roster");
         assertThat(assigned.get("model").stringValue()).isEqualTo("unpriced");
         assertThat(assigned.get("agent").stringValue()).isEqualTo("clerk");
+    }
+
+    @Test
+    void aTaskWithStepsIsAssignedWithTheModelThatItSuggests() {
+        api.send("PUT", "/api/v1/prices", """
+                {"items": [{"kind": "model", "name": "suggested", "usd_per_million_tokens": 1}]}"""
+                .getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json");
+        String run = api
+                .create("""
+                {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "suggested_model": "suggested",
+                  "suggested_agent": {"agent_name": "nobody-of-the-roster"}, "steps": [{"name": "s", "tool": "noop"}]}]}}""");
+        api.awaitState(run, "completed");
+
+        JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
+
+        assertThat(assigned.get("model").stringValue()).isEqualTo("suggested");
+        assertThat(assigned.get("agent").stringValue()).isEqualTo("nobody-of-the-roster");
+        assertThat(assigned.has("agent_type")).isFalse();
     }
 
     @Test

@@ -18,6 +18,9 @@ record AgentRun(String agentSlug, @Nullable String goal, @Nullable String task, 
         @Nullable JsonNode priority, @Nullable JsonNode trigger, @Nullable JsonNode tags,
         @Nullable JsonNode externalId, @Nullable JsonNode externalIdPolicy) {
 
+    /** Default of {@code config.timeouts.run_max_duration_seconds} for these runs. */
+    private static final int MAX_SECONDS = 600;
+
     JsonNode mission() {
         if ((goal == null) == (task == null)) {
             throw ApiProblem.of(goal == null ? "REQUIRED" : "INVALID_VALUE", "/goal",
@@ -37,7 +40,20 @@ record AgentRun(String agentSlug, @Nullable String goal, @Nullable String task, 
         put(document, "tags", tags);
         put(document, "external_id", externalId);
         put(document, "external_id_policy", externalIdPolicy);
+        bound(document);
         return document.put("start", true);
+    }
+
+    /** Sets the run's timeout where the configuration does not; a configuration of another type is refused later. */
+    private static void bound(ObjectNode document) {
+        JsonNode config = document.path("config");
+        JsonNode timeouts = config.path("timeouts");
+        if ((config.isMissingNode() || config.isObject()) && (timeouts.isMissingNode() || timeouts.isObject())) {
+            ObjectNode bounded = document.withObjectProperty("config").withObjectProperty("timeouts");
+            if (!bounded.has("run_max_duration_seconds")) {
+                bounded.put("run_max_duration_seconds", MAX_SECONDS);
+            }
+        }
     }
 
     private static void put(ObjectNode document, String member, @Nullable JsonNode value) {
