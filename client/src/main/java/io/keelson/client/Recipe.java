@@ -9,7 +9,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param description the goal of its mission
  * @param version from 1; rises when its mission changes
- * @param inputs its parameters by name, each a JSON Schema
+ * @param inputs its parameters by name, each a JSON Schema; null in a list where they are longer than 16,384 bytes
  * @param templateId of one that was saved from a run; null for another
  * @param originatedFrom the run that it was saved from; null for none
  * @param mission the shape of a mission file; absent in lists

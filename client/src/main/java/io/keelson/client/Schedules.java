@@ -14,7 +14,7 @@ public final class Schedules {
         this.api = api;
     }
 
-    /** All of them, by name. */
+    /** All of them, by name, without their missions. */
     public List<Schedule> list() {
         return Page.all(
                 cursor -> Page.of(api.get(RequestPath.of("/schedules").with("cursor", cursor).toString()),
@@ -25,7 +25,7 @@ public final class Schedules {
         return schedule(Call.get(RequestPath.of("/schedules/", id)));
     }
 
-    /** Empty when there is none of that name. */
+    /** Without its mission; empty when there is none of that name. */
     public Optional<Schedule> byName(String name) {
         return Page.of(api.get(RequestPath.of("/schedules").with("name", name).toString()), Schedule.class).items()
                 .stream()

@@ -24,7 +24,9 @@ public final class Steps {
 
     /** What each lease of the step was given and came to, oldest first. */
     public List<StepAttempt> attempts(String id) {
-        return Page.of(api.get(RequestPath.of("/steps/", id, "/attempts").toString()), StepAttempt.class).items();
+        return Page.all(cursor -> Page.of(
+                api.get(RequestPath.of("/steps/", id, "/attempts").with("cursor", cursor).toString()),
+                StepAttempt.class));
     }
 
     /** All lines that the step's executors wrote, in order. */

@@ -29,7 +29,7 @@ final class AgentCandidates {
     }
 
     List<RosterAgent> of(UUID workspace) {
-        List<RosterEntry> agents = roster.list(workspace, "", Roster.MAX_AGENTS);
+        List<RosterEntry> agents = roster.all(workspace);
         if (agents.isEmpty()) {
             return List.of();
         }

@@ -65,11 +65,11 @@ public final class RecipesCommand extends CliCommand {
                 : "*")).collect(Collectors.joining(" "));
     }
 
-    /** A recipe by its name or id, without its mission. */
+    /** A recipe by its name or id. */
     static Recipe named(Keelson keelson, String nameOrId) {
-        return nameOrId.matches(UUID) ? keelson.recipes().get(nameOrId)
+        return keelson.recipes().get(nameOrId.matches(UUID) ? nameOrId
                 : keelson.recipes().byName(nameOrId).orElseThrow(() -> CliException.failed("RECIPE_NOT_FOUND",
-                        "no recipe '" + nameOrId + "'", null));
+                        "no recipe '" + nameOrId + "'", null)).id());
     }
 
     private static void said(CliCommand command, Recipe recipe, String what) {

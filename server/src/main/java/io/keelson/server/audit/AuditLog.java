@@ -1,14 +1,14 @@
 package io.keelson.server.audit;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -67,21 +67,15 @@ public final class AuditLog {
      * @param workspaceId what was done to this one; null for all
      * @param before entries older than this one; null to begin with the newest
      */
-    public List<Entry> list(@Nullable UUID workspaceId, @Nullable Long before, int limit) {
+    public Page<Entry> list(@Nullable UUID workspaceId, @Nullable Long before, int limit) {
         return database.withConnection(c -> {
             try (PreparedStatement list = c.prepareStatement(LIST)) {
                 list.setObject(1, workspaceId);
                 list.setObject(2, workspaceId);
                 list.setObject(3, before);
                 list.setObject(4, before);
-                list.setInt(5, limit);
-                List<Entry> entries = new ArrayList<>();
-                try (ResultSet row = list.executeQuery()) {
-                    while (row.next()) {
-                        entries.add(entry(row));
-                    }
-                }
-                return entries;
+                list.setInt(5, limit + 1);
+                return Rows.page(list, limit, AuditLog::entry);
             }
         });
     }

@@ -2,6 +2,8 @@ package io.keelson.server.board;
 
 import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -67,10 +69,11 @@ public final class BoardTasks {
     }
 
     /** Newest first, those with a smaller id than {@code before}. */
-    public List<BoardTaskRow> list(UUID workspace, Filter filter, long before, int limit) {
+    public Page<BoardTaskRow> list(UUID workspace, Filter filter, long before, int limit) {
         return database.withConnection(c -> {
             List<String> statuses = filter.status() == null ? STATUSES : List.of(filter.status());
-            return list(c, workspace, filter, parent(c, workspace, filter), statuses, before, limit, limit);
+            return read(c, workspace, filter, parent(c, workspace, filter), statuses, before, limit + 1, limit + 1,
+                    rows -> Rows.page(rows, limit, BoardTaskRow::of));
         });
     }
 
@@ -80,7 +83,8 @@ public final class BoardTasks {
             Long parent = parent(c, workspace, filter);
             Map<String, List<BoardTaskRow>> newest = new LinkedHashMap<>();
             STATUSES.forEach(status -> newest.put(status, new ArrayList<>()));
-            list(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, STATUSES.size() * (limit + 1))
+            read(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, STATUSES.size() * (limit + 1),
+                    rows -> Rows.all(rows, BoardTaskRow::of))
                     .forEach(task -> newest.getOrDefault(task.status(), new ArrayList<>()).add(task));
             Map<String, Integer> counts = counts(c, workspace, filter, parent);
             return newest.entrySet().stream()
@@ -183,8 +187,15 @@ public final class BoardTasks {
         }
     }
 
-    private static List<BoardTaskRow> list(Connection c, UUID workspace, Filter filter, @Nullable Long parent,
-            List<String> statuses, long before, int each, int limit) throws SQLException {
+    /** The rows of a list. */
+    private interface Reader<T> {
+
+        T rows(PreparedStatement read) throws SQLException;
+    }
+
+    /** @param each how many tasks of a column and source at most */
+    private static <T> T read(Connection c, UUID workspace, Filter filter, @Nullable Long parent,
+            List<String> statuses, long before, int each, int limit, Reader<T> reader) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(parent == null ? BoardSql.LIST : BoardSql.CHILDREN)) {
             int p = 1;
             read.setArray(p++, c.createArrayOf("text", statuses.toArray()));
@@ -200,13 +211,7 @@ public final class BoardTasks {
             read.setString(p++, filter.tag());
             read.setInt(p++, each);
             read.setInt(p, limit);
-            List<BoardTaskRow> found = new ArrayList<>();
-            try (ResultSet row = read.executeQuery()) {
-                while (row.next()) {
-                    found.add(BoardTaskRow.of(row));
-                }
-            }
-            return found;
+            return reader.rows(read);
         }
     }
 

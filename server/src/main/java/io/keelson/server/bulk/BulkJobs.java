@@ -3,6 +3,7 @@ package io.keelson.server.bulk;
 import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.run.Actor;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.RunSearch;
@@ -150,13 +151,13 @@ public final class BulkJobs {
      *
      * @param after the job after which to go on; null for the first
      */
-    public List<BulkJobRow> list(Connection c, UUID workspace, @Nullable UUID after, int limit) throws SQLException {
+    public Page<BulkJobRow> list(Connection c, UUID workspace, @Nullable UUID after, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(LIST)) {
             s.setObject(1, workspace);
             s.setObject(2, after);
             s.setObject(3, after);
-            s.setInt(4, limit);
-            return Rows.all(s, BulkJobs::job);
+            s.setInt(4, limit + 1);
+            return Rows.page(s, limit, BulkJobs::job);
         }
     }
 

@@ -22,6 +22,12 @@ public final class Rows {
         T read(ResultSet row) throws SQLException;
     }
 
+    /** Bytes of rows after which a page ends. */
+    private static final int MAX_PAGE_BYTES = 4 << 20;
+
+    /** Rows that the driver holds at a time: a page of large rows ends before the others are fetched. */
+    private static final int FETCHED_ROWS = 16;
+
     private Rows() {}
 
     /** All rows of the query, in order. */
@@ -33,6 +39,43 @@ public final class Rows {
             }
         }
         return found;
+    }
+
+    /**
+     * The first rows of the query, in order: {@code limit}, or fewer when they are large. A page ends with the row that
+     * completes 4 MiB, so it has at least one.
+     *
+     * @param query reads one row more than {@code limit}, and does not change rows
+     * @param limit at least 1
+     */
+    public static <T> Page<T> page(PreparedStatement query, int limit, Reader<T> reader) throws SQLException {
+        Connection c = query.getConnection();
+        boolean commits = c.getAutoCommit();
+        c.setAutoCommit(false);
+        query.setFetchSize(FETCHED_ROWS);
+        List<T> items = new ArrayList<>();
+        boolean more = false;
+        try (ResultSet row = query.executeQuery()) {
+            long size = 0;
+            while (!more && row.next()) {
+                more = items.size() == limit || size >= MAX_PAGE_BYTES;
+                if (!more) {
+                    size += size(row);
+                    items.add(reader.read(row));
+                }
+            }
+        }
+        c.setAutoCommit(commits);
+        return new Page<>(items, more);
+    }
+
+    private static long size(ResultSet row) throws SQLException {
+        long size = 0;
+        for (int i = row.getMetaData().getColumnCount(); i > 0; i--) {
+            byte[] value = row.getBytes(i);
+            size += value == null ? 0 : value.length;
+        }
+        return size;
     }
 
     /**
@@ -50,13 +93,13 @@ public final class Rows {
     }
 
     /**
-     * A page of what a workspace has under names.
+     * A {@link #page} of what a workspace has under names.
      *
-     * @param sql with places for the workspace, twice the name, twice the name before, and the limit
+     * @param sql with places for the workspace, twice the name, twice the name before, and the number of rows
      * @param name only that one; null for all
      * @param after the name after which to go on; null for the first
      */
-    public static <T> List<T> byName(Connection c, String sql, UUID workspace, @Nullable String name,
+    public static <T> Page<T> byName(Connection c, String sql, UUID workspace, @Nullable String name,
             @Nullable String after, int limit, Reader<T> reader) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(sql)) {
             s.setObject(1, workspace);
@@ -64,8 +107,8 @@ public final class Rows {
             s.setString(3, name);
             s.setString(4, after);
             s.setString(5, after);
-            s.setInt(6, limit);
-            return all(s, reader);
+            s.setInt(6, limit + 1);
+            return page(s, limit, reader);
         }
     }
 

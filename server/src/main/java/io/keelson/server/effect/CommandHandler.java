@@ -4,6 +4,7 @@ import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Page;
 import io.keelson.server.effect.EffectAdapter.Effect;
 import io.keelson.server.effect.EffectAdapter.Made;
 import io.keelson.server.effect.EffectCommand.Source;
@@ -289,7 +290,7 @@ public final class CommandHandler {
      * @param type null for all, as for {@code state} and {@code run}
      * @param before the id after which to continue; null for the newest
      */
-    public List<EffectCommand> list(UUID workspace, @Nullable String type, @Nullable String state,
+    public Page<EffectCommand> list(UUID workspace, @Nullable String type, @Nullable String state,
             @Nullable UUID run, @Nullable UUID before, int limit) {
         return database.withConnection(c -> table.list(c, workspace, new Filter(type, state, run, before), limit));
     }

@@ -1,6 +1,7 @@
 package io.keelson.server.effect;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.effect.EffectCommand.Source;
 import io.keelson.server.effect.EffectCommand.State;
@@ -153,7 +154,7 @@ final class EffectCommands {
     }
 
     /** Newest first. */
-    List<EffectCommand> list(Connection c, UUID workspace, Filter filter, int limit) throws SQLException {
+    Page<EffectCommand> list(Connection c, UUID workspace, Filter filter, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(LIST)) {
             s.setObject(1, workspace);
             s.setString(2, filter.type());
@@ -164,8 +165,8 @@ final class EffectCommands {
             s.setObject(7, filter.run());
             s.setObject(8, filter.before());
             s.setObject(9, filter.before());
-            s.setInt(10, limit);
-            return Rows.all(s, EffectCommands::command);
+            s.setInt(10, limit + 1);
+            return Rows.page(s, limit, EffectCommands::command);
         }
     }
 

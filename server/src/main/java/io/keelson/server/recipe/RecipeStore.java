@@ -1,5 +1,6 @@
 package io.keelson.server.recipe;
 
+import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.json.Json;
 import java.sql.Connection;
@@ -7,7 +8,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -62,21 +62,45 @@ public final class RecipeStore {
              where workspace_id = ? and case when template_definition -> 'mission' ->> 'kind' = ? then true else false end
              order by name limit 1""";
 
-    private static final String LIST = "select " + COLUMNS + """
+    /** Lists omit longer inputs. */
+    private static final int MAX_LISTED_INPUTS = 16_384;
+
+    /** Of the mission only its inputs; null where they are too long. */
+    private static final String LIST = "select " + COLUMNS.replace("template_definition -> 'mission' as mission, steps", """
+            case when octet_length(declared.inputs::text) <= %d
+                then jsonb_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""
+            .formatted(MAX_LISTED_INPUTS)).replace("execution_config", "'{}' as execution_config") + """
 
              from workflow_recipes
+            cross join lateral (
+                select coalesce(template_definition #> '{mission,inputs}', '{}') as inputs offset 0) declared
              where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
              order by name limit ?""";
 
-    private static final String VERSIONS = """
+    private static final String VERSION = """
             select version, mission, created_by, created_at from recipe_versions
-             where workspace_id = ? and recipe_id = ? and (?::int is null or version = ?) and version < ?
+             where workspace_id = ? and recipe_id = ? and version = ?""";
+
+    private static final String VERSIONS = """
+            select version, created_by, created_at from recipe_versions
+             where workspace_id = ? and recipe_id = ? and version < ?
              order by version desc limit ?""";
 
     private static final String DELETE = "delete from workflow_recipes where workspace_id = ? and recipe_id = ?";
 
     /** One version, as it was. */
     public record Version(int version, ObjectNode mission, String createdBy, Instant createdAt) {}
+
+    /** A version of a list, without its mission. */
+    public record ListedVersion(int version, String createdBy, Instant createdAt) {}
+
+    /**
+     * A recipe of a list.
+     *
+     * @param recipe its mission has the inputs only; steps and configuration are empty
+     * @param inputsOmitted whether its inputs are too large for a list; the mission then has none
+     */
+    public record Listed(RecipeRow recipe, boolean inputsOmitted) {}
 
     /** Keeps a recipe; false when its name is taken, and then nothing has changed. */
     public boolean insert(Connection c, NewRecipe recipe) throws SQLException {
@@ -152,14 +176,21 @@ public final class RecipeStore {
      * @param name only that one; null for all
      * @param after the name after which the page starts; null for the first
      */
-    public List<RecipeRow> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
+    public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
-        return Rows.byName(c, LIST, workspace, name, after, limit, RecipeStore::recipe);
+        return Rows.byName(c, LIST, workspace, name, after, limit,
+                row -> new Listed(recipe(row), row.getString("mission") == null));
     }
 
     /** The version of that number; empty when there is none. */
     public Optional<Version> version(Connection c, UUID workspace, UUID id, int version) throws SQLException {
-        return versions(c, workspace, id, version, Integer.MAX_VALUE, 1).stream().findFirst();
+        try (PreparedStatement s = c.prepareStatement(VERSION)) {
+            s.setObject(1, workspace);
+            s.setObject(2, id);
+            s.setInt(3, version);
+            return Rows.all(s, row -> new Version(row.getInt("version"), object(row, "mission"),
+                    row.getString("created_by"), Rows.time(row, "created_at"))).stream().findFirst();
+        }
     }
 
     /**
@@ -167,21 +198,15 @@ public final class RecipeStore {
      *
      * @param before only older ones
      */
-    public List<Version> versions(Connection c, UUID workspace, UUID id, int before, int limit) throws SQLException {
-        return versions(c, workspace, id, null, before, limit);
-    }
-
-    private static List<Version> versions(Connection c, UUID workspace, UUID id, @Nullable Integer only, int before,
-            int limit) throws SQLException {
+    public Page<ListedVersion> versions(Connection c, UUID workspace, UUID id, int before, int limit)
+            throws SQLException {
         try (PreparedStatement s = c.prepareStatement(VERSIONS)) {
             s.setObject(1, workspace);
             s.setObject(2, id);
-            s.setObject(3, only);
-            s.setObject(4, only);
-            s.setInt(5, before);
-            s.setInt(6, limit);
-            return Rows.all(s, row -> new Version(row.getInt("version"), object(row, "mission"),
-                    row.getString("created_by"), Rows.time(row, "created_at")));
+            s.setInt(3, before);
+            s.setInt(4, limit + 1);
+            return Rows.page(s, limit, row -> new ListedVersion(row.getInt("version"), row.getString("created_by"),
+                    Rows.time(row, "created_at")));
         }
     }
 

@@ -3,13 +3,14 @@ package io.keelson.server.roster;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
+import io.keelson.server.db.Rows;
 import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -59,20 +60,26 @@ public final class Roster {
         this.database = database;
     }
 
+    /** All agents of the workspace, in order of their slugs. */
+    public List<RosterEntry> all(UUID workspace) {
+        return database.withConnection(c -> {
+            try (PreparedStatement read = c.prepareStatement(LIST)) {
+                read.setObject(1, workspace);
+                read.setString(2, "");
+                read.setInt(3, MAX_AGENTS);
+                return Rows.all(read, Roster::agent);
+            }
+        });
+    }
+
     /** In order of their slugs; those behind {@code after}. */
-    public List<RosterEntry> list(UUID workspace, String after, int limit) {
+    public Page<RosterEntry> list(UUID workspace, String after, int limit) {
         return database.withConnection(c -> {
             try (PreparedStatement read = c.prepareStatement(LIST)) {
                 read.setObject(1, workspace);
                 read.setString(2, after);
-                read.setInt(3, limit);
-                List<RosterEntry> agents = new ArrayList<>();
-                try (ResultSet row = read.executeQuery()) {
-                    while (row.next()) {
-                        agents.add(agent(row));
-                    }
-                }
-                return agents;
+                read.setInt(3, limit + 1);
+                return Rows.page(read, limit, Roster::agent);
             }
         });
     }

@@ -3,6 +3,7 @@ package io.keelson.server.schedule;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.json.Json;
 import java.sql.Connection;
@@ -45,7 +46,12 @@ public final class ScheduleStore {
 
     private static final String ONE = "select " + COLUMNS + " from schedules where workspace_id = ? and id = ?";
 
-    private static final String LIST = "select " + COLUMNS + """
+    /** Lists omit longer inputs. */
+    private static final int MAX_LISTED_INPUTS = 16_384;
+
+    private static final String LIST = "select " + COLUMNS.replace("inputs, mission", """
+            case when octet_length(inputs::text) <= %d then inputs end as inputs, null as mission"""
+            .formatted(MAX_LISTED_INPUTS)) + """
 
              from schedules
              where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
@@ -72,6 +78,14 @@ public final class ScheduleStore {
     private static final String DELETE = "delete from schedules where workspace_id = ? and id = ?";
 
     private static final String NOW = "select " + DbClock.SQL;
+
+    /**
+     * A schedule of a list.
+     *
+     * @param schedule without its mission
+     * @param inputsOmitted whether its inputs are too large for a list; the schedule then has none
+     */
+    public record Listed(ScheduleRow schedule, boolean inputsOmitted) {}
 
     private final DbClock clock;
 
@@ -149,15 +163,16 @@ public final class ScheduleStore {
     }
 
     /**
-     * By name.
+     * By name, without their missions.
      *
      * @param name only that one; null for all
      * @param after the name after which the page starts; null for the first
      */
-    public List<ScheduleRow> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after,
+    public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after,
             int limit)
             throws SQLException {
-        return Rows.byName(c, LIST, workspace, name, after, limit, ScheduleStore::schedule);
+        return Rows.byName(c, LIST, workspace, name, after, limit,
+                row -> new Listed(schedule(row), row.getString("inputs") == null));
     }
 
     /** False when there is none; its runs stay. */
@@ -234,9 +249,11 @@ public final class ScheduleStore {
     }
 
     private static ScheduleRow schedule(ResultSet row) throws SQLException {
+        String inputs = row.getString("inputs");
         String mission = row.getString("mission");
         ScheduleSpec spec = new ScheduleSpec(row.getString("name"), row.getObject("recipe_id", UUID.class),
-                object(row.getString("inputs")), mission == null ? null : object(mission), row.getString("cron"),
+                inputs == null ? Json.object() : object(inputs), mission == null ? null : object(mission),
+                row.getString("cron"),
                 row.getString("time_zone"), Overlap.of(row.getString("overlap")), CatchUp.of(row.getString("catch_up")),
                 Duration.ofSeconds(row.getInt("catch_up_window_seconds")),
                 Duration.ofSeconds(row.getInt("jitter_seconds")), Rows.optionalTime(row, "end_at"),

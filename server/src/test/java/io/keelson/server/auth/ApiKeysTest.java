@@ -185,7 +185,7 @@ class ApiKeysTest {
         IssuedKey key = create("audited");
         revoke(key);
 
-        assertThat(new AuditLog(database).list(Bootstrap.DEFAULT_WORKSPACE, null, 100))
+        assertThat(new AuditLog(database).list(Bootstrap.DEFAULT_WORKSPACE, null, 100).items())
                 .filteredOn(entry -> key.row().id().toString().equals(entry.subject()))
                 .extracting(AuditLog.Entry::action).containsExactly("key_revoked", "key_created");
         assertThatThrownBy(() -> sql("update operator_audit set actor = 'nobody'")).hasMessageContaining("append-only");

@@ -204,12 +204,12 @@ class LifeTest {
 
     private List<ObjectNode> steps(UUID run, boolean history) {
         return nodes.database
-                .withConnection(c -> new RunReader().steps(c, Nodes.WORKSPACE, run, null, history, null, 99));
+                .withConnection(c -> new RunReader().steps(c, Nodes.WORKSPACE, run, null, history, null, 99).items());
     }
 
     private List<ObjectNode> tasks(UUID run, boolean history) {
         return nodes.database
-                .withConnection(c -> new RunReader().tasks(c, Nodes.WORKSPACE, run, null, history, null, 99));
+                .withConnection(c -> new RunReader().tasks(c, Nodes.WORKSPACE, run, null, history, null, 99).items());
     }
 
     private static String named(JsonNode step) {

@@ -292,7 +292,7 @@ class HotPlansTest {
 
     private void readInbox(Connection c) throws SQLException {
         InboxReader inbox = new InboxReader(() -> world.now);
-        List<ObjectNode> items = inbox.items(c, world.workspace, InboxReader.Filter.ALL, null, 50);
+        List<ObjectNode> items = inbox.items(c, world.workspace, InboxReader.Filter.ALL, null, 50).items();
         assertThat(items).as("waits for people").isNotEmpty();
         ObjectNode first = items.getFirst();
         inbox.items(c, world.workspace, InboxReader.Filter.ALL, InboxReader.Place.of(first), 50);

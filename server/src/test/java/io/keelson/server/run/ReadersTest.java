@@ -22,7 +22,7 @@ import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.run.read.RunReader;
-import io.keelson.server.run.read.RunReader.Page;
+import io.keelson.server.run.read.RunReader.RunPage;
 import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.StepWorkReader;
@@ -98,7 +98,7 @@ class ReadersTest {
 
     @Test
     void tasksAndStepsInPlanOrder() throws SQLException {
-        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, null, false, null, 100);
+        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, null, false, null, 100).items();
         assertThat(tasks).extracting(t -> t.get("key").asString()).containsExactly("a", "b");
         assertThat(tasks.get(0).get("output")).hasToString("{\"n\":1}");
         assertThat(tasks.get(0).get("duration_ms").asInt()).isZero();
@@ -106,14 +106,14 @@ class ReadersTest {
         assertThat(tasks.get(1).get("output").isNull()).isTrue();
         assertThat(reader.task(c, world.workspace, first.task().id())).contains(whole(tasks.get(0)));
 
-        List<ObjectNode> steps = reader.steps(c, world.workspace, run, 1, false, null, 100);
+        List<ObjectNode> steps = reader.steps(c, world.workspace, run, 1, false, null, 100).items();
         assertThat(steps).extracting(s -> s.get("name").asString()).containsExactly("one", "ask");
         assertThat(steps.get(0).propertyNames()).contains("id", "task_id", "name", "kind", "tool", "position", "state",
                 "attempt", "max_attempts", "lease_epoch", "input", "output", "error_code", "error_message",
                 "error_class", "tokens", "cost", "next_run_at", "started_at", "completed_at");
         assertThat(steps.get(0).get("max_attempts").asInt()).isEqualTo(3);
         assertThat(steps.get(1).get("input")).hasToString("{\"question\":\"Publish?\"}");
-        assertThat(reader.steps(c, world.workspace, run, 2, false, null, 100)).isEmpty();
+        assertThat(reader.steps(c, world.workspace, run, 2, false, null, 100).items()).isEmpty();
         assertThat(reader.waitingApprovals(c, world.workspace, 10)).containsExactly(steps.get(1));
     }
 
@@ -125,13 +125,13 @@ class ReadersTest {
 
     @Test
     void eventsArtifactsAttemptsAndAgents() throws SQLException {
-        List<ObjectNode> events = reader.events(c, world.workspace, run, 0, 1_000);
+        List<ObjectNode> events = reader.events(c, world.workspace, run, 0, 1_000).items();
         assertThat(events).extracting(e -> e.get("seq").asInt())
                 .isEqualTo(IntStream.rangeClosed(1, events.size()).boxed().toList());
         assertThat(events.get(1).get("payload"))
                 .hasToString("{\"to\":\"pending\",\"from\":\"created\",\"credits_reserved\":\"1.000000\"}");
         assertThat(events.getFirst().get("actor_id").asString()).isEqualTo("tester");
-        assertThat(reader.events(c, world.workspace, run, 5, 2)).extracting(e -> e.get("seq").asInt())
+        assertThat(reader.events(c, world.workspace, run, 5, 2).items()).extracting(e -> e.get("seq").asInt())
                 .containsExactly(6, 7);
         ObjectNode artifact = reader.artifacts(c, world.workspace, run).getFirst();
         assertThat(artifact.get("task_id").asString()).isEqualTo(first.task().id().toString());
@@ -160,7 +160,7 @@ class ReadersTest {
         List<String> seen = new ArrayList<>();
         String cursor = null;
         do {
-            Page page = reader.runs(c, world.workspace, ALL, cursor, 3);
+            RunPage page = reader.runs(c, world.workspace, ALL, cursor, 3);
             page.items().forEach(item -> seen.add(item.get("id").asString()));
             cursor = page.nextCursor();
         } while (cursor != null);
@@ -191,16 +191,16 @@ class ReadersTest {
         assertThat(reader.run(c, other, run)).isEmpty();
         assertThat(reader.runs(c, other, ALL, null, 9).items()).isEmpty();
         assertThat(reader.status(c, other, run)).isEmpty();
-        assertThat(reader.tasks(c, other, run, null, false, null, 100)).isEmpty();
+        assertThat(reader.tasks(c, other, run, null, false, null, 100).items()).isEmpty();
         assertThat(reader.task(c, other, first.task().id())).isEmpty();
-        assertThat(reader.steps(c, other, run, null, false, null, 100)).isEmpty();
+        assertThat(reader.steps(c, other, run, null, false, null, 100).items()).isEmpty();
         assertThat(reader.step(c, other, first.id())).isEmpty();
-        assertThat(reader.events(c, other, run, 0, 9)).isEmpty();
+        assertThat(reader.events(c, other, run, 0, 9).items()).isEmpty();
         assertThat(reader.attempts(c, other, run)).isEmpty();
         assertThat(reader.agents(c, other, run)).isEmpty();
         assertThat(reader.artifacts(c, other, run)).isEmpty();
         assertThat(reader.artifact(c, other, run, artifact)).isEmpty();
-        assertThat(reader.logs(c, other, first.id(), 0, 9)).isEmpty();
+        assertThat(reader.logs(c, other, first.id(), 0, 9).items()).isEmpty();
         assertThat(reader.waitingApprovals(c, other, 9)).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, other, List.of(first.id()))).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, world.workspace, List.of(first.id())))
@@ -242,7 +242,7 @@ class ReadersTest {
 
         new LeaseHeartbeats(() -> world.now).log(c,
                 List.of(new LeaseHeartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
-        assertThat(reader.logs(c, world.workspace, first.id(), 1_000_001, 9)).singleElement()
+        assertThat(reader.logs(c, world.workspace, first.id(), 1_000_001, 9).items()).singleElement()
                 .satisfies(line -> assertThat(line.get("message").asString()).isEqualTo("y"));
         c.commit();
     }
@@ -272,7 +272,7 @@ class ReadersTest {
         world.send(new Command.Retry(run, false, TESTER));
         ObjectNode scope = new ScopeReader().scope(c, run, null, wanted(List.of("a"), false, List.of(), false));
         assertThat(scope.get("tasks")).hasToString("{\"a\":{\"state\":\"completed\",\"output\":{\"n\":1}}}");
-        assertThat(reader.tasks(c, world.workspace, run, null, false, null, 100).getFirst().get("output"))
+        assertThat(reader.tasks(c, world.workspace, run, null, false, null, 100).items().getFirst().get("output"))
                 .hasToString("{\"n\":1}");
         assertThat(reader.attempts(c, world.workspace, run)).extracting(a -> a.get("state").asString())
                 .containsExactly("failed", "running");

@@ -278,8 +278,8 @@ class ScheduleRunnerTest {
         assertThat(runs.made).hasSize(200);
         assertThat(runs.made.values().stream().map(time -> time.scheduleId() + " " + time.scheduledFor())).hasSize(200)
                 .doesNotHaveDuplicates();
-        List<ScheduleRow> all = database.withConnection(c -> schedules.list(c, WORKSPACE, null, null, 100));
-        assertThat(all).allMatch(each -> each.runsMade() == 10);
+        assertThat(database.withConnection(c -> schedules.list(c, WORKSPACE, null, null, 100)).items())
+                .allMatch(each -> each.schedule().runsMade() == 10);
     }
 
     @Test

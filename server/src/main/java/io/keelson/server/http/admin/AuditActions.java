@@ -2,6 +2,7 @@ package io.keelson.server.http.admin;
 
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -13,7 +14,6 @@ import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -42,9 +42,8 @@ public final class AuditActions {
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();
-        List<AuditLog.Entry> found = auditLog.list(workspace, before, limit + 1);
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(AuditActions::document).toList(),
-                found.size() <= limit ? null : cursor.write(Long.toString(found.get(limit - 1).id()))));
+        Page<AuditLog.Entry> found = auditLog.list(workspace, before, limit);
+        return ApiResponse.ok(Lists.page(found, cursor, entry -> Long.toString(entry.id()), AuditActions::document));
     }
 
     private static ObjectNode document(AuditLog.Entry entry) {

@@ -1,6 +1,7 @@
 package io.keelson.server.http.commands;
 
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.effect.CommandHandler;
 import io.keelson.server.effect.EffectCommand;
 import io.keelson.server.http.support.ApiProblem;
@@ -51,9 +52,8 @@ public final class CommandActions {
         if (run != null && runId == null) {
             throw Query.invalid("run_id", "must be a run's id");
         }
-        List<EffectCommand> found = handler.list(request.workspace(), type, state, runId, before, limit + 1);
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(CommandDocuments::of).toList(),
-                found.size() <= limit ? null : cursor.write(found.get(limit - 1).id().toString())));
+        Page<EffectCommand> found = handler.list(request.workspace(), type, state, runId, before, limit);
+        return ApiResponse.ok(Lists.page(found, cursor, command -> command.id().toString(), CommandDocuments::of));
     }
 
     private ApiResponse one(ApiRequest request) {

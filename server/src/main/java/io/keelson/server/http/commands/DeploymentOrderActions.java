@@ -1,6 +1,7 @@
 package io.keelson.server.http.commands;
 
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.effect.CommandHandler;
 import io.keelson.server.effect.CommandTypes;
 import io.keelson.server.effect.EffectCommand;
@@ -116,13 +117,11 @@ public final class DeploymentOrderActions {
         UUID before = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();
-        List<EffectCommand> found = handler.list(request.workspace(), kind.madeBy(),
-                EffectCommand.State.COMPLETED.wire(), null, before, limit + 1);
-        List<EffectCommand> shown = found.stream().limit(limit).toList();
-        Map<UUID, ObjectNode> now = now(request, kind, shown);
-        return ApiResponse.ok(Lists.page(
-                shown.stream().map(maker -> CommandDocuments.made(maker, now.get(maker.id()))).toList(),
-                found.size() <= limit ? null : cursor.write(shown.getLast().id().toString())));
+        Page<EffectCommand> found = handler.list(request.workspace(), kind.madeBy(),
+                EffectCommand.State.COMPLETED.wire(), null, before, limit);
+        Map<UUID, ObjectNode> now = now(request, kind, found.items());
+        return ApiResponse.ok(Lists.page(found, cursor, maker -> maker.id().toString(),
+                maker -> CommandDocuments.made(maker, now.get(maker.id()))));
     }
 
     private Map<UUID, ObjectNode> now(ApiRequest request, ResourceKind kind, List<EffectCommand> makers)

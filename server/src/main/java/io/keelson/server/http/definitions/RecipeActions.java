@@ -5,6 +5,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.http.runs.RunCreation;
 import io.keelson.server.http.runs.RunMission;
@@ -84,10 +85,9 @@ public final class RecipeActions {
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
         query.done();
-        List<RecipeRow> found = database
-                .withConnection(c -> recipes.list(c, request.workspace(), name, after, limit + 1));
-        String next = found.size() <= limit ? null : cursor.write(found.get(limit - 1).name());
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RecipeDocuments::brief).toList(), next));
+        Page<RecipeStore.Listed> found = database
+                .withConnection(c -> recipes.list(c, request.workspace(), name, after, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.recipe().name(), RecipeDocuments::listed));
     }
 
     private ApiResponse create(ApiRequest request) throws IOException {
@@ -155,10 +155,10 @@ public final class RecipeActions {
         int limit = query.limit();
         query.done();
         recipe(request, id);
-        List<RecipeStore.Version> found = database.withConnection(c -> recipes.versions(c, request.workspace(), id,
-                before == null ? Integer.MAX_VALUE : before, limit + 1));
-        String next = found.size() <= limit ? null : cursor.write(String.valueOf(found.get(limit - 1).version()));
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RecipeDocuments::version).toList(), next));
+        Page<RecipeStore.ListedVersion> found = database.withConnection(c -> recipes.versions(c, request.workspace(),
+                id, before == null ? Integer.MAX_VALUE : before, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, version -> String.valueOf(version.version()),
+                RecipeDocuments::version));
     }
 
     private ApiResponse run(ApiRequest apiRequest) throws IOException, InterruptedException {

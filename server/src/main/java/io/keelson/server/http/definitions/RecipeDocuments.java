@@ -1,6 +1,7 @@
 package io.keelson.server.http.definitions;
 
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
 import io.keelson.server.recipe.RecipeRow;
 import io.keelson.server.recipe.RecipeStore;
 import tools.jackson.databind.node.ObjectNode;
@@ -10,8 +11,12 @@ final class RecipeDocuments {
 
     private RecipeDocuments() {}
 
-    /** Without what it does. */
-    static ObjectNode brief(RecipeRow recipe) {
+    /** Without its mission; {@code omitted} names the inputs where they are too large. */
+    static ObjectNode listed(RecipeStore.Listed listed) {
+        return Lists.omitted(brief(listed.recipe()), "inputs", listed.inputsOmitted());
+    }
+
+    private static ObjectNode brief(RecipeRow recipe) {
         ObjectNode document = Json.object().put("id", recipe.id().toString())
                 .put("workspace_id", recipe.workspaceId().toString()).put("name", recipe.name())
                 .put("description", recipe.description()).put("version", recipe.version());
@@ -44,10 +49,8 @@ final class RecipeDocuments {
         return document;
     }
 
-    static ObjectNode version(RecipeStore.Version version) {
-        ObjectNode document = Json.object().put("version", version.version()).put("created_by", version.createdBy())
+    static ObjectNode version(RecipeStore.ListedVersion version) {
+        return Json.object().put("version", version.version()).put("created_by", version.createdBy())
                 .put("created_at", Json.time(version.createdAt()));
-        document.set("mission", version.mission());
-        return document;
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.http.definitions;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -58,9 +59,8 @@ public final class RosterActions {
         String after = Objects.requireNonNullElse(cursor.read(query, text -> text), "");
         int limit = query.limit();
         query.done();
-        List<RosterEntry> found = roster.list(request.workspace(), after, limit + 1);
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RosterActions::document).toList(),
-                found.size() <= limit ? null : cursor.write(found.get(limit - 1).slug())));
+        Page<RosterEntry> found = roster.list(request.workspace(), after, limit);
+        return ApiResponse.ok(Lists.page(found, cursor, RosterEntry::slug, RosterActions::document));
     }
 
     private ApiResponse one(ApiRequest request) {

@@ -3,6 +3,7 @@ package io.keelson.server.http.definitions;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
@@ -82,10 +83,10 @@ public final class ScheduleActions {
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
         query.done();
-        List<ScheduleRow> found = database
-                .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit + 1));
-        String next = found.size() <= limit ? null : cursor.write(found.get(limit - 1).spec().name());
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(), next));
+        Page<ScheduleStore.Listed> found = database
+                .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.schedule().spec().name(),
+                ScheduleDocuments::listed));
     }
 
     private ApiResponse create(ApiRequest request, ScheduleBody body) {

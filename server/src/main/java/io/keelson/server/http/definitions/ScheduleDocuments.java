@@ -1,8 +1,10 @@
 package io.keelson.server.http.definitions;
 
 import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
 import io.keelson.server.schedule.ScheduleRow;
 import io.keelson.server.schedule.ScheduleSpec;
+import io.keelson.server.schedule.ScheduleStore;
 import io.keelson.server.schedule.ScheduledTimeRow;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -27,6 +29,13 @@ final class ScheduleDocuments {
                 .put("times_missed", schedule.timesMissed()).put("version", schedule.version())
                 .put("created_by", schedule.createdBy()).put("created_at", Json.time(schedule.createdAt()))
                 .put("updated_at", Json.time(schedule.updatedAt()));
+    }
+
+    /** Without its mission; {@code omitted} names the inputs where they are too large. */
+    static ObjectNode listed(ScheduleStore.Listed listed) {
+        ObjectNode document = of(listed.schedule());
+        document.remove("mission");
+        return Lists.omitted(document, "inputs", listed.inputsOmitted());
     }
 
     static ObjectNode of(ScheduledTimeRow time) {

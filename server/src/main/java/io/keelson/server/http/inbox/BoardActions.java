@@ -3,6 +3,7 @@ package io.keelson.server.http.inbox;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.board.BoardTaskRow;
 import io.keelson.server.board.BoardTasks;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -88,11 +89,9 @@ public final class BoardActions {
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();
-        List<BoardTaskRow> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
-                limit + 1);
-        List<BoardTaskRow> shown = found.subList(0, Math.min(limit, found.size()));
-        return ApiResponse.ok(Lists.page(shown.stream().map(BoardActions::document).toList(),
-                found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
+        Page<BoardTaskRow> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
+                limit);
+        return ApiResponse.ok(Lists.page(found, cursor, task -> Long.toString(task.id()), BoardActions::document));
     }
 
     private static ListCursor cursor() {

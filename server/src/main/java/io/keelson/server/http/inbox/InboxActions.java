@@ -2,6 +2,7 @@ package io.keelson.server.http.inbox;
 
 import io.keelson.server.auth.KeyStore;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -66,10 +67,8 @@ public final class InboxActions {
         }
         Filter filter = new Filter(kind, runId, UNASSIGNED.equals(assignee) ? null : named(request, assignee),
                 UNASSIGNED.equals(assignee), overdue);
-        List<ObjectNode> found = items.rows(request.workspace(), filter, after, limit + 1);
-        List<ObjectNode> page = found.stream().limit(limit).toList();
-        String next = found.size() <= limit ? null : cursor.write(text(Place.of(page.getLast())));
-        return ApiResponse.ok(Lists.page(page.stream().map(InboxItems::shown).toList(), next));
+        Page<ObjectNode> found = items.rows(request.workspace(), filter, after, limit);
+        return ApiResponse.ok(Lists.page(found, cursor, item -> text(Place.of(item)), InboxItems::shown));
     }
 
     private static @Nullable String named(ApiRequest request, @Nullable String assignee) {

@@ -1,6 +1,7 @@
 package io.keelson.server.http.inbox;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
@@ -34,8 +35,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     }
 
     /** Rows of a page, not yet {@link #shown}. */
-    List<ObjectNode> rows(UUID workspace, Filter filter, @Nullable Place after, int limit) {
-        TxFunction<List<ObjectNode>> work = c -> inbox.items(c, workspace, filter, after, limit);
+    Page<ObjectNode> rows(UUID workspace, Filter filter, @Nullable Place after, int limit) {
+        TxFunction<Page<ObjectNode>> work = c -> inbox.items(c, workspace, filter, after, limit);
         return database.withConnection(work);
     }
 

@@ -7,6 +7,7 @@ import io.keelson.server.bulk.BulkJobRow;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.IdKind;
@@ -77,9 +78,8 @@ public final class BulkActions {
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();
-        List<BulkJobRow> found = database.withConnection(c -> jobs.list(c, request.workspace(), after, limit + 1));
-        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(BulkActions::document).toList(),
-                found.size() <= limit ? null : cursor.write(found.get(limit - 1).id().toString())));
+        Page<BulkJobRow> found = database.withConnection(c -> jobs.list(c, request.workspace(), after, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, job -> job.id().toString(), BulkActions::document));
     }
 
     private ApiResponse show(ApiRequest request) {

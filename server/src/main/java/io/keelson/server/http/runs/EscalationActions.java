@@ -3,6 +3,7 @@ package io.keelson.server.http.runs;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -52,11 +53,10 @@ public final class EscalationActions {
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
         query.done();
-        List<ObjectNode> found = reads.read((runs, c) -> runs.escalations(c, request.workspace(), run, state, after,
-                limit + 1));
-        List<ObjectNode> shown = found.stream().limit(limit).map(EscalationActions::shown).toList();
-        return ApiResponse.ok(Lists.page(shown,
-                found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue())));
+        Page<ObjectNode> found = reads.read((runs, c) -> runs.escalations(c, request.workspace(), run, state, after,
+                limit));
+        return ApiResponse.ok(
+                Lists.page(found, cursor, ticket -> ticket.get("id").stringValue(), EscalationActions::shown));
     }
 
     private static @Nullable UUID run(@Nullable String text) {

@@ -2,6 +2,7 @@ package io.keelson.server.http.runs;
 
 import io.keelson.core.run.Command;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -16,6 +17,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -55,11 +57,9 @@ public final class ProposalActions {
         if (run != null && runId == null) {
             throw Query.invalid("run_id", "must be a run's id");
         }
-        List<ObjectNode> found = reads.read((runs, c) -> Reads.PROPOSALS.proposals(c, request.workspace(), state, runId,
-                after, limit + 1));
-        List<ObjectNode> shown = found.stream().limit(limit).toList();
-        return Lists.page(shown,
-                found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue()));
+        Page<ObjectNode> found = reads.read((runs, c) -> Reads.PROPOSALS.proposals(c, request.workspace(), state, runId,
+                after, limit));
+        return Lists.page(found, cursor, proposal -> proposal.get("id").stringValue(), Function.identity());
     }
 
     private ApiResponse one(ApiRequest request) {

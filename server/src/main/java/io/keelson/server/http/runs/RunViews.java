@@ -2,6 +2,7 @@ package io.keelson.server.http.runs;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Page;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -53,9 +55,7 @@ public final class RunViews {
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/attempts",
                 call -> rows(call, "attempts", (runs, c) -> runs.attempts(c, call.workspace(),
                         call.id("id", IdKind.RUN))));
-        table.getAlso(Scope.RUNS_READ, "/runs/{id}/plans",
-                apiRequest -> rows(apiRequest, "plans", (runs, c) -> runs.plans(c, apiRequest.workspace(),
-                        apiRequest.id("id", IdKind.RUN))));
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/plans", this::plans);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/agents",
                 request -> rows(request, "agents", (runs, c) -> runs.agents(c, request.workspace(),
                         request.id("id", IdKind.RUN))));
@@ -73,7 +73,7 @@ public final class RunViews {
         String cursor = query.text("cursor");
         query.done();
         try {
-            RunReader.Page page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
+            RunReader.RunPage page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
             return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
         } catch (RunReader.BadCursorException e) {
             throw ListCursor.invalid();
@@ -137,7 +137,7 @@ public final class RunViews {
 
     /** Rows of an attempt after the row of that id. */
     private interface Rows {
-        List<ObjectNode> read(RunReader runs, Connection c, @Nullable Integer attempt, boolean history,
+        Page<ObjectNode> read(RunReader runs, Connection c, @Nullable Integer attempt, boolean history,
                 @Nullable UUID after, int limit) throws SQLException;
     }
 
@@ -162,13 +162,9 @@ public final class RunViews {
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit(Query.MAX_LIMIT);
         query.done();
-        List<ObjectNode> found = reads.ofRun(request.workspace(), request.id("id", IdKind.RUN),
-                (runs, c) -> rows.read(runs, c, attempt, history, after, limit + 1));
-        if (found.size() <= limit) {
-            return Lists.whole(found);
-        }
-        List<ObjectNode> shown = found.subList(0, limit);
-        return ApiResponse.ok(Lists.page(shown, cursor.write(shown.getLast().get("id").stringValue())));
+        Page<ObjectNode> found = reads.ofRun(request.workspace(), request.id("id", IdKind.RUN),
+                (runs, c) -> rows.read(runs, c, attempt, history, after, limit));
+        return ApiResponse.ok(Lists.page(found, cursor, row -> row.get("id").stringValue(), Function.identity()));
     }
 
     private static @Nullable Integer attempt(ApiRequest request) {
@@ -187,17 +183,25 @@ public final class RunViews {
         SeqPage page = new SeqPage("events", query, "after");
         Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
         query.done();
-        List<ObjectNode> found = poll.look(request, wait, () -> reads.ofRun(request.workspace(), id,
-                (runs, c) -> runs.events(c, request.workspace(), id, page.after(), page.toRead())));
-        return ExportedEvents.named(reads, request.workspace(), id, page.after(), found, page.answer(found));
+        Page<ObjectNode> found = poll.look(request, wait, () -> reads.ofRun(request.workspace(), id,
+                (runs, c) -> runs.events(c, request.workspace(), id, page.after(), page.limit())));
+        return ExportedEvents.named(reads, request.workspace(), id, page.after(), found.items(), page.answer(found));
     }
 
     private ApiResponse stepAttempts(ApiRequest request) {
         UUID id = request.id("id", IdKind.STEP);
-        return new ListPage(request, "step attempts " + id).of(reads.read((runs, c) -> {
+        ListPage page = new ListPage(request, "step attempts " + id);
+        return page.part(reads.read((runs, c) -> {
             Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
-            return runs.stepAttempts(c, request.workspace(), id);
+            return runs.stepAttempts(c, request.workspace(), id, page.from(), page.limit());
         }));
+    }
+
+    private ApiResponse plans(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        ListPage page = new ListPage(request, "plans " + run);
+        return page.part(reads.ofRun(request.workspace(), run,
+                (runs, c) -> runs.plans(c, request.workspace(), run, page.from(), page.limit())));
     }
 
     private ApiResponse logs(ApiRequest request) {
@@ -206,7 +210,7 @@ public final class RunViews {
         request.query().done();
         return page.answer(reads.read((runs, c) -> {
             Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
-            return runs.logs(c, request.workspace(), id, page.after(), page.toRead());
+            return runs.logs(c, request.workspace(), id, page.after(), page.limit());
         }));
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.db.Page;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -22,6 +23,22 @@ public final class ListPage {
         from = given == null ? 0 : given;
         limit = query.limit(Integer.MAX_VALUE);
         query.done();
+    }
+
+    /** The place of the page's first item. */
+    public int from() {
+        return from;
+    }
+
+    /** At most so many items. */
+    public int limit() {
+        return limit;
+    }
+
+    /** A page that was read from that place on. */
+    public ApiResponse part(Page<? extends JsonNode> page) {
+        return ApiResponse.ok(Lists.page(page.items(),
+                page.more() ? cursor.write(Integer.toString(from + page.items().size())) : null));
     }
 
     public ApiResponse of(List<? extends JsonNode> items) {

@@ -1,5 +1,6 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.db.Page;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -65,17 +66,17 @@ public final class LongPoll {
 
     /** Something that must be looked up. */
     public interface Lookup<T> {
-        List<T> look();
+        Page<T> look();
     }
 
-    public <T> List<T> look(ApiRequest request, Duration patience, Lookup<T> source) throws InterruptedException {
+    public <T> Page<T> look(ApiRequest request, Duration patience, Lookup<T> source) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
             authenticator.requireStillOpenTo(request);
-            List<T> items = source.look();
+            Page<T> page = source.look();
             Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-            if (!items.isEmpty() || left.isZero() || shutdown.await(left.compareTo(LOOK) < 0 ? left : LOOK)) {
-                return items;
+            if (!page.items().isEmpty() || left.isZero() || shutdown.await(left.compareTo(LOOK) < 0 ? left : LOOK)) {
+                return page;
             }
         }
     }

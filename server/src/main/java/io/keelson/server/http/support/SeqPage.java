@@ -1,6 +1,7 @@
 package io.keelson.server.http.support;
 
-import java.util.List;
+import io.keelson.server.db.Page;
+import java.util.function.Function;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A page of rows with an increasing {@code seq}: it starts after a number or a cursor. */
@@ -22,16 +23,11 @@ public final class SeqPage {
         return after;
     }
 
-    /** One more than is shown, to learn whether there is a next page. */
-    public int toRead() {
-        return limit + 1;
+    public int limit() {
+        return limit;
     }
 
-    public ApiResponse answer(List<ObjectNode> rows) {
-        if (rows.size() <= limit) {
-            return Lists.whole(rows);
-        }
-        List<ObjectNode> shown = rows.subList(0, limit);
-        return ApiResponse.ok(Lists.page(shown, cursor.write(shown.getLast().get("seq").asString())));
+    public ApiResponse answer(Page<ObjectNode> rows) {
+        return ApiResponse.ok(Lists.page(rows, cursor, row -> row.get("seq").asString(), Function.identity()));
     }
 }

@@ -1,6 +1,8 @@
 package io.keelson.server.run.read;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Page;
+import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.JsonRows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -59,17 +61,18 @@ public final class InboxReader {
     }
 
     /** @param after where to continue; null to begin with the first */
-    public List<ObjectNode> items(Connection c, UUID workspaceId, Filter filter, @Nullable Place after, int limit)
+    public Page<ObjectNode> items(Connection c, UUID workspaceId, Filter filter, @Nullable Place after, int limit)
             throws SQLException {
         return page(c, workspaceId, filter, after, null, limit);
     }
 
     /** The item with that id. */
     public Optional<ObjectNode> item(Connection c, UUID workspaceId, String kind, UUID subject) throws SQLException {
-        return page(c, workspaceId, new Filter(kind, null, null, false, false), null, subject, 1).stream().findFirst();
+        return page(c, workspaceId, new Filter(kind, null, null, false, false), null, subject, 1).items().stream()
+                .findFirst();
     }
 
-    private List<ObjectNode> page(Connection c, UUID workspaceId, Filter filter, @Nullable Place after,
+    private Page<ObjectNode> page(Connection c, UUID workspaceId, Filter filter, @Nullable Place after,
             @Nullable UUID subject, int limit) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.PAGE)) {
             int p = workspace(statement, workspaceId);
@@ -88,9 +91,9 @@ public final class InboxReader {
             statement.setObject(p++, after == null ? null : after.subject());
             statement.setObject(p++, subject);
             statement.setObject(p++, subject);
-            statement.setInt(p++, limit);
+            statement.setInt(p++, limit + 1);
             clock.bind(statement, p);
-            return JsonRows.list(statement);
+            return Rows.page(statement, limit, JsonRows::object);
         }
     }
 

@@ -1,11 +1,12 @@
 package io.keelson.server.run.read;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Page;
+import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.JsonRows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +69,7 @@ public final class ProposalReader {
      * @param runId null for all runs
      * @param after the one after which to continue; null to begin with the first
      */
-    public List<ObjectNode> proposals(Connection c, UUID workspaceId, @Nullable String state, @Nullable UUID runId,
+    public Page<ObjectNode> proposals(Connection c, UUID workspaceId, @Nullable String state, @Nullable UUID runId,
             @Nullable UUID after, int limit) throws SQLException {
         String asked = state == null ? "" : state;
         String sql = switch (asked) {
@@ -90,8 +91,8 @@ public final class ProposalReader {
             }
             statement.setObject(p++, after);
             statement.setObject(p++, after);
-            statement.setInt(p, limit);
-            return JsonRows.list(statement);
+            statement.setInt(p, limit + 1);
+            return Rows.page(statement, limit, JsonRows::object);
         }
     }
 }

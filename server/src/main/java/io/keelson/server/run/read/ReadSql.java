@@ -385,7 +385,8 @@ final class ReadSql {
             union all
             select plan_version, plan || jsonb_build_object('version', plan_version), true, null
               from run where plan_version > 0
-             order by version""";
+             order by version
+            offset ? limit ?""";
 
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,

@@ -1,6 +1,7 @@
 package io.keelson.server.run.read;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.JsonRows;
 import io.keelson.server.run.sql.ViewLoader;
@@ -10,14 +11,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -30,9 +28,6 @@ import tools.jackson.databind.node.ObjectNode;
  * other workspaces are invisible. Thread-safe.
  */
 public final class RunReader {
-    /** Characters of configurations after which a page of runs ends. */
-    private static final int MAX_PAGE_BYTES = 4 << 20;
-
     private static final String ALLOTMENT = """
             select p.parent_run_id, p.allotment, r.state = 'budget_exceeded' as stopped
               from run_parents p
@@ -41,7 +36,10 @@ public final class RunReader {
              where p.workspace_id = ? and p.run_id = ? and p.allotment is not null and of.deleted_at is null""";
 
     /** @param nextCursor where the next page begins, opaque; null on the last one */
-    public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
+    public record RunPage(List<ObjectNode> items, @Nullable String nextCursor) {}
+
+    /** A run of a page, and its place in the order, which is finer than the document's times. */
+    private record ListedRun(ObjectNode document, Cursor place) {}
 
     /** The location of an artifact's bytes. */
     public record ArtifactFile(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}
@@ -120,11 +118,12 @@ public final class RunReader {
     }
 
     /**
-     * Newest first, without plans, inputs and outputs. A page ends early when its runs' configurations are large.
+     * Newest first, without plans, inputs and outputs.
      *
+     * @param cursor where to continue; null to begin with the newest
      * @throws BadCursorException when the cursor is invalid
      */
-    public Page runs(Connection c, UUID workspaceId, RunSelection filter, @Nullable String cursor, int limit)
+    public RunPage runs(Connection c, UUID workspaceId, RunSelection filter, @Nullable String cursor, int limit)
             throws SQLException {
         Cursor from = cursor == null ? null : Cursor.parse(cursor);
         try (PreparedStatement statement = c.prepareStatement(ReadSql.RUNS.replace("{filter}", filter.sql()))) {
@@ -134,26 +133,11 @@ public final class RunReader {
             statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
             statement.setObject(p++, from == null ? null : from.id());
             statement.setInt(p, limit + 1);
-            return page(statement, limit);
+            Page<ListedRun> page = Rows.page(statement, limit, row -> new ListedRun(JsonRows.object(row),
+                    new Cursor(Rows.time(row, "created_at"), ViewLoader.uuid(row, "id"))));
+            return new RunPage(page.items().stream().map(ListedRun::document).toList(),
+                    page.more() ? page.last().place().text() : null);
         }
-    }
-
-    private static Page page(PreparedStatement statement, int limit) throws SQLException {
-        List<ObjectNode> items = new ArrayList<>();
-        @Nullable Cursor last = null;
-        long size = 0;
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                if (items.size() == limit || size > MAX_PAGE_BYTES) {
-                    return new Page(items, Objects.requireNonNull(last).text());
-                }
-                Instant createdAt = Rows.time(row, "created_at");
-                last = new Cursor(createdAt, ViewLoader.uuid(row, "id"));
-                size += Objects.requireNonNullElse(row.getString("config"), "").length();
-                items.add(JsonRows.object(row));
-            }
-        }
-        return new Page(items, null);
     }
 
     /** The number of the run's last event. Every change that a client sees has an event; costs two look-ups by key. */
@@ -186,9 +170,9 @@ public final class RunReader {
      * @param history whether to include replaced rows
      * @param after the task after which to continue; null to begin with the first
      */
-    public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+    public Page<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit));
+        return page(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
@@ -227,18 +211,23 @@ public final class RunReader {
      * @param history whether to include steps of tasks' earlier attempts and of replaced tasks
      * @param after the step after which to continue; null to begin with the first
      */
-    public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+    public Page<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit));
+        return page(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
         return first(c, ReadSql.STEP, ids(workspaceId, stepId));
     }
 
-    /** Input and result of each lease of the step, oldest first; at most 1,000. */
-    public List<ObjectNode> stepAttempts(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
-        return list(c, StepAttempts.SQL, ids(workspaceId, stepId));
+    /**
+     * Input and result of each lease of the step, oldest first.
+     *
+     * @param from how many to skip
+     */
+    public Page<ObjectNode> stepAttempts(Connection c, UUID workspaceId, UUID stepId, int from, int limit)
+            throws SQLException {
+        return page(c, StepAttempts.SQL, part(workspaceId, stepId, from, limit), limit);
     }
 
     /**
@@ -260,9 +249,9 @@ public final class RunReader {
     }
 
     /** Events of the run with a greater {@code seq}, in order. */
-    public List<ObjectNode> events(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
+    public Page<ObjectNode> events(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
             throws SQLException {
-        return list(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit));
+        return page(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit + 1), limit);
     }
 
     /** Like {@link #events}; completed steps have the number in which they completed. */
@@ -275,9 +264,14 @@ public final class RunReader {
         return list(c, ReadSql.ATTEMPTS, ids(workspaceId, runId));
     }
 
-    /** The run's plans, the current one last; none before the first exists. */
-    public List<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return list(c, ReadSql.PLANS, ids(workspaceId, runId));
+    /**
+     * The run's plans, the current one last; none before the first exists.
+     *
+     * @param from how many to skip
+     */
+    public Page<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId, int from, int limit)
+            throws SQLException {
+        return page(c, ReadSql.PLANS, part(workspaceId, runId, from, limit), limit);
     }
 
     public List<ObjectNode> agents(Connection c, UUID workspaceId, UUID runId) throws SQLException {
@@ -301,9 +295,9 @@ public final class RunReader {
     }
 
     /** Log lines of the step with a greater {@code seq}, in order. */
-    public List<ObjectNode> logs(Connection c, UUID workspaceId, UUID stepId, long afterSeq, int limit)
+    public Page<ObjectNode> logs(Connection c, UUID workspaceId, UUID stepId, long afterSeq, int limit)
             throws SQLException {
-        return list(c, ReadSql.LOGS, after(workspaceId, stepId, afterSeq, limit));
+        return page(c, ReadSql.LOGS, after(workspaceId, stepId, afterSeq, limit + 1), limit);
     }
 
     public List<ObjectNode> workers(Connection c, UUID workspaceId) throws SQLException {
@@ -330,9 +324,9 @@ public final class RunReader {
      * @param state {@code open} or {@code resolved}; null for both
      * @param after the ticket after which to continue; null to begin with the first
      */
-    public List<ObjectNode> escalations(Connection c, UUID workspaceId, @Nullable UUID runId, @Nullable String state,
+    public Page<ObjectNode> escalations(Connection c, UUID workspaceId, @Nullable UUID runId, @Nullable String state,
             @Nullable UUID after, int limit) throws SQLException {
-        return list(c, ReadSql.ESCALATION_LIST, statement -> {
+        return page(c, ReadSql.ESCALATION_LIST, statement -> {
             statement.setObject(1, workspaceId);
             statement.setObject(2, runId);
             statement.setObject(3, runId);
@@ -340,8 +334,8 @@ public final class RunReader {
             statement.setString(5, state);
             statement.setObject(6, after);
             statement.setObject(7, after);
-            statement.setInt(8, limit);
-        });
+            statement.setInt(8, limit + 1);
+        }, limit);
     }
 
     /**
@@ -436,6 +430,21 @@ public final class RunReader {
             statement.setLong(3, seq);
             statement.setInt(4, limit);
         };
+    }
+
+    private static Binder part(UUID workspaceId, UUID id, int from, int limit) {
+        return statement -> {
+            ids(workspaceId, id).bind(statement);
+            statement.setInt(3, from);
+            statement.setLong(4, limit + 1L);
+        };
+    }
+
+    private static Page<ObjectNode> page(Connection c, String sql, Binder binder, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            binder.bind(statement);
+            return Rows.page(statement, limit, JsonRows::object);
+        }
     }
 
     private static List<ObjectNode> list(Connection c, String sql, Binder binder) throws SQLException {

@@ -32,7 +32,7 @@ final class StepAttempts {
                and q.lane = case when t.parallel_steps then s.position else 0 end
              where s.state = 'running' and q.holder is not null
              order by lease_epoch
-             limit 1000""".formatted(ReadSql.NOT_DELETED.formatted("s"));
+            offset ? limit ?""".formatted(ReadSql.NOT_DELETED.formatted("s"));
 
     private StepAttempts() {}
 }

@@ -137,7 +137,7 @@ class EventSweeperTest {
     }
 
     private List<Long> read(UUID run) {
-        return database.withConnection(c -> new RunReader().events(c, workspace, run, 0, 10_000)).stream()
+        return database.withConnection(c -> new RunReader().events(c, workspace, run, 0, 10_000).items()).stream()
                 .map(event -> event.get("seq").longValue()).toList();
     }
 
