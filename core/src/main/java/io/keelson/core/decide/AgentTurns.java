@@ -8,7 +8,6 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
-import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TurnAnswer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +64,7 @@ final class AgentTurns {
             refuse(d, step);
         }
         add(d, task, at, turn.spec(), turn.position(), ++ordinal);
-        Steps.advance(d, task, holder);
+        TaskProgress.advance(d, task, holder);
     }
 
     /** True when the task may have a further turn; fails it when its turns are used up. */
@@ -110,19 +109,5 @@ final class AgentTurns {
             step.errorClass = ErrorClass.PERMANENT.wire();
             d.move(step, StepState.SKIPPED, new StepPayload.Skipped("tool_not_allowed", tool, REFUSED, null));
         }
-    }
-
-    /**
-     * The event payload that names who does a task, at the start of its work.
-     *
-     * @param worker that takes its first step; null for the engine
-     */
-    static TaskPayload assigned(TaskRow task, @Nullable String worker) {
-        AgentTerms terms = task.spec().policy().agent();
-        if (terms == null) {
-            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
-        }
-        return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null,
-                terms.slug() == null ? task.agent().name() : terms.slug(), terms.tools(), terms.candidates(), worker);
     }
 }

@@ -3,13 +3,15 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.AgentPayload;
 import io.keelson.core.run.PayloadPart;
-import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
@@ -17,13 +19,13 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Starts the next attempt of a task, an agent or a run from the beginning; the old rows stay. */
 final class AttemptRestarts {
-
     private AttemptRestarts() {}
 
     /** A task's next attempt is due; while the run is held up it waits for the resume. */
@@ -48,8 +50,8 @@ final class AttemptRestarts {
         task.nextRunAt = null;
         task.attempt++;
         task.continuations = 0;
-        Planning.freshSteps(d, task);
-        Completion.queue(d, task);
+        PlanRows.freshSteps(d, task);
+        TaskMoves.queue(d, task);
     }
 
     /** True when the agent has another attempt left and the error may not recur. */
@@ -78,7 +80,7 @@ final class AttemptRestarts {
                 .filter(task -> task.agent() == agent && task.reusedFrom == null).toList();
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
         old.forEach(task -> planned.put(task, task.planned()));
-        old.forEach(task -> Completion.drop(d, task));
+        old.forEach(task -> TaskMoves.drop(d, task));
         agent.begunAt = null;
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
@@ -94,7 +96,7 @@ final class AttemptRestarts {
         Map<TaskRow, TaskRow> restarted = new LinkedHashMap<>();
         for (TaskRow task : old) {
             if (task.group() == null) {
-                restarted.put(task, Planning.respawn(d, task, Objects.requireNonNull(planned.get(task))));
+                restarted.put(task, PlanRows.respawn(d, task, Objects.requireNonNull(planned.get(task))));
             }
         }
         for (TaskRow task : old) {
@@ -102,7 +104,7 @@ final class AttemptRestarts {
                 relink(d, task, restarted);
             }
         }
-        restarted.forEach((task, again) -> Planning.tell(d, again, task.id()));
+        restarted.forEach((task, again) -> PlanRows.tell(d, again, task.id()));
         CompletionCounters.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         SlotScheduling.letOthers(d);
@@ -131,18 +133,6 @@ final class AttemptRestarts {
         }
     }
 
-    /** An agent's next attempt is due; while the run is held up it waits for the resume. */
-    static void agentDue(Decision d, AgentRow agent) {
-        if (agent.nextRunAt != null && agent.nextRunAt.isAfter(d.now)) {
-            return;
-        }
-        d.disarm(TimerKind.AGENT_RETRY, agent.id());
-        if (begin(d, agent)) {
-            Completion.judgeAll(d);
-            Completion.settle(d);
-        }
-    }
-
     /** Starts a waiting agent if it is due, else arms its timer. */
     static boolean begin(Decision d, AgentRow agent) {
         if (agent.nextRunAt == null || !d.carriedOut()) {
@@ -162,21 +152,61 @@ final class AttemptRestarts {
     static void retryRun(Decision d) {
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(d.run.attempt, d.run.id().getLeastSignificantBits() ^ d.run.attempt));
-        Planning.retry(d, when, schedule(d, d.run.attempt, runTries(d), when));
+        renew(d, true, schedule(d, d.run.attempt, runTries(d), when));
+        d.arm(TimerKind.RUN_RETRY, d.run.id(), when);
     }
 
-    /** A run's next attempt is due. */
-    static void runDue(Decision d) {
-        d.disarm(TimerKind.RUN_RETRY, d.run.id());
-        if (d.run.state != RunState.RETRYING) {
-            return;
+    static PlanRows.Kept renew(Decision d, boolean fromStart, PayloadPart.@Nullable Schedule schedule) {
+        PlanRows.Kept kept = fromStart ? PlanRows.Kept.NOTHING : new PlanRows.Kept(carried(d), PlanRows.generations(d));
+        if (fromStart) {
+            Proposals.withdraw(d);
         }
-        Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
-        if (refusal == null) {
-            Planning.begin(d, true, Planning.Kept.NOTHING);
-        } else {
-            Failures.abort(d, refusal.code().toLowerCase(Locale.ROOT), null,
-                    new StepError(refusal.code(), ErrorClass.PERMANENT, refusal.message()));
+        d.run.attempt++;
+        d.run.effectGeneration += fromStart || FirstPlan.missing(d) ? 1 : 0;
+        d.run.failing = false;
+        d.run.errorCode = null;
+        d.run.errorMessage = null;
+        d.run.output = null;
+        d.run.agentCount = 0;
+        d.run.taskCount = 0;
+        d.run.tasksCompleted = 0;
+        d.run.tasksFailed = 0;
+        d.run.failures = 0;
+        d.run.tasksSkipped = 0;
+        d.run.stepCount = 0;
+        d.run.stepsCompleted = 0;
+        d.run.replans = 0;
+        d.run.uncollected = Amounts.ZERO;
+        d.run.gate = RunRow.Gate.NONE;
+        d.run.active = Duration.ZERO;
+        d.run.activeSince = null;
+        d.run.quietSince = null;
+        TaskBudgets.continued(d);
+        d.view.forgetAttempt();
+        d.move(RunState.RETRYING, new RunPayload.Retrying(d.run.attempt, kept.carried().size(), schedule));
+        ChildLinks.anotherAttempt(d);
+        return kept;
+    }
+
+    /**
+     * Completed tasks whose upstreams in the plan are carried too, by key, each with the task that holds its output.
+     */
+    private static Map<String, UUID> carried(Decision d) {
+        Map<String, UUID> carried = new HashMap<>();
+        Map<String, TaskSpec> planned = new HashMap<>();
+        d.view.requirePlan().tasks().forEach(spec -> planned.put(spec.id(), spec));
+        boolean grew = true;
+        while (grew) {
+            grew = false;
+            for (TaskRow task : d.view.tasks.values()) {
+                TaskSpec spec = planned.get(task.key());
+                if (spec != null && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
+                        && spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))) {
+                    carried.put(task.key(), task.reusedFrom == null ? task.id() : task.reusedFrom);
+                    grew = true;
+                }
+            }
         }
+        return carried;
     }
 }

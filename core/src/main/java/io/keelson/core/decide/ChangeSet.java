@@ -73,7 +73,13 @@ public final class ChangeSet {
      *     it is open
      */
     public record Account(BigDecimal reserved, BigDecimal charged, BigDecimal refunded, BigDecimal uncollected,
-            @Nullable Instant settledAt) {}
+            @Nullable Instant settledAt) {
+
+        /** The account of an open attempt. */
+        static Account open(RunRow run) {
+            return new Account(run.reserved, run.charged, Amounts.ZERO, run.uncollected, null);
+        }
+    }
 
     /** The change of a workspace's balances. Charges of an open attempt are still part of its reservation. */
     public record Balance(UUID workspaceId, BigDecimal available, BigDecimal reserved, BigDecimal spent) {

@@ -57,7 +57,7 @@ final class ChildBudgets {
                             : "")
                     + " first");
         }
-        ChildRuns.put(d, child.allotted(amount));
+        ChildLinks.put(d, child.allotted(amount));
         StepRow step = d.view.steps.get(child.stepId());
         d.note(step == null ? null : step.task(), step, new OtherPayload.ChildRunAllotted(child.runId(), amount));
         return Reply.CHANGED;
@@ -74,7 +74,7 @@ final class ChildBudgets {
                 || Objects.requireNonNull(parent.allotment()).compareTo(command.amount()) >= 0) {
             return Reply.UNCHANGED;
         }
-        ChildRuns.heard(d, parent.allotted(Amounts.of(command.amount())));
+        ChildLinks.heard(d, parent.allotted(Amounts.of(command.amount())));
         return Reply.CHANGED;
     }
 }

@@ -1,14 +1,9 @@
 package io.keelson.core.decide;
 
-import io.keelson.core.decide.ChangeSet.Evaluate;
-import io.keelson.core.decide.ChangeSet.Timer;
-import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation.ChildIs;
 import io.keelson.core.run.Command.Evaluation.ParentIs;
@@ -21,8 +16,6 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -57,14 +50,14 @@ final class ChildRuns {
         BigDecimal allotment = ChildBudgets.of(room, starts);
         NewRun run = starts.run();
         ChildRow child = new ChildRow(step.id(), run.id(), step.task().planKey(), allotment, Amounts.ZERO, 0, false);
-        Decider.Created created = Decider.create(new Command.Create(run, true, d.actor),
+        Created created = RunCreation.create(new Command.Create(run, true, d.actor),
                 new ParentRow(d.run.id(), step.id(), depth, starts.abandon(), allotment, 0, false), d.changes, d.now,
                 d.ids, d.capacity, d.funds);
         if (created.reply() instanceof Reply.Rejected refusal) {
             refuse(d, step, refusal.code(), "the child run: " + refusal.message());
             return;
         }
-        put(d, child);
+        ChildLinks.put(d, child);
         d.note(step.task(), step, new OtherPayload.ChildRunStarted(run.id(), run.name(), allotment));
         if (starts.timeout() != null) {
             step.nextRunAt = d.now.plus(starts.timeout());
@@ -72,98 +65,20 @@ final class ChildRuns {
         }
     }
 
-    static void put(Decision d, ChildRow child) {
-        d.view.children.put(child.stepId(), child);
-        d.changes.put(d.run, child);
-    }
-
     private static void refuse(Decision d, StepRow step, String code, String message) {
         fail(d, step, new StepError(code, ErrorClass.PERMANENT, message), null);
     }
 
     private static void fail(Decision d, StepRow step, StepError error, PayloadPart.@Nullable Waited waited) {
-        Failures.refused(d, step, error,
+        StepFailures.refused(d, step, error,
                 new StepPayload.Failed(PayloadPart.Failure.of(error), null, waited, false));
     }
 
     /** Times out a child run. */
     static void late(Decision d, StepRow step) {
-        tell(d, step.id());
+        ChildLinks.tell(d, step.id());
         fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),
                 null);
-    }
-
-    /**
-     * This run has ended, and its timers are gone, including those to check its children. It checks its open children
-     * once more, as it may have another attempt. Its parent checks it.
-     */
-    static void runEnded(Decision d) {
-        for (ChildRow child : d.view.children.values()) {
-            if (!child.ended()) {
-                d.changes.arm(new Timer(new TimerKey(TimerKind.EVALUATE_CHILD, child.stepId()), d.run.id(),
-                        d.now.plus(Decider.EVALUATION_TIMEOUT)));
-            }
-        }
-        tellParent(d);
-    }
-
-    /** Has the parent check this run: it has ended, or its children have changed since. */
-    private static void tellParent(Decision d) {
-        ParentRow parent = d.run.parent;
-        if (parent != null) {
-            ask(d, parent.runId(), TimerKind.EVALUATE_CHILD, parent.stepId());
-        }
-    }
-
-    /** Another attempt begins: restores the check of the parent, whose timer went with the last attempt. */
-    static void anotherAttempt(Decision d) {
-        if (d.run.parent != null) {
-            ask(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
-        }
-    }
-
-    /** Has the child check its parent, because the step or this run has changed. */
-    static void tell(Decision d, UUID step) {
-        ChildRow child = d.view.children.get(step);
-        if (child != null && !child.ended()) {
-            ask(d, child.runId(), TimerKind.EVALUATE_PARENT, d.ids.next());
-        }
-    }
-
-    static void tellAll(Decision d) {
-        for (StepRow step : d.view.steps.values().stream().filter(ChildRuns::waits).sorted(StepRow.BY_ID).toList()) {
-            tell(d, step.id());
-        }
-    }
-
-    /** Children pause with the run: the pause does not count against their time. */
-    static void rested(Decision d, @Nullable Instant since) {
-        for (StepRow step : d.view.steps.values().stream().filter(ChildRuns::waits).sorted(StepRow.BY_ID).toList()) {
-            if (since != null && step.nextRunAt != null) {
-                step.nextRunAt = step.nextRunAt.plus(Duration.between(since, d.now));
-                d.changes.touch(step);
-                d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
-            }
-        }
-    }
-
-    private static boolean waits(StepRow step) {
-        return step.spec().kind() == StepKind.RUN && step.state == StepState.WAITING;
-    }
-
-    /** Has another run check this one; its view does not know of the timer. */
-    private static void ask(Decision d, UUID run, TimerKind kind, UUID subject) {
-        d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decider.EVALUATION_TIMEOUT)));
-        d.changes.evaluate(new Evaluate(run, kind, subject));
-    }
-
-    static boolean open(RunView view) {
-        return view.children.values().stream().anyMatch(child -> !child.ended());
-    }
-
-    static boolean wanted(Decision d, UUID step) {
-        ChildRow child = d.view.children.get(step);
-        return child != null && !child.ended();
     }
 
     /** The evaluator has read a child's state. */
@@ -179,14 +94,14 @@ final class ChildRuns {
         if (now.equals(child) && !waits) {
             return Reply.UNCHANGED;
         }
-        put(d, now);
+        ChildLinks.put(d, now);
         d.budgets.add(child.task());
         if (d.run.state.terminal()) {
-            tellParent(d);
+            ChildLinks.tellParent(d);
         }
         BigDecimal charged = Amounts.of(is.charged());
         if (step == null || !waits) {
-            HardLimit.after(d);
+            LimitStop.after(d);
             return Reply.CHANGED;
         }
         d.note(step.task(), step,
@@ -195,7 +110,8 @@ final class ChildRuns {
                 is.tokens());
         d.disarm(TimerKind.STEP_WAIT, stepId);
         switch (is.state()) {
-            case COMPLETED, SKIPPED -> Steps.succeed(d, step, is.output() == null ? "null" : is.output(), waited);
+            case COMPLETED, SKIPPED ->
+                TaskProgress.succeed(d, step, is.output() == null ? "null" : is.output(), waited);
             case CANCELLED -> fail(d, step, new StepError("CHILD_RUN_CANCELLED", ErrorClass.CANCELLED,
                     "the child run was cancelled" + because(is.error())), waited);
             case FAILED -> fail(d, step, new StepError("CHILD_RUN_FAILED", ErrorClass.INFRASTRUCTURE,
@@ -220,35 +136,14 @@ final class ChildRuns {
             return Reply.UNCHANGED;
         }
         boolean held = is.waits() && is.paused() && (parent.held() || d.run.state != RunState.PAUSED);
-        heard(d, parent.heard(is.version(), held));
+        ChildLinks.heard(d, parent.heard(is.version(), held));
         if (!is.waits() && !parent.abandon()) {
-            Completion.cancelRun(d, "the run that started it waits for it no longer");
+            RunEnd.cancelRun(d, "the run that started it waits for it no longer");
             return Reply.CHANGED;
         }
         if (parent.held() && !held && d.run.state == RunState.PAUSED) {
-            return HumanGates.resume(d);
+            return Resumption.resume(d);
         }
-        return rest(d) ? Reply.CHANGED : Reply.UNCHANGED;
-    }
-
-    static void heard(Decision d, ParentRow parent) {
-        d.run.parent = parent;
-        d.changes.touchParent(d.run);
-    }
-
-    /** Pauses a run that is to pause with its parent, as soon as it runs. */
-    static boolean rest(Decision d) {
-        boolean rests = d.run.parent != null && d.run.parent.held() && d.carriedOut();
-        if (rests) {
-            HumanGates.pause(d, Actor.SYSTEM.name(), "the run that started it is paused");
-        }
-        return rests;
-    }
-
-    /** A human lets it continue although its parent is paused. */
-    static void released(Decision d) {
-        if (d.run.parent != null && d.run.parent.held()) {
-            heard(d, d.run.parent.heard(d.run.parent.seen(), false));
-        }
+        return Pauses.pauseWithParent(d) ? Reply.CHANGED : Reply.UNCHANGED;
     }
 }

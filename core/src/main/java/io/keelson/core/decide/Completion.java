@@ -5,9 +5,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
-import io.keelson.core.run.Actor;
 import io.keelson.core.run.AgentPayload;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.RunPayload;
@@ -20,12 +18,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
-import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,15 +25,13 @@ import org.jspecify.annotations.Nullable;
  * recursing, because plans may be ten thousand tasks deep.
  */
 final class Completion {
-
     private Completion() {}
 
-    /** A task has completed. */
-    static void completed(Decision d, TaskRow task) {
-        completed(d, task, null);
-    }
-
-    /** @param feedback of its verifier; null for none */
+    /**
+     * A task has completed.
+     *
+     * @param feedback of its verifier; null for none
+     */
     static void completed(Decision d, TaskRow task, @Nullable String feedback) {
         BigDecimal cost = task.cost.stripTrailingZeros();
         if (task.state == TaskState.VERIFYING) {
@@ -92,105 +82,17 @@ final class Completion {
                 "steps", null, null, cause));
     }
 
-    /** Cancels the whole run. */
-    static void cancelRun(Decision d, @Nullable String reason) {
-        d.run.errorCode = "RUN_CANCELLED";
-        d.run.errorMessage = reason == null ? "cancelled" : reason;
-        Proposals.withdraw(d);
-        String why = d.run.errorMessage;
-        int remaining = d.view.tasksOpen;
-        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.by(), why, false), Set.of(),
-                credits -> new RunPayload.Cancelled(d.by(), remaining, why, credits));
-    }
-
-    /** Removes a task from the current attempt: cancels its open work and stops counting it. */
-    static void drop(Decision d, TaskRow task) {
-        AgentRow agent = task.agent();
-        if (task.terminal()) {
-            CompletionCounters.uncount(agent, task);
-        } else {
-            cancelSteps(d, task);
-            forget(d, task);
-            cancel(d, task, new TaskPayload.Cancelled(Actor.SYSTEM.name(), "superseded", false));
-            d.view.tasksOpen--;
-            agent.tasksOpen--;
-            if (task.group() != null) {
-                task.group().childrenOpen--;
-            }
-            SlotScheduling.leave(d, task);
-        }
-        task.superseded = true;
-        d.changes.touch(task);
-        agent.tasks--;
-        d.run.taskCount--;
-        switch (task.state) {
-            case COMPLETED -> d.run.tasksCompleted--;
-            case FAILED -> d.run.tasksFailed--;
-            case SKIPPED -> d.run.tasksSkipped--;
-            default -> {
-            }
-        }
-        Planning.dropSteps(d, task);
-        d.view.tasks.remove(task.id());
-        if (task.group() != null) {
-            task.group().children.remove(task);
-        }
-    }
-
-    /** Disarms timers of a task that will not continue. */
-    static void forget(Decision d, TaskRow task) {
-        switch (task.state) {
-            case CONTINUING -> d.disarm(TimerKind.TASK_CONTINUE, task.id());
-            case AWAITING_RETRY -> d.disarm(TimerKind.TASK_RETRY, task.id());
-            case AWAITING_HUMAN -> d.disarm(TimerKind.HUMAN, task.id());
-            default -> {
-            }
-        }
-    }
-
-    static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why, List<TaskRow> ended) {
-        cancelSteps(d, task);
-        forget(d, task);
-        cancel(d, task, why);
-        ended.add(task);
-    }
-
-    /** Cancels a task. The row keeps the reason; earlier failures are in its events. */
-    private static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why) {
-        task.errorCode = "TASK_CANCELLED";
-        task.errorMessage = why.reason();
-        task.errorClass = ErrorClass.CANCELLED.wire();
-        d.move(task, TaskState.CANCELLED, why);
-    }
-
     /** One task, or all open ones of a list, are cancelled on request; downstream tasks are judged. */
     static void cancelled(Decision d, List<TaskRow> tasks, TaskPayload.Cancelled why) {
         List<TaskRow> ended = new ArrayList<>();
         for (TaskRow task : tasks) {
             if (!task.terminal()) {
                 task.children.stream().filter(child -> !child.terminal())
-                        .forEach(child -> cancel(d, child, why, ended));
-                cancel(d, task, why, ended);
+                        .forEach(child -> TaskMoves.cancel(d, child, why, ended));
+                TaskMoves.cancel(d, task, why, ended);
             }
         }
         ended(d, ended);
-    }
-
-    /** Cancels a task's open steps and voids its tickets. */
-    static void cancelSteps(Decision d, TaskRow task) {
-        for (StepRow step : task.steps) {
-            if (!step.state.terminal()) {
-                Steps.cancel(d, step);
-            }
-        }
-        if (!d.view.tickets.isEmpty()) {
-            Tickets.voidOf(d, task);
-        }
-        if (task.evaluating) {
-            task.evaluating = false;
-            d.disarm(TimerKind.EVALUATE_GATE, task.id());
-            d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
-        }
     }
 
     /** Counts tasks that have just become terminal, judges tasks that waited for them, and ends what they complete. */
@@ -200,11 +102,11 @@ final class Completion {
             TaskRow task = todo.poll();
             count(d, task);
             if (SystemTasks.plans(task)) {
-                Replanning.ended(d, task);
+                plannerEnded(d, task);
             }
             TaskRow group = task.group();
             if (group != null && --group.childrenOpen == 0 && group.state == TaskState.RUNNING) {
-                Steps.finish(d, group);
+                TaskMoves.evaluateOutput(d, group);
             }
             for (TaskRow down : task.downstreams) {
                 down.upstreamsOpen--;
@@ -220,6 +122,14 @@ final class Completion {
         settle(d);
     }
 
+    private static void plannerEnded(Decision d, TaskRow planner) {
+        if (planner.state != TaskState.COMPLETED) {
+            d.failedPlanner = planner;
+        } else if (d.atWork()) {
+            Replanning.answered(d);
+        }
+    }
+
     private static void count(Decision d, TaskRow task) {
         AgentRow agent = task.agent();
         d.view.tasksOpen--;
@@ -232,7 +142,7 @@ final class Completion {
             default -> {
             }
         }
-        ParentNotice.snapshotAfter(d);
+        EventPayloads.snapshotAfter(d);
         SlotScheduling.free(d, task);
         end(d, agent);
     }
@@ -252,40 +162,26 @@ final class Completion {
         boolean always = task.spec().triggerRule() == TriggerRule.ALWAYS;
         if (!d.carriedOut() || task.state != TaskState.PENDING || task.evaluating
                 || task.upstreamsOpen > 0 && !always || task == d.view.afterHook || task.agent().nextRunAt != null
-                || Replanning.holds(d, task) || !Planning.begun(d, task)) {
+                || Replanning.holds(d, task) || !begun(d, task)) {
             return;
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
             d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(task.spec().triggerRule().wire() + " does not hold",
-                    ParentNotice.failedDependency(task), "trigger_rule", null, null, null));
-            cancelSteps(d, task);
+                    EventPayloads.failedDependency(task), "trigger_rule", null, null, null));
+            TaskMoves.cancelSteps(d, task);
             ended.add(task);
         } else if (task.spec().when() != null || task.spec().forEach() != null) {
             task.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_GATE, task.id());
         } else {
-            queue(d, task);
+            TaskMoves.queue(d, task);
         }
-    }
-
-    static void queue(Decision d, TaskRow task) {
-        d.move(task, TaskState.QUEUED,
-                task.state == TaskState.ASSIGNED ? new TaskPayload.Requeued() : ParentNotice.queued(task));
-        SlotScheduling.ready(d, task);
-    }
-
-    /** Skips a pending task because an upstream task has failed. */
-    static void skip(Decision d, TaskRow task, TaskRow failed, List<TaskRow> ended) {
-        cancelSteps(d, task);
-        d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped("'" + failed.key() + "' failed", failed.id(),
-                "dependency_failed", null, null, null));
-        ended.add(task);
     }
 
     /** A task is skipped because its {@code when} was false or a human skips it. */
     static void skipped(Decision d, TaskRow task, TaskPayload.Skipped why) {
-        forget(d, task);
-        cancelSteps(d, task);
+        TaskMoves.forget(d, task);
+        TaskMoves.cancelSteps(d, task);
         d.move(task, TaskState.SKIPPED, why);
         ended(d, List.of(task));
     }
@@ -342,20 +238,21 @@ final class Completion {
             return;
         }
         if (hook != null && hookWaits) {
-            queue(d, hook);
+            TaskMoves.queue(d, hook);
             return;
         }
         d.view.agents.forEach(agent -> end(d, agent));
         d.begin();
         if (d.run.failing) {
-            end(d, RunState.FAILED, failed(d, "task_failed", null, null, null));
+            RunEnd.end(d, RunState.FAILED, RunEnd.failed(d, "task_failed", null, null, null));
             if (d.run.policy().failures().run() == FailureMode.RETRY && AttemptRestarts.runMay(d)) {
                 AttemptRestarts.retryRun(d);
             }
         } else if (onlyCancelled(d)) {
             d.view.agents.forEach(agent -> conclude(d, agent));
-            cancelRun(d, d.view.tasks.values().stream().filter(task -> task.state == TaskState.CANCELLED).findFirst()
-                    .map(task -> task.errorMessage).orElse(null));
+            RunEnd.cancelRun(d,
+                    d.view.tasks.values().stream().filter(task -> task.state == TaskState.CANCELLED).findFirst()
+                            .map(task -> task.errorMessage).orElse(null));
         } else if (d.run.outputTemplate() != null) {
             d.view.evaluatingOutput = true;
             d.evaluate(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
@@ -391,7 +288,7 @@ final class Completion {
                 && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.failureIgnored
                         || agent.state == AgentState.CANCELLED
                                 && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
-        end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
+        RunEnd.end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
                 ? new RunPayload.Skipped(totals(d), credits)
                 : new RunPayload.Completed(totals(d), credits));
     }
@@ -402,101 +299,9 @@ final class Completion {
                 d.run.tasksCompleted, d.run.tasksFailed, d.run.failures);
     }
 
-    /**
-     * The payload of a run's failure; the run's error is set.
-     *
-     * @param reason null for the error's code in lower case
-     * @param failing the task that it fails for; null for the first that has failed for good, if any
-     * @param failedBy the person who failed it; null for none
-     * @param rejectedBy the person who rejected its plan or result; null for none
-     */
-    static Function<PayloadPart.@Nullable Settled, RunPayload> failed(Decision d, @Nullable String reason,
-            @Nullable TaskRow failing, @Nullable String failedBy, @Nullable String rejectedBy) {
-        String code = String.valueOf(d.run.errorCode);
-        UUID task = failing != null ? failing.id()
-                : d.view.tasks.values().stream()
-                        .filter(each -> each.state == TaskState.FAILED && !each.failureIgnored).findFirst()
-                        .map(TaskRow::id)
-                        .orElse(null);
-        return credits -> new RunPayload.Failed(reason == null ? code.toLowerCase(Locale.ROOT) : reason, task,
-                d.run.cost.stripTrailingZeros(), code, String.valueOf(d.run.errorMessage), failedBy, rejectedBy,
-                credits);
-    }
-
-    /** Ends the run: removes its queue rows and timers. */
-    static void end(Decision d, RunState state, Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
-        boolean begun = d.run.state != RunState.CREATED;
-        Tickets.voidAll(d);
-        d.run.gate = RunRow.Gate.NONE;
-        d.run.quietSince = null;
-        d.run.failures = (int) IgnoredFailure.in(d.view).count();
-        ChangeSet.Account credits = Credits.settle(d);
-        ParentNotice.snapshot(d);
-        d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
-        d.changes.clear(d.run.id());
-        if (!d.view.artifacts.isEmpty()) {
-            d.changes.endArtifacts(d.run);
-        }
-        ChildRuns.runEnded(d);
-        d.view.watchDue = null;
-        d.view.startDue = null;
-        d.view.evaluatingOutput = false;
-        d.view.evaluatingPlan = false;
-        if (begun) {
-            Planning.recordAttempt(d, credits);
-        }
-    }
-
-    /** Fails the run, whose error is set, and ends all its open parts; see {@link #failed}. */
-    static void failAll(Decision d, @Nullable String reason, @Nullable TaskRow failing, @Nullable String failedBy,
-            @Nullable String rejectedBy) {
-        abandon(d, RunState.FAILED, new TaskPayload.Cancelled(
-                failedBy != null ? failedBy : rejectedBy != null ? rejectedBy : Actor.SYSTEM.name(), "the run failed",
-                false), atFault(d, failing), failed(d, reason, failing, failedBy, rejectedBy));
-    }
-
-    /**
-     * The agents that fail with the run: those of the failing task and those that already fail; otherwise those at
-     * work; otherwise those still open. None while no agent has begun.
-     */
-    private static Set<AgentRow> atFault(Decision d, @Nullable TaskRow failing) {
-        Set<AgentRow> open = agents(d, agent -> !agent.state.terminal());
-        Set<AgentRow> guilty = agents(d, agent -> open.contains(agent) && agent.begunAt != null
-                && (agent.failing || failing != null && failing.agent() == agent));
-        Set<AgentRow> begun = agents(d, agent -> open.contains(agent) && agent.begunAt != null);
-        if (!guilty.isEmpty() || !begun.isEmpty()) {
-            return guilty.isEmpty() ? begun : guilty;
-        }
-        return agents(d, agent -> agent.startedAt != null).isEmpty() ? Set.of() : open;
-    }
-
-    private static Set<AgentRow> agents(Decision d, Predicate<AgentRow> which) {
-        return d.view.agents.stream().filter(agent -> !agent.system()).filter(which).collect(Collectors.toSet());
-    }
-
-    /**
-     * Ends the run and all its open parts.
-     *
-     * @param atFault agents that end failed instead of cancelled
-     */
-    private static void abandon(Decision d, RunState end, TaskPayload.Cancelled why, Set<AgentRow> atFault,
-            Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
-        for (TaskRow task : d.view.tasks.values()) {
-            if (!task.terminal()) {
-                cancelSteps(d, task);
-                cancel(d, task, why);
-                d.view.tasksOpen--;
-                task.agent().tasksOpen--;
-            }
-        }
-        for (AgentRow agent : d.view.agents) {
-            if (atFault.contains(agent)) {
-                SlotScheduling.start(d, agent);
-                d.move(agent, AgentState.FAILED, new AgentPayload.Failed(false));
-            } else if (!agent.state.terminal()) {
-                d.move(agent, AgentState.CANCELLED, new AgentPayload.Cancelled());
-            }
-        }
-        end(d, end, payload);
+    /** True when the run's first hook allows the task to begin. */
+    static boolean begun(Decision d, TaskRow task) {
+        TaskRow hook = d.view.beforeHook;
+        return hook == null || task.system() || hook.terminal();
     }
 }

@@ -6,7 +6,6 @@ import io.keelson.core.run.OtherPayload;
 
 /** Compares counters with the rows that they count. */
 final class CounterAudit {
-
     private CounterAudit() {}
 
     /** Corrects a run's counters where they are wrong, with an event that says by how much. */

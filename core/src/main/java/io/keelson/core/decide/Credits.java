@@ -1,12 +1,10 @@
 package io.keelson.core.decide;
 
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices.Cost;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.money.Transfer.Use;
-import io.keelson.core.run.Command;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
@@ -70,16 +68,6 @@ final class Credits {
         return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
     }
 
-    /** Maximum cost of all attempts together; null for no limit. */
-    static @Nullable BigDecimal hardLimit(RunRow run) {
-        return run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
-    }
-
-    /** What all attempts have been charged so far. */
-    static BigDecimal charged(RunRow run) {
-        return run.chargedBefore.add(run.charged);
-    }
-
     /** The cost in a report, or by the prices in force. */
     static Cost cost(Decision d, StepRow step, Result result) {
         return d.funds.prices().cost(step.spec().tool(), result.model(), result.tokens(), result.cost());
@@ -115,21 +103,6 @@ final class Credits {
             }
         }
         return new PayloadPart.Spent(result.tokens(), amount, charged, uncollected);
-    }
-
-    /** Charges and budgets of the run's children. */
-    static BigDecimal childrenTake(Decision d) {
-        return childrenTake(d.view);
-    }
-
-    static BigDecimal childrenTake(RunView view) {
-        return view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
-    }
-
-    /** Charges and budgets of the children that steps of a task have started. */
-    static BigDecimal childrenTake(RunView view, String task) {
-        return view.children.values().stream().filter(child -> child.task().equals(task)).map(ChildRow::taken)
-                .reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     private static BigDecimal left(RunRow run) {
@@ -179,11 +152,11 @@ final class Credits {
     /** Warns people once of a run's cost. */
     private static void warn(Decision d) {
         BigDecimal soft = d.run.softLimit != null ? d.run.softLimit : d.run.policy().budget().softLimit();
-        BigDecimal hard = hardLimit(d.run);
+        BigDecimal hard = HardLimit.limit(d.run);
         BigDecimal at = d.run.policy().budget().warning(hard, soft);
-        if (!d.run.budgetWarned && at != null && charged(d.run).compareTo(at) >= 0) {
+        if (!d.run.budgetWarned && at != null && HardLimit.charged(d.run).compareTo(at) >= 0) {
             d.run.budgetWarned = true;
-            BigDecimal charged = charged(d.run);
+            BigDecimal charged = HardLimit.charged(d.run);
             BigDecimal of = hard == null ? at : hard;
             double percent = of.signum() == 0 ? 100
                     : charged.movePointRight(2).divide(of, 1, RoundingMode.HALF_EVEN).doubleValue();
@@ -210,15 +183,9 @@ final class Credits {
         }
     }
 
-    /** A stopped run resumes if its limit and its workspace leave credits. */
-    static Reply resume(Decision d) {
-        Reply.Rejected refusal = provide(d);
-        return refusal == null ? HumanGates.resume(d) : refusal;
-    }
-
-    private static Reply.@Nullable Rejected provide(Decision d) {
-        BigDecimal limit = hardLimit(d.run);
-        if (limit != null && charged(d.run).add(childrenTake(d)).compareTo(limit) >= 0) {
+    static Reply.@Nullable Rejected provide(Decision d) {
+        BigDecimal limit = HardLimit.limit(d.run);
+        if (limit != null && HardLimit.charged(d.run).add(HardLimit.childrenTake(d)).compareTo(limit) >= 0) {
             return usedUp(d.run);
         }
         Reply.Rejected task = TaskBudgets.usedUp(d);
@@ -229,68 +196,6 @@ final class Credits {
             extend(d, HardLimit.within(d.run, Amounts.ONE));
         }
         return left(d.run).signum() > 0 ? null : insufficient(d.run, HardLimit.within(d.run, Amounts.ONE));
-    }
-
-    static Reply raise(Decision d, Command.RaiseBudget command) {
-        if (d.run.state.terminal() && d.run.state != RunState.FAILED) {
-            return Decider.forbidden(d.run.state, "change the budget of");
-        }
-        BigDecimal hard = command.hardLimit() == null ? d.run.hardLimit : Amounts.of(command.hardLimit());
-        BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
-        ParentRow parent = d.run.parent;
-        if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
-            return new Reply.Rejected("PARENT_BUDGET_EXCEEDED", "the run that started it allows it "
-                    + Amounts.credits(parent.allotment()), d.run.state.wire(), List.of());
-        }
-        if (command.hardLimit() != null && hardLimit(d.run) == null && ChildBudgets.unbounded(d)) {
-            return new Reply.Rejected("CHILD_BUDGETS_REQUIRED",
-                    "runs that it started without a limit are at work, and a limit"
-                            + " of its own would not bind them",
-                    d.run.state.wire(), List.of("cancel"));
-        }
-        BigDecimal taken =
-                d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)).add(HardLimit.out(d)));
-        if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
-            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)
-                    + " or more must be allowed: so much is charged, set aside or in flight already",
-                    d.run.state.wire(), List.of());
-        }
-        Reply.Rejected refused = TaskBudgets.refusal(d, command.tasks());
-        if (refused != null) {
-            return refused;
-        }
-        BigDecimal before = hardLimit(d.run);
-        boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit)
-                && TaskBudgets.are(d, command.tasks());
-        if (!same) {
-            d.run.hardLimit = hard;
-            d.run.softLimit = soft;
-            TaskBudgets.raise(d, command.tasks());
-            d.note(new RunPayload.BudgetChanged(hard, soft, command.tasks().isEmpty() ? null : command.tasks()));
-        }
-        boolean raised = before != null && hardLimit(d.run) != null && before.compareTo(hardLimit(d.run)) < 0;
-        if (d.run.state != RunState.BUDGET_EXCEEDED) {
-            if (raised) {
-                d.note(new RunPayload.BudgetIncreased(before, hardLimit(d.run), d.by()));
-            }
-            return new Reply.Done(!same);
-        }
-        Reply.Rejected refusal = provide(d);
-        if (refusal == null) {
-            return HumanGates.resume(d, before);
-        }
-        if (raised) {
-            d.note(new RunPayload.BudgetIncreased(before, hardLimit(d.run), d.by()));
-        }
-        return same ? refusal : Reply.CHANGED;
-    }
-
-    static boolean isLimit(RunRow run, BigDecimal hardLimit) {
-        return same(hardLimit(run), hardLimit);
-    }
-
-    private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
-        return one == null || other == null ? one == other : one.compareTo(other) == 0;
     }
 
     /** Ends the attempt's account: releases the unused reservation and resets the account. */
@@ -311,11 +216,6 @@ final class Credits {
         return account;
     }
 
-    /** The account of an open attempt. */
-    static ChangeSet.Account open(RunRow run) {
-        return new ChangeSet.Account(run.reserved, run.charged, Amounts.ZERO, run.uncollected, null);
-    }
-
     /** The credits part of a terminal event. */
     static PayloadPart.Settled settled(ChangeSet.Account account) {
         return new PayloadPart.Settled(account.charged(), account.refunded(),
@@ -333,8 +233,8 @@ final class Credits {
     }
 
     private static Reply.Rejected usedUp(RunRow run) {
-        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(charged(run))
-                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(hardLimit(run))),
+        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(HardLimit.charged(run))
+                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(HardLimit.limit(run))),
                 run.state.wire(), List.of("budget", "cancel"));
     }
 }

@@ -11,13 +11,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A deadline at the present count of time; {@link TimeoutMonitor} subtracts times without an engine.
+ * A deadline at the present count of time; {@link CountedTime} subtracts times without an engine.
  *
  * @param of the entity with the timeout
  * @param limit the timeout
  */
 record Deadline(String of, Instant at, Duration limit) {
-
     /** The earliest deadline of a task, its agent or its run; null while no time counts. */
     static @Nullable Deadline first(RunView view, TaskRow task) {
         return Stream.of(run(view), agent(view, task.agent()), task(view, task)).filter(Objects::nonNull)
@@ -32,7 +31,7 @@ record Deadline(String of, Instant at, Duration limit) {
 
     private static @Nullable Deadline agent(RunView view, AgentRow agent) {
         Duration limit = view.run.policy().timeouts().agent();
-        return agent.state != AgentState.RUNNING || agent.begunAt == null || TimeoutMonitor.spared(view, agent) ? null
+        return agent.state != AgentState.RUNNING || agent.begunAt == null || CountedTime.spared(view, agent) ? null
                 : new Deadline("agent '" + Objects.requireNonNullElse(agent.name(), "default") + "'",
                         agent.begunAt.plus(limit), limit);
     }
@@ -41,7 +40,7 @@ record Deadline(String of, Instant at, Duration limit) {
         Timeouts timeouts = view.run.policy().timeouts();
         Duration limit = Objects.requireNonNullElse(task.spec().policy().timeout(), timeouts.task());
         boolean counts = task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING;
-        return !counts || task.begunAt == null || TimeoutMonitor.spared(task) ? null
+        return !counts || task.begunAt == null || CountedTime.spared(task) ? null
                 : new Deadline("task '" + task.key() + "'", task.begunAt.plus(limit), limit);
     }
 }

@@ -5,17 +5,13 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Funds;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
-import io.keelson.core.run.NewRun;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.TimerKind;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. Reply and changes follow from the
@@ -23,17 +19,7 @@ import org.jspecify.annotations.Nullable;
  * bug, after which the view must be discarded.
  */
 public final class Decider {
-    /** How long an evaluation may stay unanswered before the engine repeats the request. */
-    static final Duration EVALUATION_TIMEOUT = Duration.ofSeconds(5);
-
     private Decider() {}
-
-    /**
-     * The result of creating a run.
-     *
-     * @param view for further commands; null when the run was refused and does not exist
-     */
-    public record Created(Reply reply, @Nullable RunView view) {}
 
     /**
      * Accepts a new run, unless its workspace cannot pay for it. A run that starts at a later time is accepted in any case:
@@ -46,34 +32,7 @@ public final class Decider {
     public static Created create(Command.Create command, ChangeSet changes, Instant now, Ids ids,
             LocalCapacity capacity,
             Funds funds) {
-        return create(command, null, changes, now, ids, capacity, funds);
-    }
-
-    /** @param parent the run whose step starts it; null for none */
-    static Created create(Command.Create command, @Nullable ParentRow parent, ChangeSet changes, Instant now, Ids ids,
-            LocalCapacity capacity, Funds funds) {
-        RunView view = Planning.created(command.run(), parent);
-        Decision d = new Decision(view, changes, now, ids, capacity, funds, command.actor());
-        Instant later = DeferredStart.later(command.run(), now);
-        boolean begins = later == null
-                && (command.start() || command.run().fork() != null || command.run().startAt() != null);
-        Reply.Rejected refusal = begins ? Credits.reserve(d, 1) : later == null ? Credits.missing(d) : null;
-        if (refusal != null) {
-            return new Created(refusal, null);
-        }
-        changes.insert(command.run());
-        d.note(DeferredStart.created(command.run(), later));
-        if (later != null) {
-            DeferredStart.at(d, later);
-        }
-        NewRun.Fork fork = command.run().fork();
-        if (begins) {
-            Planning.begin(d, false,
-                    fork == null ? Planning.Kept.NOTHING : new Planning.Kept(fork.carried(), Map.of()));
-        }
-        HardLimit.after(d);
-        TimeoutMonitor.after(d, RunState.CREATED);
-        return new Created(Reply.CHANGED, view);
+        return RunCreation.create(command, null, changes, now, ids, capacity, funds);
     }
 
     /**
@@ -90,12 +49,15 @@ public final class Decider {
         RunState before = view.run.state;
         int events = changes.events().size();
         Reply reply = decide(d, command);
-        ChildRuns.rest(d);
+        if (d.failedPlanner != null) {
+            PlanAnswers.missing(d, d.failedPlanner);
+        }
+        Pauses.pauseWithParent(d);
         if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
-            HumanGates.resume(d);
+            Resumption.resume(d);
         }
         if (d.heldBack || !d.budgets.isEmpty() || changes.events().size() > events) {
-            HardLimit.after(d);
+            LimitStop.after(d);
         }
         TimeoutMonitor.after(d, before);
         return reply;
@@ -112,7 +74,7 @@ public final class Decider {
             case Command.DecideStep c -> HumanGates.decideStep(d, c);
             case Command.DecideTask c -> Verdicts.decide(d, c);
             case Command.DecideProposal c -> Proposals.decide(d, c);
-            case Command.Resolve c -> Tickets.resolve(d, c);
+            case Command.Resolve c -> TicketAnswers.resolve(d, c);
             case Command.FailRun c -> failRun(d, c);
             case Command.Replan c -> Replanning.ask(d, c);
             case Command.CancelTask c -> ManualActions.cancel(d, c);
@@ -121,7 +83,7 @@ public final class Decider {
             case Command.CancelAgent c -> ManualActions.cancel(d, c);
             case Command.Pause c -> pause(d, c);
             case Command.Resume c -> resume(d);
-            case Command.RaiseBudget c -> Credits.raise(d, c);
+            case Command.RaiseBudget c -> RunBudget.raise(d, c);
             case Command.AddChildBudget c -> ChildBudgets.allot(d, c);
             case Command.ChildBudgetAdded c -> ChildBudgets.heard(d, c);
             case Command.Cancel c -> cancel(d, c);
@@ -135,7 +97,7 @@ public final class Decider {
             case Command.LeaseExpired c -> Steps.leaseExpired(d, c);
             case Command.Settle c -> settle(d);
             case Command.TimerDue c -> timer(d, c);
-            case Command.Evaluated c -> HumanGates.evaluated(d, c);
+            case Command.Evaluated c -> EvaluatorAnswers.evaluated(d, c);
         };
     }
 
@@ -153,20 +115,20 @@ public final class Decider {
         }
         boolean may = d.run.state == RunState.PENDING ? d.carriedOut()
                 : Lifecycles.RUN.allows(d.run.state, RunState.PAUSED);
-        return may ? HumanGates.pause(d, d.by(), command.reason())
-                : forbidden(d.run.state, "pause");
+        return may ? Pauses.pause(d, d.by(), command.reason())
+                : Reply.forbidden(d.run.state, "pause");
     }
 
     private static Reply resume(Decision d) {
         return switch (d.run.state) {
             case RUNNING, RESUMING -> Reply.UNCHANGED;
             case PAUSED -> {
-                ChildRuns.released(d);
+                ChildLinks.released(d);
                 Credits.provideAgain(d);
-                yield HumanGates.resume(d);
+                yield Resumption.resume(d);
             }
-            case BUDGET_EXCEEDED -> Credits.resume(d);
-            default -> forbidden(d.run.state, "resume");
+            case BUDGET_EXCEEDED -> RunBudget.resume(d);
+            default -> Reply.forbidden(d.run.state, "resume");
         };
     }
 
@@ -175,9 +137,9 @@ public final class Decider {
             return Reply.UNCHANGED;
         }
         if (!Lifecycles.RUN.allows(d.run.state, RunState.CANCELLED)) {
-            return forbidden(d.run.state, "cancel");
+            return Reply.forbidden(d.run.state, "cancel");
         }
-        Completion.cancelRun(d, command.reason());
+        RunEnd.cancelRun(d, command.reason());
         return Reply.CHANGED;
     }
 
@@ -186,11 +148,11 @@ public final class Decider {
             return Reply.UNCHANGED;
         }
         if (!Lifecycles.RUN.allows(d.run.state, RunState.FAILED)) {
-            return forbidden(d.run.state, "fail");
+            return Reply.forbidden(d.run.state, "fail");
         }
         d.run.errorCode = "FAILED_BY_HUMAN";
         d.run.errorMessage = command.reason() == null ? "failed by a human" : command.reason();
-        Completion.failAll(d, null, null, d.by(), null);
+        RunEnd.failAll(d, null, null, d.by(), null);
         return Reply.CHANGED;
     }
 
@@ -212,8 +174,8 @@ public final class Decider {
     }
 
     private static Reply approveBudget(Decision d, Command.DecideGate command) {
-        Reply reply = command.hardLimit() == null && command.tasks().isEmpty() ? Credits.resume(d)
-                : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
+        Reply reply = command.hardLimit() == null && command.tasks().isEmpty() ? RunBudget.resume(d)
+                : RunBudget.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
                         d.actor));
         if (reply.equals(Reply.CHANGED)) {
             d.note(new RunPayload.BudgetApproved(d.by(), command.comment()));
@@ -232,16 +194,16 @@ public final class Decider {
         boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
             case PLAN -> d.run.startedAt != null || d.run.state == RunState.READY;
             case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
-            case BUDGET -> (command.hardLimit() == null || Credits.isLimit(d.run, command.hardLimit()))
+            case BUDGET -> (command.hardLimit() == null || RunBudget.isLimit(d.run, command.hardLimit()))
                     && TaskBudgets.are(d, command.tasks());
         };
         return (command.approve() ? approved : rejected) ? Reply.UNCHANGED
-                : forbidden(d.run.state, command.approve() ? "approve" : "reject");
+                : Reply.forbidden(d.run.state, command.approve() ? "approve" : "reject");
     }
 
     private static Reply retry(Decision d, Command.Retry command) {
         if (d.run.state != RunState.FAILED) {
-            return forbidden(d.run.state, "retry");
+            return Reply.forbidden(d.run.state, "retry");
         }
         if (d.run.parent != null) {
             return new Reply.Rejected("RETRY_PARENT_INSTEAD",
@@ -280,11 +242,11 @@ public final class Decider {
         switch (command.kind()) {
             case WATCH -> TimeoutMonitor.look(d);
             case HEARTBEAT -> TimeoutMonitor.heartbeatDue(d);
-            case RUN_RETRY -> AttemptRestarts.runDue(d);
+            case RUN_RETRY -> Planning.runDue(d);
             case START -> DeferredStart.due(d);
             case HUMAN -> HumanTimeouts.over(d, subject);
             case AGENT_RETRY -> d.view.agents.stream().filter(agent -> agent.id().equals(subject)).findFirst()
-                    .ifPresentOrElse(agent -> AttemptRestarts.agentDue(d, agent),
+                    .ifPresentOrElse(agent -> Planning.agentDue(d, agent),
                             () -> d.disarm(command.kind(), subject));
             case TASK_CONTINUE, TASK_RETRY -> {
                 if (task == null) {
@@ -292,7 +254,7 @@ public final class Decider {
                 } else if (command.kind() == TimerKind.TASK_RETRY) {
                     AttemptRestarts.taskDue(d, task);
                 } else {
-                    Steps.nextTurn(d, task);
+                    TaskProgress.nextTurn(d, task);
                 }
             }
             case STEP_RETRY, STEP_WAIT -> {
@@ -304,15 +266,8 @@ public final class Decider {
             }
             case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN,
                     EVALUATE_CHILD, EVALUATE_PARENT ->
-                HumanGates.askAgain(d, command.kind(), subject);
+                EvaluatorAnswers.askAgain(d, command.kind(), subject);
         }
         return Reply.CHANGED;
-    }
-
-    /** The refusal of a command that the run's state does not allow, with the allowed ones. */
-    static Reply.Rejected forbidden(RunState state, String what) {
-        return new Reply.Rejected("INVALID_STATE_TRANSITION",
-                "cannot " + what + " a run that is " + state.wire(), state.wire(),
-                Lifecycles.RUN.targets(state).stream().map(RunState::wire).toList());
     }
 }

@@ -20,6 +20,7 @@ import io.keelson.core.run.Payload;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.TimerKind;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import java.util.TreeSet;
@@ -44,6 +45,8 @@ final class Decision {
     boolean heldBack;
     /** Tasks, by their ids in the plan, whose budgets were charged or kept a step from starting. */
     final Set<String> budgets = new TreeSet<>();
+    /** A planner's task that has ended without an answer; null for none. Handled after the command. */
+    @Nullable TaskRow failedPlanner;
     /** The work that the command's worker asks to continue with; null for none. */
     @Nullable NextStepRequest request;
     /** The output in the command, JSON text; null for none. */
@@ -64,7 +67,12 @@ final class Decision {
 
     /** True while steps may begin: the plan's, and the planner's. */
     boolean atWork() {
-        return carriedOut() || run.state == RunState.PLANNING;
+        return carriedOut() || planning();
+    }
+
+    /** True while the run's first planner works or its answer is checked. */
+    boolean planning() {
+        return run.state == RunState.PLANNING;
     }
 
     /** True while the plan is executed: its first steps may be claimed before the run is running. */
@@ -83,7 +91,7 @@ final class Decision {
     void begin() {
         if (queued()) {
             move(RunState.RUNNING, new RunPayload.Started());
-            Planning.recordAttempt(this, Credits.open(run));
+            recordAttempt();
         }
     }
 
@@ -137,7 +145,7 @@ final class Decision {
     void move(StepRow step, StepState to, Payload payload) {
         Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to, payload);
         if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
-            TimeoutMonitor.spare(this, step);
+            CountedTime.spare(changes, step, now);
         }
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
@@ -246,7 +254,7 @@ final class Decision {
 
     /** Requests an evaluation after the commit, with a timer that repeats the request if no answer arrives. */
     void evaluate(TimerKind kind, UUID subject) {
-        arm(kind, subject, now.plus(Decider.EVALUATION_TIMEOUT));
+        arm(kind, subject, now.plus(EVALUATION_TIMEOUT));
         changes.evaluate(new ChangeSet.Evaluate(run.id(), kind, subject));
     }
 
@@ -265,5 +273,27 @@ final class Decision {
     void disarm(TimerKind kind, UUID subject) {
         changes.touch(run);
         changes.disarm(new ChangeSet.TimerKey(kind, subject));
+    }
+
+    /** How long an evaluation may stay unanswered before the engine repeats the request. */
+    static final Duration EVALUATION_TIMEOUT = Duration.ofSeconds(5);
+
+    /** Writes the row of the current attempt, which is open. */
+    void recordAttempt() {
+        recordAttempt(ChangeSet.Account.open(run));
+    }
+
+    /** Writes the row of the current attempt. */
+    void recordAttempt(ChangeSet.Account credits) {
+        changes.attempt(new ChangeSet.Attempt(run.id(), run.attempt, run.state.wire(), now, run.completedAt,
+                run.errorCode, run.errorMessage, run.failures, credits));
+    }
+
+    /** Checks the timeouts at that time, unless they are checked earlier. */
+    void watch(Instant due) {
+        if (view.watchDue == null || due.isBefore(view.watchDue)) {
+            view.watchDue = due;
+            arm(TimerKind.WATCH, run.id(), due);
+        }
     }
 }

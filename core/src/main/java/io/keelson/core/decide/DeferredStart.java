@@ -24,7 +24,7 @@ final class DeferredStart {
 
     /** The payload of the run's creation. */
     static RunPayload created(NewRun run, @Nullable Instant later) {
-        return new RunPayload.Created(run.name(), run.goal(), ParentNotice.summary(run.policy()),
+        return new RunPayload.Created(run.name(), run.goal(), EventPayloads.summary(run.policy()),
                 run.policy().humans().autonomy().wire(), run.trigger(), later);
     }
 
@@ -43,7 +43,7 @@ final class DeferredStart {
             begin(d);
             return Reply.CHANGED;
         }
-        return d.run.state.terminal() ? Decider.forbidden(d.run.state, "start") : Reply.UNCHANGED;
+        return d.run.state.terminal() ? Reply.forbidden(d.run.state, "start") : Reply.UNCHANGED;
     }
 
     /** Starts the run if its time has come. An unaffordable run waits. */
@@ -65,6 +65,6 @@ final class DeferredStart {
             d.view.startDue = null;
             d.disarm(TimerKind.START, d.run.id());
         }
-        Planning.begin(d, false, Planning.Kept.NOTHING);
+        Planning.begin(d, false, PlanRows.Kept.NOTHING);
     }
 }

@@ -155,7 +155,7 @@ public final class Explain {
     private void budgets(RunRow run) {
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
         tasks.forEach(budget -> reasons.add(new Explanation("BUDGET_EXCEEDED", TaskBudgets.text(view, budget)
-                + (TaskBudgets.used(view, budget).compareTo(budget.limit()) >= 0 ? ""
+                + (HardLimit.used(view, budget).compareTo(budget.limit()) >= 0 ? ""
                         : ", and its next step costs more than is left")
                 + "; raise its budget, or cancel it", null, null, null, List.of(budget.task()))));
         if (tasks.isEmpty()) {
@@ -165,11 +165,11 @@ public final class Explain {
 
     /** Whether its own limit stopped it, instead of missing credits. */
     private String budget(RunRow run) {
-        BigDecimal limit = Credits.hardLimit(run);
-        BigDecimal children = Credits.childrenTake(view);
-        BigDecimal taken = Credits.charged(run).add(children);
+        BigDecimal limit = HardLimit.limit(run);
+        BigDecimal children = HardLimit.childrenTake(view);
+        BigDecimal taken = HardLimit.charged(run).add(children);
         boolean reached = limit != null && taken.compareTo(limit) >= 0;
-        String cost = "it has cost " + Amounts.credits(Credits.charged(run))
+        String cost = "it has cost " + Amounts.credits(HardLimit.charged(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
         if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
             return cost + " and the workspace has no more of them; grant some and resume it, or cancel it";

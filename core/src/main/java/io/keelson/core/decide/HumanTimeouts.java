@@ -30,7 +30,7 @@ final class HumanTimeouts {
         StepRow step = d.view.steps.get(subject);
         if (ticket != null) {
             if (isOver(d, subject, ticket.openedAt())) {
-                Tickets.overdue(d, ticket);
+                TicketAnswers.overdue(d, ticket);
             }
         } else if (task != null && task.state == TaskState.AWAITING_HUMAN) {
             if (isOver(d, subject, task.stateSince) && !reminded(d, subject, task, null)) {
@@ -50,7 +50,7 @@ final class HumanTimeouts {
     /** Whether the time is over. Time without an engine does not count, as people could not answer. */
     private static boolean isOver(Decision d, UUID subject, @Nullable Instant asked) {
         HumanRules rules = d.run.policy().humans();
-        Duration left = rules.patience().minus(TimeoutMonitor.alive(d, asked));
+        Duration left = rules.patience().minus(CountedTime.alive(d.view, asked, d.now));
         boolean over = rules.onTimeout() == OnTimeout.REMIND || asked == null || !left.isPositive();
         if (!over) {
             d.arm(TimerKind.HUMAN, subject, d.now.plus(left));

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Humans' actions on one task or one agent of a run. */
 final class ManualActions {
-
     private ManualActions() {}
 
     static Reply cancel(Decision d, Command.CancelTask command) {
@@ -101,7 +100,7 @@ final class ManualActions {
             return Reply.UNCHANGED;
         }
         if (task.state == TaskState.QUEUED) {
-            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
+            d.move(task, TaskState.ASSIGNED, EventPayloads.assigned(task, null));
             d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null, null));
         }
         if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {

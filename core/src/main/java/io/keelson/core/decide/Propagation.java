@@ -18,11 +18,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Propagates a task's final failure: ignore it, restart its agent, replan the run, or fail agent and run
- *.
+ * Propagates a task's final failure: ignore it, restart its agent, replan the run, or fail agent and run.
  */
 final class Propagation {
-
     private Propagation() {}
 
     static void failed(Decision d, TaskRow task, StepError error) {
@@ -30,8 +28,7 @@ final class Propagation {
     }
 
     /**
-     * A task has failed for good: ignores the failure, restarts its agent, replans the run, or fails agent and run
-     *.
+     * A task has failed for good: ignores the failure, restarts its agent, replans the run, or fails agent and run.
      *
      * @param failure the event's error, and the decision if a policy was asked
      */
@@ -39,14 +36,14 @@ final class Propagation {
         failed(d, task, error, failure, d.run.policy().failures().agent(task.agent().name()));
     }
 
-    private static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure,
+    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure,
             FailureMode mode) {
         TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
         boolean over = task == d.view.afterHook
                 || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
         List<TaskRow> ended = new ArrayList<>();
         task.children.stream().filter(child -> !child.terminal())
-                .forEach(child -> Completion.cancel(d, child, because(task), ended));
+                .forEach(child -> TaskMoves.cancel(d, child, because(task), ended));
         fail(d, task, error, failure, over || !task.system() && mode == FailureMode.CONTINUE, ended);
         if (over) {
             Completion.ended(d, ended);
@@ -54,7 +51,7 @@ final class Propagation {
         }
         if (group != null) {
             group.children.stream().filter(child -> !child.terminal())
-                    .forEach(child -> Completion.cancel(d, child, because(task), ended));
+                    .forEach(child -> TaskMoves.cancel(d, child, because(task), ended));
             fail(d, group, error, PayloadPart.Failure.of(error), mode == FailureMode.CONTINUE, ended);
         }
         if (SystemTasks.plans(task)) {
@@ -102,9 +99,9 @@ final class Propagation {
                 continue;
             }
             if (other.state == TaskState.PENDING && below.contains(other)) {
-                Completion.skip(d, other, failed, ended);
+                TaskMoves.skip(d, other, failed, ended);
             } else {
-                Completion.cancel(d, other, because(failed), ended);
+                TaskMoves.cancel(d, other, because(failed), ended);
             }
         }
         Completion.ended(d, ended);
@@ -140,7 +137,7 @@ final class Propagation {
                 .ifPresent(begun -> {
                     TaskRow task = begun.group() == null ? begun : begun.group();
                     if (task.state == TaskState.QUEUED) {
-                        d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
+                        d.move(task, TaskState.ASSIGNED, EventPayloads.assigned(task, null));
                     }
                     failed(d, task, error, PayloadPart.Failure.of(error), mode);
                 });
@@ -152,8 +149,8 @@ final class Propagation {
         task.errorMessage = error.message();
         task.errorClass = error.errorClass().wire();
         task.failureIgnored = over;
-        Completion.cancelSteps(d, task);
-        Completion.forget(d, task);
+        TaskMoves.cancelSteps(d, task);
+        TaskMoves.forget(d, task);
         d.move(task, TaskState.FAILED,
                 new TaskPayload.Failed(task.attempt, task.cost.stripTrailingZeros(), failure, over));
         ended.add(task);

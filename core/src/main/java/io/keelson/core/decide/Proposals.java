@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * end.
  */
 final class Proposals {
-
     private enum End { ACCEPTED, REJECTED, WITHDRAWN }
 
     private Proposals() {}

@@ -41,7 +41,7 @@ final class Signals {
             return Reply.UNCHANGED;
         }
         if (d.run.state.terminal()) {
-            return Decider.forbidden(d.run.state, "signal");
+            return Reply.forbidden(d.run.state, "signal");
         }
         StepRow step = waiting(d, signal.name());
         if (d.view.signalsSeen.size() >= MAX_SIGNALS || step == null && d.view.signals.size() >= MAX_UNREAD) {
@@ -89,7 +89,7 @@ final class Signals {
     private static void take(Decision d, StepRow step, Signal signal) {
         d.disarm(TimerKind.STEP_WAIT, step.id());
         step.signalWait = null;
-        Steps.succeed(d, step, signal.payload(), PayloadPart.Waited.signal(signal));
+        TaskProgress.succeed(d, step, signal.payload(), PayloadPart.Waited.signal(signal));
     }
 
     /** The signal did not arrive in time. */
@@ -97,13 +97,13 @@ final class Signals {
         SignalWait signalWait = Objects.requireNonNull(step.signalWait);
         step.signalWait = null;
         if (signalWait.goesOn()) {
-            Steps.succeed(d, step, "null",
+            TaskProgress.succeed(d, step, "null",
                     new PayloadPart.Waited(signalWait.signal(), null, true, null, null, null, null));
             return;
         }
         StepError error = new StepError("SIGNAL_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the signal '" + signalWait.signal() + "' did not come in time");
-        Failures.refused(d, step, error, new StepPayload.Failed(PayloadPart.Failure.of(error), null,
+        StepFailures.refused(d, step, error, new StepPayload.Failed(PayloadPart.Failure.of(error), null,
                 new PayloadPart.Waited(signalWait.signal(), null, false, null, null, null, null), false));
     }
 }

@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * slot through all its steps. Its steps run in lanes, each a row of the work queue.
  */
 final class SlotScheduling {
-
     private SlotScheduling() {}
 
     /** A task has become {@code queued}: it takes a slot of its agent if one is free, else waits for one. */
@@ -267,9 +266,12 @@ final class SlotScheduling {
         if (task.state == TaskState.QUEUED) {
             d.begin();
             start(d, task.agent());
-            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, worker));
+            d.move(task, TaskState.ASSIGNED, EventPayloads.assigned(task, worker));
             d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null, worker));
-            TimeoutMonitor.begun(d, task);
+            Duration timeout = task.spec().policy().timeout();
+            if (timeout != null) {
+                d.watch(d.now.plus(timeout));
+            }
         }
     }
 

@@ -29,8 +29,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Applies the reports of lease holders to the step and its task. */
 final class Steps {
-    static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
-
     private Steps() {}
 
     static Reply claim(Decision d, Command.Claim command) {
@@ -71,7 +69,7 @@ final class Steps {
         }
         Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
-        ParentNotice.otherModel(d, step, command.result());
+        EventPayloads.otherModel(d, step, command.result());
         d.request = command.request();
         Verdict verdict = command.result().verdict();
         TurnAnswer.Calls calls = AgentTurns.calls(step, command.result());
@@ -80,7 +78,7 @@ final class Steps {
         } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
             Verdicts.given(d, step, verdict, recorded.holder());
         } else {
-            advance(d, step.task(), recorded.holder());
+            TaskProgress.advance(d, step.task(), recorded.holder());
         }
         return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
     }
@@ -118,7 +116,7 @@ final class Steps {
         }
         Recorded recorded = record(d, step, command.result(), "continued", null);
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
-        ParentNotice.otherModel(d, step, command.result());
+        EventPayloads.otherModel(d, step, command.result());
         task.continuations += AgentTurns.turnsAreLeft(d, task) ? 1 : 0;
         d.move(task, TaskState.CONTINUING,
                 new TaskPayload.Continuing(task.continuations, command.result().tokens()));
@@ -126,17 +124,8 @@ final class Steps {
             return Reply.CHANGED;
         }
         AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec(), step.position(), step.turn() + 1);
-        d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(CONTINUATION_PAUSE));
+        d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(TaskProgress.CONTINUATION_PAUSE));
         return Reply.CHANGED;
-    }
-
-    /** The pause before a further turn is over. */
-    static void nextTurn(Decision d, TaskRow task) {
-        d.disarm(TimerKind.TASK_CONTINUE, task.id());
-        if (task.state == TaskState.CONTINUING && d.atWork()) {
-            d.move(task, TaskState.RUNNING, new TaskPayload.Resumed(task.continuations));
-            SlotScheduling.open(d, task, null);
-        }
     }
 
     static Reply fail(Decision d, Command.Fail command) {
@@ -156,7 +145,7 @@ final class Steps {
 
     private static void failure(Decision d, StepRow step, StepError error, Result spent) {
         Recorded recorded = record(d, step, spent, "failed", error);
-        Failures.reported(d, step, error, recorded);
+        StepFailures.reported(d, step, error, recorded.cost(), recorded.spent());
     }
 
     static Reply release(Decision d, Command.Release command) {
@@ -183,11 +172,11 @@ final class Steps {
         SlotScheduling.close(d, step);
         d.changes.touch(step);
         if (step.deliveries >= d.run.policy().maxDeliveries()) {
-            Failures.poisoned(d, step, new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
+            StepFailures.poisoned(d, step, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     step.deliveries + " workers in a row took the step and were not heard of again"));
         } else {
             SlotScheduling.open(d, step, null);
-            TimeoutMonitor.leaseLost(d, command.lease());
+            leaseLost(d, command.lease());
         }
         return Reply.CHANGED;
     }
@@ -208,76 +197,9 @@ final class Steps {
                     ChildRuns.late(d, step);
                 }
             } else {
-                succeed(d, step, "{\"waited\":true}", new StepPayload.Completed(null, null));
+                TaskProgress.succeed(d, step, "{\"waited\":true}", new StepPayload.Completed(null, null));
             }
         }
-    }
-
-    /**
-     * Arms backoffs that are not over by this node's time, though another node may have found them over during the
-     * run's pause.
-     */
-    static void armRetries(Decision d, TaskRow task) {
-        for (StepRow step : task.steps) {
-            if (step.state == StepState.AWAITING_RETRY && step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
-                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
-            }
-        }
-    }
-
-    /** The engine completes a step without a holder: a wait, an approval. */
-    static void succeed(Decision d, StepRow step, String output, PayloadPart.@Nullable Waited waited) {
-        succeed(d, step, output, new StepPayload.Completed(null, waited));
-    }
-
-    /** @param payload of its event */
-    static void succeed(Decision d, StepRow step, String output, StepPayload payload) {
-        d.changes.output(step, output);
-        d.yielded = output;
-        d.run.stepsCompleted++;
-        d.move(step, StepState.COMPLETED, payload);
-        advance(d, step.task(), null);
-    }
-
-    /** After a step's success: opens the task's next steps, or ends the task. While the run is paused nothing opens. */
-    static void advance(Decision d, TaskRow task, @Nullable String holder) {
-        if (task.state == TaskState.VERIFYING) {
-            Verdicts.goOn(d, task, holder);
-        } else if (d.atWork() ? !SlotScheduling.open(d, task, holder) : allDone(task)) {
-            finish(d, task);
-        }
-    }
-
-    static boolean allDone(TaskRow task) {
-        return task.steps.stream().allMatch(step -> step.state.terminal());
-    }
-
-    /** All work of a task or of a group's children is done: computes its output, then ends it. */
-    static void finish(Decision d, TaskRow task) {
-        if (task.isGroup() || task.spec().output() != null) {
-            task.evaluating = true;
-            d.evaluate(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
-        } else {
-            Verdicts.submit(d, task);
-        }
-    }
-
-    static void cancel(Decision d, StepRow step) {
-        if (step.state == StepState.AWAITING_RETRY) {
-            d.disarm(TimerKind.STEP_RETRY, step.id());
-        } else if (step.state == StepState.WAITING) {
-            d.disarm(TimerKind.STEP_WAIT, step.id());
-            step.signalWait = null;
-            ChildRuns.tell(d, step.id());
-        } else if (step.state == StepState.WAITING_APPROVAL) {
-            d.disarm(TimerKind.HUMAN, step.id());
-        }
-        if (step.evaluating) {
-            step.evaluating = false;
-            d.disarm(TimerKind.EVALUATE_STEP, step.id());
-        }
-        SlotScheduling.close(d, step);
-        d.move(step, StepState.CANCELLED, new StepPayload.Cancelled());
     }
 
     /** Null when the epoch's holder may report; otherwise the refusal (races 4–6: the epoch decides). */
@@ -343,7 +265,7 @@ final class Steps {
         step.holder = null;
         step.queued = false;
         d.changes.remove(new ChangeSet.Lane(task.id(), step.lane()));
-        HardLimit.afterCharge(d, spent);
+        LimitStop.afterCharge(d, spent);
         return new Recorded(holder, cost.amount(), spent);
     }
 
@@ -368,5 +290,16 @@ final class Steps {
             return null;
         }
         return task.steps.stream().filter(s -> s.lane() == lane && s.queued).findFirst().orElse(null);
+    }
+
+    /** A lease expired. If the run fails of silence, the time of silence begins to count. */
+    static void leaseLost(Decision d, Duration lease) {
+        if (!d.run.policy().failures().failOnLostHeartbeat() || d.run.quietSince != null
+                || d.run.state != RunState.RUNNING || d.view.steps.values().stream().anyMatch(StepRow::held)) {
+            return;
+        }
+        d.run.quietSince = d.now.minus(lease);
+        Duration left = d.run.policy().timeouts().heartbeat().minus(lease);
+        d.arm(TimerKind.HEARTBEAT, d.run.id(), d.now.plus(left.isNegative() ? Duration.ZERO : left));
     }
 }

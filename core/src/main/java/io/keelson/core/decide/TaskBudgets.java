@@ -46,11 +46,6 @@ final class TaskBudgets {
         budgets.toList().forEach(budget -> put(d, how.apply(budget)));
     }
 
-    /** Credits that count towards the budget: its charges, and those and the allotments of its child runs. */
-    static BigDecimal used(RunView view, TaskBudgetRow budget) {
-        return budget.charged().add(Credits.childrenTake(view, budget.task()));
-    }
-
     /** The run was stopped for these budgets. */
     static void exceeded(Decision d, List<TaskBudgetRow> budgets) {
         change(d, budgets.stream(), budget -> budget.exceeded(true));
@@ -70,7 +65,7 @@ final class TaskBudgets {
 
     /** The refusal to continue a run that a used-up budget has stopped; null for none. */
     static Reply.@Nullable Rejected usedUp(Decision d) {
-        return stopping(d.view).stream().filter(budget -> used(d.view, budget).compareTo(budget.limit()) >= 0)
+        return stopping(d.view).stream().filter(budget -> HardLimit.used(d.view, budget).compareTo(budget.limit()) >= 0)
                 .findFirst().map(budget -> new Reply.Rejected("BUDGET_EXCEEDED", text(d.view, budget),
                         d.run.state.wire(), List.of("budget", "cancel")))
                 .orElse(null);
@@ -78,12 +73,12 @@ final class TaskBudgets {
 
     /** For people: the cost of the task beside its budget. */
     static String text(RunView view, TaskBudgetRow budget) {
-        return "task " + budget.task() + " used " + Amounts.text(used(view, budget)) + " of "
+        return "task " + budget.task() + " used " + Amounts.text(HardLimit.used(view, budget)) + " of "
                 + Amounts.text(budget.limit()) + " USD";
     }
 
     static RunPayload.TaskCost cost(RunView view, TaskBudgetRow budget) {
-        return new RunPayload.TaskCost(budget.task(), used(view, budget), budget.limit());
+        return new RunPayload.TaskCost(budget.task(), HardLimit.used(view, budget), budget.limit());
     }
 
     /** True when the tasks have these budgets. */
@@ -105,7 +100,7 @@ final class TaskBudgets {
                                 : "; tasks with one: " + String.join(", ", d.view.budgets.keySet())),
                         d.run.state.wire(), List.of());
             }
-            BigDecimal used = used(d.view, budget).add(HardLimit.out(d, budget.task()));
+            BigDecimal used = HardLimit.used(d.view, budget).add(HardLimit.out(d, budget.task()));
             if (each.getValue().compareTo(used) < 0) {
                 return new Reply.Rejected("BUDGET_TOO_LOW", "task '" + budget.task() + "' needs "
                         + Amounts.credits(used) + " or more: so much is charged, set aside or in flight already",
@@ -120,7 +115,8 @@ final class TaskBudgets {
         change(d, d.view.budgets.values().stream().filter(budget -> budgets.containsKey(budget.task())),
                 budget -> {
                     TaskBudgetRow raised = budget.limited(Objects.requireNonNull(budgets.get(budget.task())));
-                    return raised.exceeded(raised.exceeded() && used(d.view, raised).compareTo(raised.limit()) >= 0);
+                    return raised.exceeded(
+                            raised.exceeded() && HardLimit.used(d.view, raised).compareTo(raised.limit()) >= 0);
                 });
     }
 }

@@ -3,31 +3,16 @@ package io.keelson.core.decide;
 import io.keelson.core.decide.TicketRow.Kind;
 import io.keelson.core.decide.TicketRow.Severity;
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.lifecycle.StepState;
-import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.RetryReason;
-import io.keelson.core.run.Command;
-import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.OtherPayload;
-import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepPayload;
-import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Escalation: opens a ticket, holds up the run, and applies the human's answer. */
+/** Opens tickets, which hold up the run, and closes them. */
 final class Tickets {
-
-    /** A human who resumes despite one of these forgives the errors behind it. */
-    private static final Set<String> ALARMS =
-            Set.of(RetryReason.ERROR_COUNT_EXCEEDED.wire(), RetryReason.ERROR_RATE_EXCEEDED.wire());
-
     private Tickets() {}
 
     /** Opens a ticket about a step or task that is parked in {@code awaiting_retry}. */
@@ -53,89 +38,7 @@ final class Tickets {
         if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty()) {
             TicketRow first = d.view.tickets.values().iterator().next();
             d.move(RunState.ESCALATED, new RunPayload.Escalated(first.id(), first.reason(), first.message()));
-            HumanGates.rest(d);
-        }
-    }
-
-    static Reply resolve(Decision d, Command.Resolve command) {
-        TicketRow ticket = d.view.tickets.get(command.ticketId());
-        if (ticket == null) {
-            return Reply.rejected("TICKET_NOT_OPEN", "the run has no such open ticket");
-        }
-        answer(d, ticket, command.resolution(), command.comment());
-        return Reply.CHANGED;
-    }
-
-    static void answer(Decision d, TicketRow ticket, Resolution resolution, @Nullable String comment) {
-        close(d, ticket, resolution.wire(), comment);
-        switch (resolution) {
-            case RESUME -> resume(d, ticket);
-            case SKIP -> skip(d, ticket);
-            case FAIL -> {
-                d.run.errorCode = ticket.errorCode() == null ? "ESCALATION_FAILED" : ticket.errorCode();
-                d.run.errorMessage = comment == null ? ticket.message() : ticket.message() + " (" + comment + ")";
-                Completion.failAll(d, ticket.reason(),
-                        ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
-                        d.by(), null);
-            }
-            case CANCEL -> Completion.cancelRun(d, comment);
-        }
-        if (d.run.state == RunState.ESCALATED && d.view.tickets.isEmpty()) {
-            HumanGates.resume(d);
-        }
-    }
-
-    private static void resume(Decision d, TicketRow ticket) {
-        if (ALARMS.contains(ticket.reason())) {
-            d.view.calls.forgive(d.now);
-        }
-        StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
-        TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
-        if (step != null && step.parked()) {
-            step.failures = 0;
-            step.grantedRetries = step.attempt;
-            step.deliveries = 0;
-            step.nextRunAt = d.now;
-            d.changes.touch(step);
-            d.view.lookAtWaits(step.task());
-        } else if (step == null && task != null && task.parked()) {
-            task.failures = 0;
-            task.grantedRetries = task.attempt;
-            task.nextRunAt = d.now;
-            d.changes.touch(task);
-            d.view.lookAtWaits(task);
-        } else if (ticket.kind() == Kind.REPLAN_APPROVAL && d.run.gate == RunRow.Gate.REPLANNING) {
-            d.run.gate = RunRow.Gate.REPLAN_APPROVED;
-        }
-    }
-
-    private static void skip(Decision d, TicketRow ticket) {
-        StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
-        TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
-        if (step != null && step.state == StepState.AWAITING_RETRY) {
-            d.move(step, StepState.SKIPPED, new StepPayload.Skipped("ticket", null, null, ticket.id()));
-            Steps.advance(d, step.task(), null);
-        } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
-            Completion.skipped(d, task,
-                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(),
-                            ticket.id(), null));
-        } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
-            Replanning.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
-                    "the new plan was not wanted"));
-        }
-    }
-
-    /** The answer did not come in time. */
-    static void overdue(Decision d, TicketRow ticket) {
-        switch (d.run.policy().humans().onTimeout()) {
-            case REMIND -> {
-                ticket.severity = ticket.severity.raised();
-                d.changes.touch(d.run, ticket);
-                d.note(new OtherPayload.EscalationReminded(ticket.id(), ticket.severity.wire()));
-                d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
-            }
-            case FAIL -> answer(d, ticket, Resolution.FAIL, "no answer in time");
-            case APPROVE -> answer(d, ticket, Resolution.RESUME, "no answer in time");
+            Pauses.rest(d);
         }
     }
 
@@ -152,7 +55,7 @@ final class Tickets {
         }
     }
 
-    private static void close(Decision d, TicketRow ticket, String resolution, @Nullable String comment) {
+    static void close(Decision d, TicketRow ticket, String resolution, @Nullable String comment) {
         ticket.resolution = resolution;
         ticket.resolvedBy = d.by();
         ticket.comment = comment;

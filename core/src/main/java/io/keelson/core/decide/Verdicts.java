@@ -43,11 +43,11 @@ final class Verdicts {
             return;
         }
         d.move(task, TaskState.VERIFYING,
-                ParentNotice.submitted(d, task, verifiers.size()));
-        ParentNotice.verifies(d, task, verifiers.getFirst());
+                EventPayloads.submitted(d, task, verifiers.size()));
+        EventPayloads.verifies(d, task, verifiers.getFirst());
         int position = task.steps.isEmpty() ? 0 : task.steps.getLast().position();
         for (StepSpec spec : verifiers) {
-            Planning.addStep(d, task, spec, ++position);
+            PlanRows.addStep(d, task, spec, ++position);
         }
         SlotScheduling.open(d, task, null);
     }
@@ -84,7 +84,7 @@ final class Verdicts {
                     ask(d, task, doubt, verdict.feedback());
                 }
             }
-            case REJECTED -> Failures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
+            case REJECTED -> TaskFailures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
                     Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
             case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
         }
@@ -107,11 +107,11 @@ final class Verdicts {
         goOn(d, task, holder, null);
     }
 
-    private static void goOn(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
+    static void goOn(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
         if (!SlotScheduling.open(d, task, holder)) {
             passed(d, task, feedback);
         } else if (task.cursor < task.steps.size() && task.steps.get(task.cursor).attempt <= 1) {
-            ParentNotice.verifies(d, task, task.steps.get(task.cursor).spec());
+            EventPayloads.verifies(d, task, task.steps.get(task.cursor).spec());
         }
     }
 
@@ -121,7 +121,7 @@ final class Verdicts {
     }
 
     static void ask(Decision d, TaskRow task, String why, @Nullable String feedback) {
-        Completion.cancelSteps(d, task);
+        TaskMoves.cancelSteps(d, task);
         if (feedback != null) {
             task.errorMessage = feedback;
         }
@@ -151,7 +151,7 @@ final class Verdicts {
                             + "', which is at attempt " + task.attempt,
                     task.state.wire(), List.of());
         }
-        int retries = Failures.retriesLeft(d, task);
+        int retries = TaskFailures.retriesLeft(d, task);
         if (choice == Choice.RETRY && retries == 0) {
             return new Reply.Rejected("RETRIES_EXHAUSTED", "task '" + task.key() + "' has been tried " + task.attempt
                     + " times and has no retry left; approve or reject its output", task.state.wire(), List.of());
@@ -175,8 +175,8 @@ final class Verdicts {
                 task.errorCode = why.code();
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
-                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries - 1));
-                ParentNotice.retrying(d, task, 0, PayloadPart.Failure.of(why));
+                TaskFailures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries - 1));
+                EventPayloads.retrying(d, task, 0, PayloadPart.Failure.of(why));
                 AttemptRestarts.nextAttempt(d, task);
             }
         }

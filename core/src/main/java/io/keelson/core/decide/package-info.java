@@ -2,6 +2,31 @@
  * The rules: {@code Decider} applies one command to a {@code RunView} and returns a reply and a {@code ChangeSet}. No
  * I/O, clock, random or threads.
  *
+ * <p>Layers, from the top. A class calls classes of its own layer and of layers below, and none above;
+ * {@code LayersTest} reads this list.
+ * <ol>
+ * <li>The entries: Decider, Explain.
+ * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, HumanGates, HumanTimeouts, TicketAnswers,
+ * ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
+ * <li>A step's end and its task: AgentTurns, StepFailures, TaskProgress, Verdicts, TaskFailures, Resumption.
+ * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
+ * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
+ * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
+ * Pauses.
+ * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, TaskBudgets, ChildBudgets.
+ * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
+ * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure.
+ * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
+ * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, LocalCapacity.
+ * </ol>
+ *
+ * <p>A command passes them once. A reported failure: {@code Steps.fail} refuses a late report, records the result and
+ * charges its cost; {@code StepFailures} asks the policy and fails the step; {@code TaskFailures} does the same for its
+ * task; {@code Propagation} fails the task and decides on its agent and the run; {@code Completion} counts the ended
+ * tasks, judges their downstream tasks, and ends agents; {@code RunEnd} ends the run. What a lower layer leaves to an
+ * upper one is a field of {@code Decision}, which {@code Decider} handles after the command: a failed planner, work
+ * that a limit has held back.
+ *
  * <p>Easy to get wrong:
  * <ul>
  * <li>A view may change only together with the run's version, timers included: {@code Decision.arm} and
@@ -13,8 +38,8 @@
  * <li>Pausing a run does not change its tasks' states: dispatch checks the run. Work in flight may finish and is
  * recorded.
  * <li>Work that a hard limit holds back keeps its state: a step is not opened, a task stays in its agent's queue.
- * {@code HardLimit.after} checks it again when nothing of the run is queued or held, and only then stops the run.
- * <li>A run never writes another run's rows. {@code ChildRuns} arms a timer of the other run, whose view does not
+ * {@code LimitStop.after} checks it again when nothing of the run is queued or held, and only then stops the run.
+ * <li>A run never writes another run's rows. {@code ChildLinks} arms a timer of the other run, whose view does not
  * know that timer; the evaluator reads the state and submits it as a command. Only a child's creation is one commit
  * with its parent's step. A child's budget is decided in its parent's view and written there first
  * ({@code ChildBudgets}).

@@ -1,5 +1,7 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -41,5 +43,11 @@ public sealed interface Reply {
 
     static Rejected rejected(String code, String message) {
         return new Rejected(code, message, null, List.of());
+    }
+
+    /** The refusal of a command that the run's state does not allow, with the states that are possible instead. */
+    static Rejected forbidden(RunState state, String what) {
+        return new Rejected("INVALID_STATE_TRANSITION", "cannot " + what + " a run that is " + state.wire(),
+                state.wire(), Lifecycles.RUN.targets(state).stream().map(RunState::wire).toList());
     }
 }

@@ -150,7 +150,7 @@ final class Invariants {
         if (world.view.run.state == RunState.RUNNING) {
             boolean signal = world.view.steps.values().stream().anyMatch(step -> step.signalWait != null);
             boolean timer = world.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
-            boolean child = ChildRuns.open(world.view);
+            boolean child = ChildLinks.open(world.view);
             assertThat(!world.queue.isEmpty() || timer || signal || child)
                     .as("the run can move: gate %s, failing %s, open %s, %s, %s", world.view.run.gate,
                             world.view.run.failing, world.view.tasksOpen,

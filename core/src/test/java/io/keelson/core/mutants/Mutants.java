@@ -9,6 +9,8 @@ final class Mutants {
     private static final String TURNS = "decide/AgentTurns.java";
     private static final String LANES = "decide/SlotScheduling.java";
     private static final String ENDINGS = "decide/Completion.java";
+    private static final String TASKS = "decide/TaskMoves.java";
+    private static final String RESUMPTION = "decide/Resumption.java";
     private static final String GATES = "decide/HumanGates.java";
     private static final String CREDITS = "decide/Credits.java";
     private static final String HARD_LIMIT = "decide/HardLimit.java";
@@ -62,7 +64,8 @@ final class Mutants {
         return List.of(
                 new Mutant(LANES, "step.evaluating || !d.atWork()) {", "step.evaluating) {",
                         "a paused run still dispatches steps"),
-                new Mutant(GATES, "SlotScheduling.withdraw(d);", "", "queued steps stay claimable in a pause"),
+                new Mutant("decide/Pauses.java", "SlotScheduling.withdraw(d);", "",
+                        "queued steps stay claimable in a pause"),
                 new Mutant(LANES, "stepsPerTask() - busy, 0,", "stepsPerTask(), 0,",
                         "parallel steps have no limit"),
                 new Mutant(LANES, "d.view.agentsAtWork >= d.run.policy().maxAgents()",
@@ -87,22 +90,23 @@ final class Mutants {
                         "a task downstream of a skipped task waits forever"),
                 new Mutant("plan/TriggerRule.java", "case NONE_FAILED -> failed == 0;",
                         "case NONE_FAILED -> completed == upstreams;", "a trigger rule is evaluated as another one"),
-                new Mutant(ENDINGS, "if (!step.state.terminal()) { Steps.cancel(d, step); }",
-                        "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { Steps.cancel(d, step); }",
+                new Mutant(TASKS, "if (!step.state.terminal()) { cancel(d, step); }",
+                        "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { cancel(d, step); }",
                         "a cancelled task leaves a step that awaits its retry"),
                 new Mutant("decide/Propagation.java", "if (other.terminal() || kept.contains(other) ||",
                         "if (other.terminal() || other.state == TaskState.PENDING || kept.contains(other) ||",
                         "a failed run starts further tasks"),
                 new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
                         "skipped tasks are not counted"),
-                new Mutant(ENDINGS, "d.changes.clear(d.run.id());", "", "an ended run leaves work and timers behind"),
+                new Mutant("decide/RunEnd.java", "d.changes.clear(d.run.id());", "",
+                        "an ended run leaves work and timers behind"),
                 new Mutant("decide/Decision.java", "run.seq++;",
                         "run.seq += payload instanceof io.keelson.core.run.StepPayload.Released ? 2 : 1;",
                         "the audit trail has a gap in its numbers"),
-                new Mutant("decide/Planning.java",
+                new Mutant("decide/AttemptRestarts.java",
                         "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
                         "a retry reuses a task whose upstream it repeats"),
-                new Mutant("decide/Planning.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
+                new Mutant("decide/PlanRows.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
                         "a retry repeats rejected work under the old effect key"));
     }
 
@@ -112,10 +116,11 @@ final class Mutants {
                         "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is accepted").foundBy(20),
                 new Mutant("decide/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
-                new Mutant(GATES, "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
+                new Mutant(RESUMPTION,
+                        "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
                         "",
                         "acceptance is not requested again after a pause"),
-                new Mutant(STEPS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
+                new Mutant(TASKS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
                         "a cancelled wait leaves its timer"));
     }
 
@@ -126,11 +131,11 @@ final class Mutants {
                 new Mutant("decide/AttemptRestarts.java", "task.attempt++; task.continuations = 0;",
                         "task.continuations = 0;",
                         "a task is retried forever"),
-                new Mutant("decide/Tickets.java", "step.grantedRetries = step.attempt;", "",
+                new Mutant("decide/TicketAnswers.java", "step.grantedRetries = step.attempt;", "",
                         "forgiven attempts still count").foundBy(9),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
-                new Mutant(ENDINGS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
+                new Mutant(TASKS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
                 new Mutant("decide/Verdicts.java", "task.attempt, feedback)); SlotScheduling.free(d, task);",
                         "task.attempt, feedback));",
                         "a task that waits for a human keeps its slot"),
@@ -152,16 +157,16 @@ final class Mutants {
                 new Mutant(CREDITS, "collect(d, step, result, cost, collected);",
                         "collect(d, step, result, cost, collected); collect(d, step, result, cost, collected);",
                         "a cost is charged twice"),
-                new Mutant(ENDINGS, "ChangeSet.Account credits = Credits.settle(d);",
-                        "ChangeSet.Account credits = state == RunState.CANCELLED ? Credits.open(d.run) : Credits.settle(d);",
+                new Mutant("decide/RunEnd.java", "ChangeSet.Account credits = Credits.settle(d);",
+                        "ChangeSet.Account credits = state == RunState.CANCELLED ? ChangeSet.Account.open(d.run) : Credits.settle(d);",
                         "a cancelled run keeps its reservation"),
                 new Mutant(HARD_LIMIT, "return room == null ? amount : amount.min(room).max(Amounts.ZERO);",
                         "return amount;",
                         "a reservation exceeds the hard limit"),
-                new Mutant(HARD_LIMIT, "stop(d, \"the cost of a step could not be collected\");",
+                new Mutant("decide/LimitStop.java", "stop(d, \"the cost of a step could not be collected\");",
                         "",
                         "a run without credits continues"),
-                new Mutant(HARD_LIMIT, "return held;",
+                new Mutant(HARD_LIMIT, "return byRun || byTask;",
                         "return false;",
                         "steps begin at the limit"),
                 new Mutant("decide/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
@@ -185,7 +190,7 @@ final class Mutants {
                 new Mutant(CREDITS, "d.run.uncollected = d.run.uncollected.add(uncollected);",
                         "",
                         "uncollected cost is lost"),
-                new Mutant("decide/Planning.java", "d.run.uncollected = Amounts.ZERO;",
+                new Mutant("decide/AttemptRestarts.java", "d.run.uncollected = Amounts.ZERO;",
                         "",
                         "a new attempt keeps the uncollected cost of the old one"),
                 new Mutant("decide/RunRow.java", "this.charged = charged;",
@@ -197,8 +202,8 @@ final class Mutants {
         return List.of(
                 new Mutant("decide/Decision.java", "changes.touch(run); changes.disarm(", "changes.disarm(",
                         "a lost answer leaves stale views on other nodes valid"),
-                new Mutant(GATES,
-                        "!task.isGroup()) { SlotScheduling.start(d, task.agent()); Steps.armRetries(d, task);",
+                new Mutant(RESUMPTION,
+                        "!task.isGroup()) { SlotScheduling.start(d, task.agent()); TaskProgress.armRetries(d, task);",
                         "!task.isGroup()) { SlotScheduling.start(d, task.agent());",
                         "a resume under a slow clock loses a backoff that another node saw end").foundBy(125),
                 new Mutant("decide/TaskRow.java", "this.continuations = continuations;", "",

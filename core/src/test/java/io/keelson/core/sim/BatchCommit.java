@@ -1,6 +1,7 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.Created;
 import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
@@ -69,7 +70,7 @@ final class BatchCommit {
         if (command instanceof Command.Create create) {
             pendingCommand.reply = Reply.UNCHANGED;
             if (view == null) {
-                Decider.Created created = Decider.create(create, changes, now, this::nextId, capacity, funds);
+                Created created = Decider.create(create, changes, now, this::nextId, capacity, funds);
                 pendingCommand.reply = created.reply();
                 if (created.view() != null) {
                     node.views.put(command.runId(), created.view());

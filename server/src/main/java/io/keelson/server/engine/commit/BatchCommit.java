@@ -1,6 +1,7 @@
 package io.keelson.server.engine.commit;
 
 import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.Created;
 import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
@@ -283,7 +284,7 @@ public final class BatchCommit {
             if (view != null) {
                 pending.reply = Reply.UNCHANGED;
             } else {
-                Decider.Created created =
+                Created created =
                         Decider.create(create, changes, commitContext.now, ids, capacity, commitContext.funds);
                 pending.reply = created.reply();
                 if (created.view() != null) {

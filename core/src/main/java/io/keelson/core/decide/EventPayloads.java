@@ -20,7 +20,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Builds payloads with facts from several places, and events that follow from a transition without being one. */
-final class ParentNotice {
+final class EventPayloads {
     /** A run's cost is summed up each time so many more tasks have ended, and at its end. */
     static final int SNAPSHOT_EVERY = 100;
     /** Tasks in a snapshot, the most expensive first. */
@@ -30,7 +30,7 @@ final class ParentNotice {
     /** Maximum characters of an output's summary. */
     private static final int SUMMARY = 2_000;
 
-    private ParentNotice() {}
+    private EventPayloads() {}
 
     /** A summary of a run's configuration. */
     static Map<String, Object> summary(RunPolicy policy) {
@@ -129,5 +129,19 @@ final class ParentNotice {
             byTask.put(OTHERS, rest.stripTrailingZeros().toPlainString());
         }
         d.note(new OtherPayload.CostSnapshot(d.run.id(), d.run.cost.stripTrailingZeros(), d.run.tokens, byTask));
+    }
+
+    /**
+     * The event payload that names who does a task, at the start of its work.
+     *
+     * @param worker that takes its first step; null for the engine
+     */
+    static TaskPayload assigned(TaskRow task, @Nullable String worker) {
+        AgentTerms terms = task.spec().policy().agent();
+        if (terms == null) {
+            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
+        }
+        return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null,
+                terms.slug() == null ? task.agent().name() : terms.slug(), terms.tools(), terms.candidates(), worker);
     }
 }

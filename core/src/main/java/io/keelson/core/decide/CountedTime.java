@@ -1,0 +1,80 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.EngineOutage;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** Time that counts for timeouts: with a live engine, and without waits and pauses. */
+final class CountedTime {
+    private CountedTime() {}
+
+    /** Time at work in this attempt. */
+    static Duration active(RunView view, Instant now) {
+        return view.run.activeSince == null ? view.run.active
+                : view.run.active.plus(alive(view, view.run.activeSince, now));
+    }
+
+    /** The part of the time since then with a live engine; zero for null. */
+    static Duration alive(RunView view, @Nullable Instant since, Instant now) {
+        return since == null ? Duration.ZERO : EngineOutage.aliveBetween(since, now, view.outages);
+    }
+
+    /** Like {@link #alive}, but starts no earlier than the run's last resume: earlier time is forgiven. */
+    static Duration goingSince(RunView view, @Nullable Instant since, Instant now) {
+        Instant going = view.run.stateSince;
+        return alive(view, since != null && going != null && going.isAfter(since) ? going : since, now);
+    }
+
+    static boolean runTimeIsUp(RunView view, Instant now) {
+        return active(view, now).compareTo(view.run.policy().timeouts().running()) >= 0;
+    }
+
+    /** True while a task's time does not count: it waits for a person, a time, a signal or another run. */
+    static boolean spared(TaskRow task) {
+        return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING);
+    }
+
+    static boolean spared(RunView view, AgentRow agent) {
+        return view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
+                .filter(task -> task.state != TaskState.QUEUED || task.hasSlot).allMatch(CountedTime::spared);
+    }
+
+    /** Excludes a step's wait from the time of its task and its agent. */
+    static void spare(ChangeSet changes, StepRow step, Instant now) {
+        if (step.startedAt != null) {
+            moveOn(changes, step.task(), Duration.between(step.startedAt, now), now);
+            AgentRow agent = step.task().agent();
+            agent.begunAt = later(agent.begunAt, Duration.between(step.startedAt, now), now);
+            changes.touch(agent);
+        }
+    }
+
+    /** Excludes the time in which the run was held up. */
+    static void heldUp(RunView view, ChangeSet changes, @Nullable Instant since, Instant now) {
+        Duration held = since == null ? Duration.ZERO : Duration.between(since, now);
+        view.tasks.values().stream().filter(RunView::begun).forEach(task -> moveOn(changes, task, held, now));
+        for (AgentRow agent : view.agents) {
+            if (!agent.state.terminal()) {
+                agent.begunAt = later(agent.begunAt, held, now);
+                changes.touch(agent);
+            }
+        }
+    }
+
+    private static void moveOn(ChangeSet changes, TaskRow task, Duration by, Instant now) {
+        task.begunAt = later(task.begunAt, by, now);
+        task.stateSince = later(task.stateSince, by, now);
+        changes.touch(task);
+    }
+
+    private static @Nullable Instant later(@Nullable Instant time, Duration by, Instant most) {
+        if (time == null) {
+            return null;
+        }
+        Instant moved = time.plus(by);
+        return moved.isAfter(most) ? most : moved;
+    }
+}

@@ -1,0 +1,157 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.RunPayload;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stops a run at its limits, and starts held-back work again. The run stops when no step is in flight and none can begin,
+ * or when none of a task with a budget is and its next one cannot begin.
+ */
+final class LimitStop {
+    private LimitStop() {}
+
+    /** After a charge: stops the run if the cost could not be collected, or if others wait for used-up credits. */
+    static void afterCharge(Decision d, PayloadPart.@Nullable Spent spent) {
+        if (spent != null && spent.uncollected() != null) {
+            notCollected(d);
+        } else if (spent != null && spent.charged() != null && HardLimit.limit(d.run) != null
+                && !ChildLinks.open(d.view)
+                && tooMuchIsQueued(d)) {
+            stop(d, "the hard limit leaves nothing for the steps that wait");
+        }
+    }
+
+    private static void notCollected(Decision d) {
+        stop(d, "the cost of a step could not be collected");
+    }
+
+    /** Stops a run that resumes, if only its pause has kept it from being stopped. */
+    static boolean stopsNow(Decision d) {
+        if (Credits.overdrawn(d.run)) {
+            notCollected(d);
+        }
+        return d.run.state == RunState.BUDGET_EXCEEDED;
+    }
+
+    private static boolean tooMuchIsQueued(Decision d) {
+        return unclaimed(d, step -> true) && !HardLimit.allows(HardLimit.run(d), Amounts.ZERO);
+    }
+
+    private static boolean unclaimed(Decision d, Predicate<StepRow> which) {
+        return d.view.steps.values().stream().anyMatch(step -> step.queued && !step.held() && which.test(step));
+    }
+
+    /**
+     * After a decision: stops the run for tasks that need more than their budgets leave. When no step is in flight,
+     * starts held-back work if the limits now allow it, else stops the run; not while ended children may yet turn out to
+     * have cost less.
+     */
+    static void after(Decision d) {
+        stopForTasks(d);
+        if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty()) && nothingIsQueued(d)
+                && d.view.children.values().stream().allMatch(ChildRow::over)) {
+            d.heldBack = false;
+            SlotScheduling.goOn(d);
+            stopForTasks(d);
+            if (d.heldBack && nothingIsQueued(d) && !ChildLinks.open(d.view)) {
+                stop(d, "the hard limit does not leave what the next step costs");
+            }
+        }
+    }
+
+    private static boolean nothingIsQueued(Decision d) {
+        return d.view.steps.values().stream().noneMatch(step -> step.queued);
+    }
+
+    private static void stopForTasks(Decision d) {
+        if (!d.carriedOut()) {
+            return;
+        }
+        List<TaskBudgetRow> exceeded = d.budgets.stream().map(d.view.budgets::get).filter(Objects::nonNull)
+                .filter(budget -> exceeded(d, budget.task())).toList();
+        if (!exceeded.isEmpty()) {
+            String reason = exceeded.stream().map(budget -> TaskBudgets.text(d.view, budget))
+                    .collect(Collectors.joining(", "));
+            TaskBudgets.exceeded(d, exceeded);
+            stop(d, reason, exceeded);
+        }
+    }
+
+    /**
+     * True when the budget does not allow the task's next step, with nothing of the task in flight that could cost less
+     * than known, or when it is used up and steps of the task wait to be claimed.
+     */
+    private static boolean exceeded(Decision d, String task) {
+        HardLimit.Scope scope = HardLimit.task(d, task);
+        if (scope == null
+                || d.view.children.values().stream().anyMatch(child -> child.task().equals(task) && !child.ended())) {
+            return false;
+        }
+        if (d.view.steps.values().stream().anyMatch(step -> step.queued && HardLimit.of(task, step.task()))) {
+            return !scope.allows(Amounts.ZERO) && unclaimed(d, step -> HardLimit.of(task, step.task()));
+        }
+        return d.view.tasks.values().stream().filter(row -> HardLimit.of(task, row)).flatMap(LimitStop::next)
+                .anyMatch(next -> next.kind() == StepKind.RUN ? scope.room().signum() <= 0
+                        : !next.kind().engineOwned() && !scope.allows(d.funds.prices().known(next.tool())));
+    }
+
+    /** The steps that a task is to begin next, at once or after a backoff. */
+    private static Stream<StepSpec> next(TaskRow task) {
+        return switch (task.state) {
+            case PENDING, AWAITING_HUMAN, COMPLETED, FAILED, CANCELLED, SKIPPED -> Stream.empty();
+            case AWAITING_RETRY -> task.parked() ? Stream.empty() : task.planned().stream().limit(1);
+            case QUEUED, ASSIGNED, RUNNING, CONTINUING, VERIFYING -> {
+                Stream<StepRow> open = task.steps.stream().filter(step -> !step.state.terminal());
+                yield (task.spec().parallelSteps() ? open : open.limit(1)).filter(LimitStop::begins).map(StepRow::spec);
+            }
+        };
+    }
+
+    private static boolean begins(StepRow step) {
+        return !step.queued && !step.evaluating && switch (step.state) {
+            case PENDING, RUNNING -> true;
+            case AWAITING_RETRY -> !step.parked();
+            case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+        };
+    }
+
+    private static void stop(Decision d, String reason) {
+        stop(d, reason, List.of());
+    }
+
+    /**
+     * Stops the run like a pause: work in flight may finish and is recorded. A run that is already held up does not
+     * change.
+     *
+     * @param budgets of tasks, for which it stops
+     */
+    private static void stop(Decision d, String reason, List<TaskBudgetRow> budgets) {
+        if (d.carriedOut()) {
+            BigDecimal charged = HardLimit.charged(d.run);
+            d.move(RunState.BUDGET_EXCEEDED, new RunPayload.BudgetExceeded(charged, HardLimit.limit(d.run), reason,
+                    charged, d.run.uncollected,
+                    budgets.isEmpty() ? null
+                            : budgets.stream().map(budget -> TaskBudgets.cost(d.view, budget)).toList()));
+            Pauses.rest(d);
+        }
+    }
+
+    /** Stops a run whose planner cost more than could be collected, before anything else begins. */
+    static boolean stopped(Decision d) {
+        if (d.run.uncollected.signum() > 0) {
+            stop(d, "the cost of making the plan could not be collected");
+        }
+        return d.run.state == RunState.BUDGET_EXCEEDED;
+    }
+}

@@ -1,0 +1,140 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.decide.RunRow.Gate;
+import io.keelson.core.decide.TicketRow.Kind;
+import io.keelson.core.decide.TicketRow.Severity;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation.Planned;
+import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.StepError;
+import java.math.BigDecimal;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Puts planners' answers in place or refuses them. */
+final class PlanAnswers {
+    private PlanAnswers() {}
+
+    /** The planner's answer is a valid plan: it is executed, or waits for a human if its estimate requires that. */
+    private static void firstPlan(Decision d, Planned answer) {
+        d.run.gate = RunRow.Gate.NONE;
+        d.run.replans = 0;
+        d.run.planVersion = answer.plan().version();
+        d.view.plan = answer.plan();
+        d.changes.plan(d.run, answer.json());
+        PlanRows.spawnMissing(d, answer.plan(), Map.of());
+        PlanRows.hooks(d, Map.of());
+        Planned.Terms terms = answer.terms();
+        BigDecimal estimate = terms.budget().estimate(d.funds.prices());
+        Credits.provideFor(d, estimate);
+        Planning.open(d, new RunPayload.PlanReady(answer.plan().tasks().size(), estimate.stripTrailingZeros(),
+                answer.plan().strategy(), d.run.planVersion,
+                terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()), terms.asks(estimate));
+    }
+
+    /** The planner's task has ended without an answer. */
+    static void missing(Decision d, TaskRow planner) {
+        refused(d, new StepError(Objects.requireNonNullElse(planner.errorCode, "REPLAN_ABANDONED"),
+                ErrorClass.QUALITY, Objects.requireNonNullElse(planner.errorMessage, "the planner did not end")));
+    }
+
+    /** The planner's answer is checked. */
+    static void planned(Decision d, Command.Evaluation.Planned answer) {
+        if (d.planning()) {
+            firstPlan(d, answer);
+            return;
+        }
+        if (d.run.failing) {
+            d.run.gate = Gate.NONE;
+            Completion.judgeAll(d);
+            return;
+        }
+        if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
+            ask(d, "replan_approval", null, "a new plan wants approval, its tasks: " + answer.plan().tasks().size());
+            return;
+        }
+        d.run.gate = Gate.NONE;
+        d.run.planVersion++;
+        d.view.plan = answer.plan();
+        d.changes.plan(d.run, answer.json());
+        forgive(d);
+        Map<String, Integer> generations = PlanRows.generations(d);
+        Set<String> kept = new HashSet<>();
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            TaskRow whole = task.group() == null ? task : task.group();
+            if (task.system() || whole.state == TaskState.COMPLETED) {
+                kept.add(task.key());
+            } else {
+                TaskMoves.drop(d, task);
+            }
+        }
+        CompletionCounters.forgetSuperseded(d.view);
+        d.note(new RunPayload.Replanned(d.run.planVersion, kept.size(), answer.plan().tasks().size()));
+        PlanRows.spawnMissing(d, answer.plan(), generations);
+        SlotScheduling.letOthers(d);
+        Completion.judgeAll(d);
+        d.view.agents.forEach(agent -> Completion.end(d, agent));
+        Completion.settle(d);
+    }
+
+    /** Asks a human about the new plan, once. */
+    private static void ask(Decision d, String reason, @Nullable String errorCode, String message) {
+        if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
+            Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
+                    Severity.MEDIUM, reason, errorCode, message, d.now));
+        }
+    }
+
+    /** Forgives earlier failures, which the new plan replaces. */
+    private static void forgive(Decision d) {
+        d.run.errorCode = null;
+        d.run.errorMessage = null;
+        for (AgentRow agent : d.view.agents) {
+            agent.failing = false;
+            d.changes.touch(agent);
+        }
+    }
+
+    /** The planner's answer is no valid plan: stores the problems with its task, for the next try. */
+    static void broken(Decision d, StepError error) {
+        if (error.code().equals(FirstPlan.NO_PRICE) && !d.planning() && !d.run.failing) {
+            d.run.gate = Gate.REPLANNING;
+            ask(d, "no_price", FirstPlan.NO_PRICE, error.message());
+            return;
+        }
+        d.view.tasks.values().stream().filter(SystemTasks::plans).max(Comparator.comparing(TaskRow::sequence))
+                .ifPresent(task -> {
+                    task.errorCode = error.code();
+                    task.errorMessage = error.message();
+                    task.errorClass = error.errorClass().wire();
+                    d.changes.touch(task);
+                });
+        refused(d, error);
+    }
+
+    /** No valid plan: retries while there are tries, else propagates the failure. */
+    static void refused(Decision d, StepError error) {
+        if (d.planning()) {
+            FirstPlan.refused(d, error);
+            return;
+        }
+        d.run.gate = Gate.NONE;
+        if (d.run.failing) {
+            Completion.judgeAll(d);
+            return;
+        }
+        d.note(new RunPayload.ReplanFailed(error.code(), error.message()));
+        if (Replanning.possible(d)) {
+            Replanning.begin(d, "the last plan was no plan: " + error.message());
+            return;
+        }
+        Propagation.failWhatFailed(d, error);
+    }
+}

@@ -1,0 +1,208 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.run.TaskPayload;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Creates and removes the rows of a plan: agents, tasks and steps. */
+final class PlanRows {
+    private PlanRows() {}
+
+    /**
+     * What new tasks keep of the tasks they replace, by key.
+     *
+     * @param carried the tasks that hold the outputs of completed ones
+     * @param generations effect generations; 1 for a key that has none
+     */
+    record Kept(Map<String, UUID> carried, Map<String, Integer> generations) {
+        static final Kept NOTHING = new Kept(Map.of(), Map.of());
+    }
+
+    static void spawnAll(Decision d, Kept kept) {
+        spawn(d, d.view.requirePlan(), kept);
+        hooks(d, kept.generations());
+    }
+
+    /** The effect generations of the current tasks, by key. */
+    static Map<String, Integer> generations(Decision d) {
+        Map<String, Integer> generations = new HashMap<>();
+        d.view.tasks.values().forEach(task -> generations.put(task.key(), task.effectGeneration));
+        return generations;
+    }
+
+    private static void spawn(Decision d, Plan plan, Kept kept) {
+        Map<String, AgentRow> agents = new LinkedHashMap<>();
+        Map<String, TaskRow> byKey = new HashMap<>();
+        int sequence = 0;
+        for (TaskSpec spec : plan.tasks()) {
+            AgentRow agent = agents.computeIfAbsent(spec.agent() == null ? "" : spec.agent(),
+                    name -> spawnAgent(d, name));
+            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
+        }
+        plan.tasks().forEach(spec -> link(d, spec, byKey));
+        plan.tasks().forEach(spec -> tell(d, Objects.requireNonNull(byKey.get(spec.id()))));
+    }
+
+    private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence, Kept kept) {
+        UUID reusedFrom = kept.carried().get(spec.id());
+        TaskRow task = new TaskRow(d.ids.next(), spec.id(), sequence, spec, agent, null, -1, null);
+        task.reusedFrom = reusedFrom;
+        TaskBudgets.give(d, spec);
+        task.effectGeneration = kept.generations().getOrDefault(spec.id(), 1);
+        if (reusedFrom != null) {
+            task.state = TaskState.COMPLETED;
+            task.completedAt = d.now;
+            d.run.tasksCompleted++;
+        }
+        add(d, task);
+        return task;
+    }
+
+    /** Writes the event of a new task, whose links exist. */
+    static void tell(Decision d, TaskRow task) {
+        tell(d, task, null);
+    }
+
+    /** @param replaces the task that it replaces; null for none */
+    static void tell(Decision d, TaskRow task, @Nullable UUID replaces) {
+        String rule = task.spec().triggerRule().wire();
+        List<UUID> dependsOn = task.upstreams.stream().map(TaskRow::id).toList();
+        d.note(task, task.reusedFrom != null
+                ? new TaskPayload.Carried(task.spec().taskType(), rule, dependsOn)
+                : new TaskPayload.Created(task.spec().taskType(), rule, dependsOn, replaces,
+                        task.group() == null ? null : task.group().key()));
+    }
+
+    private static void link(Decision d, TaskSpec spec, Map<String, TaskRow> byKey) {
+        TaskRow task = Objects.requireNonNull(byKey.get(spec.id()));
+        for (Dependency dependency : spec.dependsOn()) {
+            d.view.link(task, Objects.requireNonNull(byKey.get(dependency.task())));
+        }
+    }
+
+    private static AgentRow spawnAgent(Decision d, String name) {
+        AgentRow agent = new AgentRow(d.ids.next(), d.view.agents.size() + 1, name.isEmpty() ? null : name);
+        d.view.add(agent);
+        d.changes.insert(d.run, agent);
+        d.run.agentCount++;
+        return agent;
+    }
+
+    static void add(Decision d, TaskRow task) {
+        d.view.add(task);
+        d.changes.insert(d.run, task);
+        d.run.taskCount++;
+        if (task.isGroup() || task.terminal()) {
+            return;
+        }
+        addSteps(d, task, task.spec().steps());
+    }
+
+    private static void addSteps(Decision d, TaskRow task, List<StepSpec> specs) {
+        for (int i = 0; i < specs.size(); i++) {
+            addStep(d, task, specs.get(i), i + 1);
+        }
+    }
+
+    static void addStep(Decision d, TaskRow task, StepSpec spec, int position) {
+        StepRow step = new StepRow(d.ids.next(), task, spec, position, 1);
+        d.view.add(step);
+        d.changes.insert(d.run, step);
+        d.run.stepCount++;
+    }
+
+    /** Steps for a task's new attempt; those of the old one leave the view. */
+    static void freshSteps(Decision d, TaskRow task) {
+        List<StepSpec> planned = task.planned();
+        dropSteps(d, task);
+        task.cursor = 0;
+        addSteps(d, task, planned);
+    }
+
+    static void dropSteps(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            d.view.steps.remove(step.id());
+            d.run.stepCount--;
+            d.run.stepsCompleted -= step.state == StepState.COMPLETED ? 1 : 0;
+        }
+        task.steps.clear();
+    }
+
+    /** A new row for a task that restarts with its agent; the caller makes its links and writes its event. */
+    static TaskRow respawn(Decision d, TaskRow old, List<StepSpec> planned) {
+        TaskRow task = new TaskRow(d.ids.next(), old.key(), old.sequence(), old.spec(), old.agent(), null, -1, null);
+        task.effectGeneration = old.effectGeneration;
+        d.view.add(task);
+        d.changes.insert(d.run, task);
+        d.run.taskCount++;
+        if (!task.isGroup()) {
+            addSteps(d, task, planned);
+        }
+        return task;
+    }
+
+    /** @param generations effect generations of earlier ones, by their keys */
+    static void hooks(Decision d, Map<String, Integer> generations) {
+        StepSpec before = d.run.policy().hooks().before();
+        StepSpec after = d.run.policy().hooks().after();
+        if (before != null) {
+            addHook(d, SystemTasks.before(before), generations);
+        }
+        if (after != null) {
+            addHook(d, SystemTasks.after(after), generations);
+        }
+    }
+
+    private static void addHook(Decision d, TaskSpec spec, Map<String, Integer> generations) {
+        addSystemTask(d, spec).effectGeneration = generations.getOrDefault(spec.id(), 1);
+    }
+
+    /** Adds a pending task of the engine's own. */
+    static TaskRow addSystemTask(Decision d, TaskSpec spec) {
+        AgentRow agent = d.view.agents.stream().filter(each -> each.system() && !each.state.terminal()).findFirst()
+                .orElseGet(() -> spawnAgent(d, SystemTasks.AGENT));
+        TaskRow task = new TaskRow(d.ids.next(), spec.id(), lastSequence(d) + 1, spec, agent, null, -1, null);
+        add(d, task);
+        tell(d, task);
+        return task;
+    }
+
+    /** The highest sequence number. Not the count: tasks that a new plan dropped have left gaps. */
+    private static int lastSequence(Decision d) {
+        return d.view.tasks.values().stream().mapToInt(TaskRow::sequence).max().orElse(0);
+    }
+
+    /**
+     * Creates tasks that a new plan names and the run does not have.
+     *
+     * @param generations effect generations of the tasks that there were before, by their keys
+     */
+    static void spawnMissing(Decision d, Plan plan, Map<String, Integer> generations) {
+        Kept kept = new Kept(Map.of(), generations);
+        Map<String, TaskRow> byKey = new HashMap<>();
+        d.view.tasks.values().stream().filter(task -> task.group() == null)
+                .forEach(task -> byKey.put(task.key(), task));
+        List<TaskSpec> missing = plan.tasks().stream().filter(spec -> !byKey.containsKey(spec.id())).toList();
+        int sequence = lastSequence(d);
+        for (TaskSpec spec : missing) {
+            String name = spec.agent() == null ? "" : spec.agent();
+            AgentRow agent = d.view.agents.stream().filter(each -> !each.state.terminal()
+                    && name.equals(Objects.requireNonNullElse(each.name(), ""))).findFirst()
+                    .orElseGet(() -> spawnAgent(d, name));
+            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
+        }
+        missing.forEach(spec -> link(d, spec, byKey));
+        missing.forEach(spec -> tell(d, Objects.requireNonNull(byKey.get(spec.id()))));
+    }
+}

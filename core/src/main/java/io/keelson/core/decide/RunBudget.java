@@ -1,0 +1,85 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunPayload;
+import java.math.BigDecimal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Changes of a run's limits, and the resume of a run that its limit has stopped. */
+final class RunBudget {
+    private RunBudget() {}
+
+    /** A stopped run resumes if its limit and its workspace leave credits. */
+    static Reply resume(Decision d) {
+        Reply.Rejected refusal = Credits.provide(d);
+        return refusal == null ? Resumption.resume(d) : refusal;
+    }
+
+    static Reply raise(Decision d, Command.RaiseBudget command) {
+        if (d.run.state.terminal() && d.run.state != RunState.FAILED) {
+            return Reply.forbidden(d.run.state, "change the budget of");
+        }
+        BigDecimal hard = command.hardLimit() == null ? d.run.hardLimit : Amounts.of(command.hardLimit());
+        BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
+        ParentRow parent = d.run.parent;
+        if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
+            return new Reply.Rejected("PARENT_BUDGET_EXCEEDED", "the run that started it allows it "
+                    + Amounts.credits(parent.allotment()), d.run.state.wire(), List.of());
+        }
+        if (command.hardLimit() != null && HardLimit.limit(d.run) == null && ChildBudgets.unbounded(d)) {
+            return new Reply.Rejected("CHILD_BUDGETS_REQUIRED",
+                    "runs that it started without a limit are at work, and a limit"
+                            + " of its own would not bind them",
+                    d.run.state.wire(), List.of("cancel"));
+        }
+        BigDecimal taken =
+                d.run.chargedBefore.add(d.run.reserved)
+                        .max(HardLimit.charged(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d)));
+        if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
+            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)
+                    + " or more must be allowed: so much is charged, set aside or in flight already",
+                    d.run.state.wire(), List.of());
+        }
+        Reply.Rejected refused = TaskBudgets.refusal(d, command.tasks());
+        if (refused != null) {
+            return refused;
+        }
+        BigDecimal before = HardLimit.limit(d.run);
+        boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit)
+                && TaskBudgets.are(d, command.tasks());
+        if (!same) {
+            d.run.hardLimit = hard;
+            d.run.softLimit = soft;
+            TaskBudgets.raise(d, command.tasks());
+            d.note(new RunPayload.BudgetChanged(hard, soft, command.tasks().isEmpty() ? null : command.tasks()));
+        }
+        boolean raised =
+                before != null && HardLimit.limit(d.run) != null && before.compareTo(HardLimit.limit(d.run)) < 0;
+        if (d.run.state != RunState.BUDGET_EXCEEDED) {
+            if (raised) {
+                d.note(new RunPayload.BudgetIncreased(before, HardLimit.limit(d.run), d.by()));
+            }
+            return new Reply.Done(!same);
+        }
+        Reply.Rejected refusal = Credits.provide(d);
+        if (refusal == null) {
+            return Resumption.resume(d, before);
+        }
+        if (raised) {
+            d.note(new RunPayload.BudgetIncreased(before, HardLimit.limit(d.run), d.by()));
+        }
+        return same ? refusal : Reply.CHANGED;
+    }
+
+    static boolean isLimit(RunRow run, BigDecimal hardLimit) {
+        return same(HardLimit.limit(run), hardLimit);
+    }
+
+    private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
+        return one == null || other == null ? one == other : one.compareTo(other) == 0;
+    }
+}

@@ -1,0 +1,129 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryDecision;
+import io.keelson.core.policy.RetryDecision.Action;
+import io.keelson.core.policy.RetryReason;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepPayload;
+import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Applies the failure policy to a step: retry, ticket, ignore, or fail its task. */
+final class StepFailures {
+    static final String WORKER_LOST = "WORKER_HEARTBEAT_TIMEOUT";
+
+    private StepFailures() {}
+
+    /** A running step's holder has reported a failure, already recorded with its cost. */
+    static void reported(Decision d, StepRow step, StepError error, BigDecimal cost,
+            PayloadPart.@Nullable Spent spent) {
+        step.failures++;
+        step.deliveries = 0;
+        BigDecimal again = cost.max(d.funds.prices().known(step.spec().tool()));
+        judge(d, step, error,
+                TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries, step.failures,
+                        step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures),
+                spent);
+    }
+
+    /** Too many holders in a row lost the step; it is not delivered again. */
+    static void poisoned(Decision d, StepRow step, StepError error) {
+        boolean ask = TaskFailures.escalation(d).onExhausted();
+        RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
+                RetryReason.ATTEMPT_BUDGET_EXHAUSTED, Duration.ZERO, step.attempt, step.failures,
+                0, 0);
+        judge(d, step, error, decision, null);
+    }
+
+    private static void judge(Decision d, StepRow step, StepError error, RetryDecision decision,
+            PayloadPart.@Nullable Spent spent) {
+        remember(step, error);
+        PayloadPart.Failure cause = PayloadPart.Failure.of(error, decision);
+        switch (decision.action()) {
+            case RETRY -> {
+                step.nextRunAt = d.now.plus(decision.delay());
+                d.move(step, StepState.AWAITING_RETRY, new StepPayload.Retrying(cause, spent));
+                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
+            }
+            case ESCALATE -> {
+                step.nextRunAt = null;
+                d.move(step, StepState.AWAITING_RETRY, new StepPayload.Retrying(cause, spent));
+                Tickets.failure(d, step.task(), step, error, decision.reason().wire());
+            }
+            case FAIL -> {
+                step.failureIgnored = ignoresFailure(step);
+                d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.failureIgnored));
+                failed(d, step, error, new PayloadPart.Failure(error.code(), error.errorClass().wire(),
+                        error.message(), decision.reason().wire(), null));
+            }
+            case ABORT -> {
+                d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, false));
+                TaskFailures.abort(d, decision.reason(), step.task(), error);
+            }
+        }
+    }
+
+    /** A step without a holder has failed for good: a rejected approval, an input that cannot be resolved. */
+    static void refused(Decision d, StepRow step, StepError error, StepPayload payload) {
+        remember(step, error);
+        step.failureIgnored = ignoresFailure(step);
+        d.move(step, StepState.FAILED, payload);
+        failed(d, step, error, PayloadPart.Failure.of(error));
+    }
+
+    private static void remember(StepRow step, StepError error) {
+        step.errorCode = error.code();
+        step.errorMessage = error.message();
+        step.errorClass = error.errorClass().wire();
+    }
+
+    private static boolean ignoresFailure(StepRow step) {
+        return step.spec().kind() == StepKind.CALL
+                || mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
+    }
+
+    /** A task's failure mode after a step's final failure; children of a group leave CONTINUE to the group. */
+    private static FailureMode mode(TaskRow task) {
+        FailureMode mode = task.spec().policy().failureMode();
+        return task.group() != null && mode == FailureMode.CONTINUE ? FailureMode.FAIL_FAST : mode;
+    }
+
+    /** @param failure the payload in case the task fails with the step */
+    private static void failed(Decision d, StepRow step, StepError error, PayloadPart.Failure failure) {
+        TaskRow task = step.task();
+        if (step.spec().kind() == StepKind.VERIFY) {
+            Verdicts.missing(d, task, error);
+            return;
+        }
+        if (step.spec().kind() == StepKind.CALL) {
+            TaskProgress.advance(d, task, null);
+            return;
+        }
+        boolean ownPolicy = step.spec().kind() == StepKind.TURN && !triedBefore(step)
+                || error.code().equals(WORKER_LOST);
+        switch (mode(task)) {
+            case CONTINUE -> TaskProgress.advance(d, task, null);
+            case RETRY -> TaskFailures.task(d, task, error);
+            case FAIL_FAST -> {
+                if (ownPolicy && !task.system()) {
+                    TaskFailures.task(d, task, error);
+                } else {
+                    TaskFailures.rejected(task, error);
+                    EventPayloads.crashed(d, task, error);
+                    Propagation.failed(d, task, error, failure);
+                }
+            }
+        }
+    }
+
+    /** True where only the step's own retries count: its task's do not multiply them. */
+    private static boolean triedBefore(StepRow step) {
+        return step.spec().retry().maxAttempts() > 1 && step.task().spec().policy().retry() == null;
+    }
+}
