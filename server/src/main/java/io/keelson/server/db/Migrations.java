@@ -66,6 +66,7 @@ public final class Migrations {
             MigrationInfoService info = flyway.info();
             refuseOthers(url, info);
             Neighbours.check(url);
+            Neighbours.warnings(url).forEach(LOG::warn);
             if (info.applied().length == 0) {
                 Neighbours.bringUp(url);
             }

@@ -2,6 +2,7 @@ package io.keelson.server.db;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -48,6 +49,50 @@ final class NeighbourNames {
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"
                     + " uq_run_signals_step ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
 
+    /**
+     * Indexes of shared tables as the migrations define them. A definition is what {@code pg_get_indexdef} returns from the
+     * access method on, without casts to text types, as the platform's columns may have either.
+     */
+    private static final String SHARED_INDEXES = """
+            , shared (place, name, uniq, definition) as (values
+                ('workspaces', 'ix_workspaces_purge', false,
+                    'btree (purge_asked_at) WHERE ((purge_asked_at IS NOT NULL) AND (purged_at IS NULL))'),
+                ('api_keys', 'ix_api_keys_workspace', false, 'btree (workspace_id)'),
+                ('api_keys', 'ix_api_keys_principal', false, 'btree (principal_id) WHERE (principal_id IS NOT NULL)'),
+                ('agents', 'ux_agents_slug', true, 'btree (workspace_id, slug)'),
+                ('board_tasks', 'uq_board_tasks_orchestration_run', true,
+                    'btree (source_id) WHERE (source_type = ''orchestration'')'),
+                ('board_tasks', 'uq_board_tasks_orchestration_task', true,
+                    'btree (source_id) WHERE (source_type = ''orchestration_task'')'),
+                ('board_tasks', 'ix_board_tasks_column', false, 'btree (workspace_id, status, source_type, id)'),
+                ('board_tasks', 'ix_board_tasks_parent', false,
+                    'btree (parent_task_id, status, id) WHERE (parent_task_id IS NOT NULL)'),
+                ('board_tasks', 'ix_board_tasks_agent', false,
+                    'btree (assigned_agent_id) WHERE (assigned_agent_id IS NOT NULL)'),
+                ('agent_reports', 'uq_agent_reports_subject', true,
+                    'btree (run_id, run_attempt, subject_id) WHERE (run_id IS NOT NULL)'),
+                ('agent_reports', 'ix_agent_reports_ws', false, 'btree (workspace_id, created_at, id)'),
+                ('agent_reports', 'ix_agent_reports_orch_task', false,
+                    'btree (orchestration_task_id) WHERE (orchestration_task_id IS NOT NULL)'),
+                ('workflow_recipes', 'ux_workflow_recipes_id', true, 'btree (recipe_id)'),
+                ('workflow_recipes', 'ux_workflow_recipes_name', true, 'btree (workspace_id, name)')),
+            present as (
+                select p.place, c.relname as name, i.indisunique as uniq, i.indisvalid as valid, replace(regexp_replace(
+                        substring(pg_get_indexdef(c.oid) from ' USING (.*)$'), '::(text|character varying)', '', 'g'),
+                        '(source_type)', 'source_type') as definition
+                  from places p join pg_index i on i.indrelid = p.oid join pg_class c on c.oid = i.indexrelid)
+            """;
+
+    private static final String DIFFERENT = "with " + Neighbours.OURS + SHARED_INDEXES + """
+            select format('The index %1$I of %2$I is not the one that Keelson needs: alter index %1$I rename to %3$I',
+                    i.name, i.place, 'former_' || i.name)
+              from present i
+             where i.name = any (string_to_array(?, ' ')) and to_regclass('flyway_schema_history') is null
+               and not exists (select from shared s
+                    where s.place = i.place and s.name = i.name and s.uniq = i.uniq and i.valid
+                      and s.definition = i.definition)
+             order by i.name""";
+
     /** Where Keelson has never been, others have made what exists. */
     private static final String TAKEN = "with " + Neighbours.OURS + """
             , names (tables, indexes) as (values (string_to_array(?, ' '), string_to_array(?, ' '))),
@@ -90,6 +135,8 @@ final class NeighbourNames {
 
     /** Objects that must be renamed before the first start, with the statements for it. */
     static List<String> problems(Connection connection) throws SQLException {
-        return Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_INDEXES);
+        List<String> problems = new ArrayList<>(Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_INDEXES));
+        problems.addAll(Neighbours.texts(connection, DIFFERENT, OWN_INDEXES));
+        return problems;
     }
 }

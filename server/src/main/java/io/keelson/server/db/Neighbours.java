@@ -214,12 +214,20 @@ final class Neighbours {
             problems.addAll(twice(connection, "agents", "slug"));
             problems.addAll(NeighbourNames.problems(connection));
             problems.addAll(NeighbourRules.problems(connection));
+            problems.addAll(NeighbourTriggers.problems(connection));
             if (!problems.isEmpty()) {
                 throw new DatabaseException(Code.DATABASE_NOT_ADOPTABLE,
                         "Keelson cannot work with tables that exist in "
                                 + url + ", and has changed nothing. Correct them, or use another database.\n  - "
                                 + String.join("\n  - ", problems));
             }
+        }
+    }
+
+    /** What the operator should know about tables that are used with others. */
+    static List<String> warnings(DatabaseUrl url) throws SQLException {
+        try (Connection connection = url.connect()) {
+            return NeighbourTriggers.warnings(connection);
         }
     }
 

@@ -206,6 +206,70 @@ class NeighboursTest {
     }
 
     @Test
+    void beforeTriggersAndRewriteRulesAreRefusedAtEveryStart() throws SQLException {
+        execute(Platform.TABLES);
+        execute("""
+                create function theirs() returns trigger language plpgsql as 'begin return null; end';
+                create trigger skip before insert on board_tasks for each row execute function theirs();
+                create trigger reminder before update of due_at on board_tasks for each row execute function theirs();
+                create trigger off before insert on board_tasks for each row execute function theirs();
+                alter table board_tasks disable trigger off;
+                create rule "Keep all" as on delete to agents do instead nothing""");
+
+        assertRefused(List.of("alter table board_tasks disable trigger skip",
+                "alter table agents disable rule \"Keep all\""));
+
+        execute("alter table board_tasks enable trigger skip");
+        assertRefused(List.of("alter table board_tasks disable trigger skip"));
+    }
+
+    @Test
+    void afterTriggersStayAndAreReported() throws SQLException {
+        execute(Platform.TABLES);
+        execute("""
+                create function theirs() returns trigger language plpgsql as 'begin return null; end';
+                create trigger audit after insert or update on board_tasks for each row execute function theirs()""");
+        Migrations.migrate(url);
+
+        assertThat(Neighbours.warnings(url)).containsExactly("board_tasks has the AFTER trigger audit,"
+                + " which runs in transactions of Keelson: they fail when it fails");
+        assertThat(Neighbours.warnings(TestDatabase.createUrl())).isEmpty();
+    }
+
+    @Test
+    void indexesWithTheNameAndAnotherDefinitionAreRefused() throws SQLException {
+        execute(Platform.TABLES);
+        execute("""
+                create index ix_board_tasks_column on board_tasks (workspace_id, status);
+                create index uq_board_tasks_orchestration_run on board_tasks (source_id) where source_type = 'orchestration';
+                create index ix_agent_reports_ws on board_tasks (workspace_id, created_at, id);
+                create index ix_timers_due on board_tasks (due_at);
+                alter table board_tasks alter column source_type type text;
+                create unique index uq_board_tasks_orchestration_task on board_tasks (source_id)
+                    where source_type = 'orchestration_task'""");
+
+        assertRefused(List.of("alter index ix_board_tasks_column rename to former_ix_board_tasks_column",
+                "alter index uq_board_tasks_orchestration_run rename to former_uq_board_tasks_orchestration_run",
+                "alter index ix_agent_reports_ws rename to former_ix_agent_reports_ws",
+                "alter index ix_timers_due rename to former_ix_timers_due"));
+
+        assertThat(query("""
+                select indexname from pg_indexes where indexname in ('ix_board_tasks_column', 'ix_agent_reports_ws',
+                    'ix_timers_due', 'uq_board_tasks_orchestration_run', 'uq_board_tasks_orchestration_task')""")).hasSize(5);
+    }
+
+    /** Without the schema history, every shared index of a fresh database is compared. */
+    @Test
+    void indexesOfKeelsonAreAsTheCheckExpectsThem() throws SQLException {
+        Migrations.migrate(url);
+        execute("drop table flyway_schema_history");
+
+        try (Connection c = url.connect()) {
+            assertThat(NeighbourNames.problems(c)).isNotEmpty().noneMatch(each -> each.startsWith("The index"));
+        }
+    }
+
+    @Test
     void checkCoversAllTables() throws SQLException {
         execute("create table elsewhere (id int)");
         Migrations.migrate(url);
