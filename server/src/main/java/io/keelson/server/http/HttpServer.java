@@ -42,7 +42,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.http.HttpException;
 import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Connector;
@@ -166,6 +169,7 @@ public final class HttpServer implements AutoCloseable {
     private Connector connector(Server server, HttpConfiguration http) {
         http.setRequestHeaderSize(HEADER_BYTES);
         http.setSendServerVersion(false);
+        http.addCustomizer((request, answer) -> requireChunked(request));
         http.addCustomizer((request, answer) -> withoutOverride(request));
         ServerConnector connector = new WatchedConnector(server, new HttpConnectionFactory(http));
         connector.setHost(options.host());
@@ -175,6 +179,19 @@ public final class HttpServer implements AutoCloseable {
         connector.setAcceptQueueSize(BACKLOG);
         connector.addBean(connections);
         return connector;
+    }
+
+    /**
+     * Jetty removes the chunks and would pass what other transfer codings left as the body (RFC 9112, section 6.1).
+     *
+     * @throws HttpException.RuntimeException 501 for another coding than {@code chunked}
+     */
+    private static Request requireChunked(Request request) {
+        List<String> codings = request.getHeaders().getCSV(HttpHeader.TRANSFER_ENCODING, false);
+        if (!codings.stream().allMatch("chunked"::equalsIgnoreCase)) {
+            throw new HttpException.RuntimeException(HttpStatus.NOT_IMPLEMENTED_501);
+        }
+        return request;
     }
 
     /** Javalin would obey the header: a proxy that lets only GET pass would let everything pass. */

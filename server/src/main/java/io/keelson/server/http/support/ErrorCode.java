@@ -105,6 +105,7 @@ public enum ErrorCode {
     STREAM_LIMIT_REACHED(429, "Event stream limit of the API key reached"),
     HEADERS_TOO_LARGE(431, "Headers too large"),
     INTERNAL_ERROR(500, "Internal error"),
+    TRANSFER_CODING_UNSUPPORTED(501, "Transfer coding not supported"),
     COMMAND_OUTCOME_UNKNOWN(502, "Command outcome unknown"),
     PROVIDER_UNAVAILABLE(502, "Provider unavailable"),
     OVERLOADED(503, "Server overloaded"),

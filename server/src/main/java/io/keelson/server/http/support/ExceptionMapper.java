@@ -84,6 +84,8 @@ public final class ExceptionMapper {
             case 414 -> ApiProblem.of(ErrorCode.URI_TOO_LONG, "the address is too long");
             case 415 -> ApiProblem.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the body's type is not supported");
             case 431 -> ApiProblem.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
+            case 501 -> ApiProblem.of(ErrorCode.TRANSFER_CODING_UNSUPPORTED,
+                    "the header Transfer-Encoding supports only chunked");
             case 503 -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, SOON);
             case 417 ->
                 ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the header Expect supports only 100-continue");
