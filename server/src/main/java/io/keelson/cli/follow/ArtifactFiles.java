@@ -53,7 +53,7 @@ public final class ArtifactFiles {
 
     /** A plain file name, never a path, for any name from a server. */
     public static String fileName(String name, Set<String> taken) {
-        String plain = name.replaceAll("[/\\\\\\p{Cntrl}]", "_");
+        String plain = name.replaceAll("[/\\\\\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "_");
         String base = plain.isBlank() || plain.equals(".") || plain.equals("..") ? "artifact" : plain;
         String candidate = base;
         for (int number = 2; !taken.add(candidate); number++) {

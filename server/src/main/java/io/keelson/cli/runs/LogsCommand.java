@@ -142,6 +142,6 @@ public final class LogsCommand extends CliCommand {
 
     /** Indented as it was, without escape sequences. */
     private static String printable(String line) {
-        return line.replace("\t", "    ").replaceAll("\\p{Cntrl}", " ");
+        return TerminalText.visible(line.replace("\t", "    "));
     }
 }

@@ -68,7 +68,7 @@ public final class TaskDetails {
         if (value.isNull()) {
             return;
         }
-        List<String> text = value.toPrettyString().lines().map(line -> line.replaceAll("\\p{Cntrl}", " ")).toList();
+        List<String> text = value.toPrettyString().lines().map(TerminalText::visible).toList();
         lines.add(indent + style.dim(name + ":") + (text.size() == 1 ? " " + text.getFirst() : ""));
         if (text.size() > 1) {
             text.forEach(line -> lines.add(indent + "  " + line));

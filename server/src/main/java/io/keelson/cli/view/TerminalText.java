@@ -16,13 +16,18 @@ public final class TerminalText {
 
     /** Foreign text on one line and harmless: no control characters, so no escape sequences. */
     public static String clean(String text) {
+        return visible(text).strip();
+    }
+
+    /** As {@link #clean}, with the blanks at both ends. */
+    public static String visible(String text) {
         StringBuilder clean = new StringBuilder(text.length());
         text.codePoints().forEach(point -> {
             boolean control = Character.isISOControl(point) || Character.getType(point) == Character.FORMAT
                     || Character.getType(point) == Character.SURROGATE || point == 0x2028 || point == 0x2029;
             clean.appendCodePoint(control ? ' ' : point);
         });
-        return clean.toString().strip();
+        return clean.toString();
     }
 
     /** The text of a member, clean; empty where it has none. */

@@ -20,8 +20,10 @@ final class ArtifactName {
         if (name.indexOf('/') >= 0 || name.indexOf('\\') >= 0) {
             throw refused("an artifact's name is no path: " + name);
         }
-        if (name.chars().anyMatch(Character::isISOControl) || !SafeText.clean(name).equals(name)) {
-            throw refused("an artifact's name has no control characters");
+        String hidden = SafeText.hidden(name);
+        if (hidden != null || !SafeText.clean(name).equals(name)) {
+            throw refused("an artifact's name has no control or format characters"
+                    + (hidden == null ? "" : ", not " + hidden));
         }
     }
 

@@ -3,6 +3,7 @@ package io.keelson.server.auth;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -14,6 +15,9 @@ public record Principal(Kind kind, String name) {
 
     /** The form of new names: letters, digits and {@code . _ @ + -}. */
     public static final Pattern NAME = Pattern.compile("[\\p{L}\\p{Nd}][\\p{L}\\p{Nd}._@+-]{0,99}");
+
+    /** Names of principals that a server creates for its own keys, in lower case; clients cannot use them. */
+    public static final Set<String> RESERVED = Set.of("local", "bootstrap");
 
     /** Which of the two. */
     public enum Kind {

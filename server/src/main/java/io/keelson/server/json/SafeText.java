@@ -1,6 +1,7 @@
 package io.keelson.server.json;
 
 import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -15,9 +16,31 @@ public final class SafeText {
 
     /** Of a decimal that is written out, as PostgreSQL does; who reads it again takes 1,000 characters of a number. */
     private static final int MAX_DIGITS = 900;
+    private static final int ZWNJ = 0x200C;
+    private static final int ZWJ = 0x200D;
     private static final char REPLACEMENT = '\uFFFD';
 
     private SafeText() {}
+
+    /**
+     * The first character that a name must not have, as it hides or moves other text where it is shown: a control
+     * character, a line separator or an invisible format character such as U+202E. The joiners U+200C and U+200D are
+     * allowed, because words and emojis need them.
+     *
+     * @return the character as {@code U+202E}; null when there is none
+     */
+    public static @Nullable String hidden(String name) {
+        return name.codePoints().filter(SafeText::hides).mapToObj("U+%04X"::formatted).findFirst().orElse(null);
+    }
+
+    /** Whether a name must not have the character. */
+    public static boolean hides(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+            case Character.FORMAT -> point != ZWNJ && point != ZWJ;
+            default -> false;
+        };
+    }
 
     public static String clean(String text) {
         int at = firstBad(text, 0);

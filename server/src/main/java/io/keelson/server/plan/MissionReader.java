@@ -8,6 +8,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.json.JsonSize;
+import io.keelson.server.json.SafeText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -138,6 +139,7 @@ public final class MissionReader {
         } else if (!document.has("plan")) {
             problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(run));
         }
+        VisibleNames.check(document, problems);
         Instant startAt = StartTime.read(document, problems);
         ObjectNode config = JsonFields.object(document, "config");
         FailureConfig.checkPlanners(config, problems);
@@ -218,7 +220,7 @@ public final class MissionReader {
             problems.add("REQUIRED", "/name", "a name or a goal is required");
         }
         String line = goal.lines().filter(each -> !each.isBlank()).findFirst().orElse("").strip();
-        String start = line.codePoints().limit(NAME_LENGTH)
+        String start = line.codePoints().filter(each -> !SafeText.hides(each)).limit(NAME_LENGTH)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
         return JsonFields.text(document, "name", start.isEmpty() ? "run" : start);
     }

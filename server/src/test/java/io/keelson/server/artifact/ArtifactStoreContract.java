@@ -90,7 +90,7 @@ abstract class ArtifactStoreContract {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "..", "a/b", "a\\b", "a\nb"})
+    @ValueSource(strings = {"", "..", "a/b", "a\\b", "a\nb", "a\u202Etxt.exe", "a\u200Bb", "a\u2028b", "a\u009Bb"})
     void namesThatAreNone(String name) throws IOException {
         ArtifactStore store = store();
         assertThatThrownBy(() -> store.put(OWNER, name, "text/plain", bytes("x")))

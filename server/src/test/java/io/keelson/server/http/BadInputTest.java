@@ -174,7 +174,27 @@ class BadInputTest {
                                 + "]}"),
                         422, "DEPENDENCY_UNKNOWN", "/plan/tasks/0/depends_on/0"),
                 post(RUNS, mission("{\"id\": \"a\", \"title\": \"A\\u0000\", \"steps\": [" + step + "]}"),
-                        422, "INVALID_TEXT", "/plan/tasks/0/title"));
+                        422, "INVALID_TEXT", "/plan/tasks/0/title"),
+                post(RUNS, mission("{\"id\": \"a\", \"title\": \"A\\u202E\", \"steps\": [" + step + "]}"),
+                        422, "INVALID_TEXT", "/plan/tasks/0/title"),
+                post(RUNS,
+                        "{\"name\": \"a\\u200Bb\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [" + step
+                                + "]}]}}",
+                        422, "INVALID_TEXT", "/name"),
+                post("/api/v1/recipes",
+                        "{\"name\": \"a\\nb\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [" + step
+                                + "]}]}}",
+                        422, "INVALID_TEXT", "/name"),
+                post("/api/v1/schedules", "{\"name\": \"a\\u202Eb\", \"cron\": \"0 0 * * *\", \"recipe\": \"x\"}",
+                        422, "INVALID_TEXT", "/name"),
+                post("/api/v1/api-keys", "{\"name\": \"a\\u202Eb\", \"principal\": \"ann\"}",
+                        422, "INVALID_TEXT", "/name"),
+                post("/api/v1/workspaces", "{\"name\": \"a\\u202Eb\"}", 422, "INVALID_TEXT", "/name"),
+                post("/api/v1/agents", "{\"slug\": \"a\", \"name\": \"a\\u202Eb\"}", 422, "INVALID_TEXT", "/name"),
+                post("/api/v1/api-keys",
+                        "{\"name\": \"mine\", \"principal\": \"Local\", \"principal_kind\": \"person\"}",
+                        422, "NAME_RESERVED", "/principal"),
+                post("/api/v1/api-keys", "{\"name\": \"bootstrap\"}", 422, "NAME_RESERVED", "/principal"));
     }
 
     private static String mission(String tasks) {

@@ -97,8 +97,13 @@ public final class KeyActions {
             throw ApiProblem.of("REQUIRED", "/principal",
                     "'principal' is required, because the key's name is not a valid principal");
         }
+        String owner = body.principal == null ? body.name : body.principal;
+        if (Principal.RESERVED.contains(owner.toLowerCase(Locale.ROOT))) {
+            throw ApiProblem.of("NAME_RESERVED", "/principal",
+                    "'" + Excerpt.piece(owner) + "' is reserved for keys that the server creates");
+        }
         String kind = body.principalKind;
-        return new NewKey(body.name, body.principal == null ? body.name : body.principal,
+        return new NewKey(body.name, owner,
                 kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
                 body.scopes.stream().map(word -> Scope.of(word).orElseThrow())
                         .collect(Collectors.toCollection(() -> EnumSet.noneOf(Scope.class))),

@@ -3,6 +3,7 @@ package io.keelson.server.http.support;
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.schedule.Cron;
 import io.keelson.server.json.Excerpt;
+import io.keelson.server.json.SafeText;
 import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.webhook.Endpoint;
 import io.keelson.server.webhook.Topics;
@@ -41,6 +42,8 @@ final class Formats {
                     : invalid("'" + Excerpt.piece(text) + "' is not an IANA time zone such as Europe/Berlin or UTC");
             case "http-url" -> Endpoint.usable(text) ? null
                     : invalid("must be an http or https URL with a host, without user and password or a fragment");
+            case "name" -> SafeText.hidden(text) == null ? null
+                    : new Flaw("INVALID_TEXT", "contains the control or format character " + SafeText.hidden(text));
             case "event" -> EVENTS.contains(text) ? null
                     : invalid("must be one of " + String.join(", ", Topics.names())
                             + ", the type of an event such as step_failed, or *" + NameSuggestion.hint(text, EVENTS));
