@@ -60,7 +60,7 @@ public final class DeclaredSchema {
     /** What a value has against the schema; nothing when the schema itself is wrong. */
     public List<Flaw> check(JsonNode value) {
         try {
-            return schema == null ? List.of() : flaws(schema.validate(value));
+            return schema == null ? List.of() : SchemaErrors.flaws(schema.validate(value));
         } catch (TimedText.StoppedException e) {
             return List.of(new Flaw("", String.valueOf(e.getMessage())));
         }
@@ -81,12 +81,6 @@ public final class DeclaredSchema {
                     return new Flaw(at, allowed.isEmpty() ? String.valueOf(error.getMessage())
                             : "must be one of " + String.join(", ", allowed), allowed);
                 }).toList();
-    }
-
-    private static List<Flaw> flaws(List<Error> errors) {
-        return errors.stream()
-                .map(error -> new Flaw(error.getInstanceLocation().toString(), String.valueOf(error.getMessage())))
-                .toList();
     }
 
     private static void unusable(JsonNode node, String at, List<Flaw> found) {

@@ -6,6 +6,7 @@ import com.networknt.schema.SpecificationVersion;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.JsonSize;
 import io.keelson.server.json.SafeText;
+import io.keelson.server.json.SchemaErrors;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -71,8 +72,8 @@ public final class ToolCatalog {
     }
 
     private static List<Problem> problems(Schema schema, JsonNode value) {
-        return schema.validate(value).stream()
-                .map(error -> new Problem(error.getInstanceLocation().toString(), error.getMessage()))
+        return SchemaErrors.flaws(schema.validate(value)).stream()
+                .map(flaw -> new Problem(flaw.pointer(), flaw.message()))
                 .sorted(Comparator.comparing(Problem::pointer).thenComparing(Problem::message))
                 .toList();
     }

@@ -95,6 +95,18 @@ class SimpleToolsTest {
         assertThat(failure.errorClass()).isEqualTo(ErrorClass.PERMANENT);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
+            "run.start      => {\"plans\": {}, \"recipe\": \"a\"} => : property 'plans' is not defined in the schema and the schema does not allow additional properties",
+            "run.start      => {}                                  => : must have 'plan' or 'recipe'",
+            "run.start      => {\"recipe\": \"a\", \"plan\": {}}    => : must have only one of 'plan', 'recipe'",
+            "files.list     => {\"glob\": 5}                      => /glob: must be string or array",
+            "files.list     => {\"glob\": [\"a\", 5]}              => /glob/1: integer found, string expected"})
+    void aValueThatFitsNoAlternativeIsOneProblem(String tool, String input, String problem) {
+        assertThat(calls.catalog.validateInput(calls.catalog.find(tool).orElseThrow(), Calls.json(input)))
+                .extracting(each -> each.pointer() + ": " + each.message()).containsExactly(problem);
+    }
+
     @Test
     void aLongOutputIsRefused() {
         String text = "\"" + "x".repeat(1 << 20) + "\"";
