@@ -255,7 +255,8 @@ class NeighboursTest {
 
         assertThat(query("""
                 select indexname from pg_indexes where indexname in ('ix_board_tasks_column', 'ix_agent_reports_ws',
-                    'ix_timers_due', 'uq_board_tasks_orchestration_run', 'uq_board_tasks_orchestration_task')""")).hasSize(5);
+                    'ix_timers_due', 'uq_board_tasks_orchestration_run', 'uq_board_tasks_orchestration_task')"""))
+                .hasSize(5);
     }
 
     /** Without the schema history, every shared index of a fresh database is compared. */

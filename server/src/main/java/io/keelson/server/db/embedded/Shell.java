@@ -3,6 +3,8 @@ package io.keelson.server.db.embedded;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Runs short commands to their end. */
@@ -33,11 +35,20 @@ final class Shell {
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             return new Result(process.waitFor(), output.strip());
         } catch (IOException e) {
-            return new Result(NOT_FOUND, String.valueOf(e.getMessage()));
+            return new Result(NOT_FOUND, notStarted(Path.of(command.getFirst())));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new UncheckedIOException(new IOException("interrupted while waiting for " + command.getFirst(), e));
         }
+    }
+
+    private static String notStarted(Path program) {
+        if (!Files.exists(program)) {
+            return program + " was not found.";
+        }
+        return program + (Files.isExecutable(program)
+                ? " could not be started: the system has no memory or no process left."
+                : " may not be executed: check its permissions, and that its file system is not mounted with noexec.");
     }
 
     /** A process that no PostgreSQL variable of the caller's environment can divert. */

@@ -97,7 +97,8 @@ final class ProcessRun implements Tool {
             }
             return ToolResult.of(output(outcome, parse, call.struck()));
         } catch (IOException e) {
-            throw ToolFailure.infrastructure("PROCESS_NOT_STARTED", "could not run " + argv.getFirst() + ": " + e);
+            throw ToolFailure.infrastructure("PROCESS_NOT_STARTED",
+                    argv.getFirst() + " could not be started: " + StartFailures.reason(e));
         }
     }
 

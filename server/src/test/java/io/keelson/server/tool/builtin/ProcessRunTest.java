@@ -115,6 +115,14 @@ class ProcessRunTest {
     }
 
     @Test
+    void aProgramThatCannotBeStartedIsExplained() {
+        assertThat(calls.failure("process.run",
+                "{\"argv\": [\"cat\"" + (", \"" + "x".repeat(60_000) + "\"").repeat(60) + "]}"))
+                .hasMessage("cat could not be started: its arguments are longer than the system allows")
+                .extracting(ToolFailure::code).isEqualTo("PROCESS_NOT_STARTED");
+    }
+
+    @Test
     void exitCodesCanBeAllowed() {
         JsonNode output =
                 calls.output("process.run", "{\"argv\": [\"sh\", \"-c\", \"exit 3\"], \"allow_exit_codes\": [0, 3]}");
