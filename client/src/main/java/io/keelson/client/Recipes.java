@@ -10,6 +10,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** Missions that are kept to be run again. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Recipes {
 
+    private static final String ID = "([a-z]+_)?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
     private final Api api;
 
     Recipes(Api api) {
@@ -34,8 +36,32 @@ public final class Recipes {
 
     /** Without its mission; empty when there is none of that name. */
     public Optional<Recipe> byName(String name) {
-        return Page.of(api.get(RequestPath.of("/recipes").with("name", name).toString()), Recipe.class).items().stream()
-                .findFirst();
+        return first("name", name);
+    }
+
+    /** By name without its mission, or by id; empty when there is none. */
+    public Optional<Recipe> find(String nameOrId) {
+        if (!nameOrId.matches(ID)) {
+            return byName(nameOrId);
+        }
+        try {
+            return Optional.of(get(nameOrId));
+        } catch (KeelsonException e) {
+            if (e.code().equals("RECIPE_NOT_FOUND")) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /** The template for goals of that kind, without its mission; empty when there is none. */
+    public Optional<Recipe> ofKind(String kind) {
+        return first("kind", kind);
+    }
+
+    private Optional<Recipe> first(String parameter, String value) {
+        return Page.of(api.get(RequestPath.of("/recipes").with(parameter, value).toString()), Recipe.class).items()
+                .stream().findFirst();
     }
 
     /** Stores a mission under its name; all that is wrong with it is said at once. */

@@ -95,11 +95,10 @@ public final class MissionFile {
         }
     }
 
-    /** Takes as they stand the values given for inputs that the mission's recipe, which the server has, declares as text. */
+    /** Uses unchanged the values of inputs that the mission's recipe on the server declares as text. */
     public void ofRecipe(Keelson keelson) {
-        String recipe = document.path("recipe").asString("");
-        if (!values.isEmpty() && !recipe.isEmpty()) {
-            JsonNode declared = keelson.recipes().byName(recipe).map(Recipe::inputs).orElse(MissingNode.getInstance());
+        if (!values.isEmpty() && MissionCheck.ofRecipe(document)) {
+            JsonNode declared = recipe(keelson).map(Recipe::inputs).orElse(MissingNode.getInstance());
             ObjectNode input = document.withObjectProperty("input");
             values.forEach((key, value) -> {
                 if (declared.path(key).path("type").asString("").equals("string")) {
@@ -107,6 +106,12 @@ public final class MissionFile {
                 }
             });
         }
+    }
+
+    /** The recipe that the server would use: by name, by id, or the template of the goal's kind. */
+    private Optional<Recipe> recipe(Keelson keelson) {
+        return document.has("recipe") ? keelson.recipes().find(document.path("recipe").asString(""))
+                : keelson.recipes().ofKind(document.path("kind").asString(""));
     }
 
     /** @param asText whether to take the text unchanged; otherwise valid JSON is parsed */

@@ -38,8 +38,6 @@ import tools.jackson.databind.node.ObjectNode;
                 "  keelson recipes create mission.yaml", "  keelson recipes run nightly --input path=."})
 public final class RecipesCommand extends CliCommand {
 
-    private static final String UUID = "([a-z]+_)?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
-
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection server = link()) {
@@ -67,9 +65,9 @@ public final class RecipesCommand extends CliCommand {
 
     /** A recipe by its name or id. */
     static Recipe named(Keelson keelson, String nameOrId) {
-        return keelson.recipes().get(nameOrId.matches(UUID) ? nameOrId
-                : keelson.recipes().byName(nameOrId).orElseThrow(() -> CliException.failed("RECIPE_NOT_FOUND",
-                        "no recipe '" + nameOrId + "'", null)).id());
+        Recipe found = keelson.recipes().find(nameOrId).orElseThrow(() -> CliException.failed("RECIPE_NOT_FOUND",
+                "no recipe '" + nameOrId + "'", null));
+        return keelson.recipes().get(found.id());
     }
 
     private static void said(CliCommand command, Recipe recipe, String what) {

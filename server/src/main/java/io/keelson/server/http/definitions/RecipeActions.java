@@ -30,6 +30,7 @@ import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.submission.RecipeMissions;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -82,9 +83,16 @@ public final class RecipeActions {
         Query query = request.query();
         ListCursor cursor = new ListCursor("recipes");
         String name = query.text("name");
+        String kind = query.text("kind");
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
         query.done();
+        if (kind != null) {
+            Optional<RecipeRow> template = database.withConnection(c -> recipes.ofKind(c, request.workspace(), kind));
+            return ApiResponse.ok(Lists.page(template.stream()
+                    .filter(each -> name == null || name.equals(each.name()))
+                    .map(each -> RecipeDocuments.listed(new RecipeStore.Listed(each, false))).toList(), null));
+        }
         Page<RecipeStore.Listed> found = database
                 .withConnection(c -> recipes.list(c, request.workspace(), name, after, limit));
         return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.recipe().name(), RecipeDocuments::listed));
