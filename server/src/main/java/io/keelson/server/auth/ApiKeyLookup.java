@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the holder of a key. Only hashes are stored. Caches answers for {@link #CACHE_TIME}, so a change of a key, its
- * workspace or its limits is effective within 5 seconds on every node, also for a waiting call, which checks once a
- * second. {@link ApiKeyUsage} records the use of keys.
+ * workspace or its limits is effective within 5 seconds on every node, also for a waiting call or an idle stream, which checks
+ * once a second. {@link ApiKeyUsage} records the use of keys.
  */
 public final class ApiKeyLookup {
 
-    static final Duration CACHE_TIME = Duration.ofSeconds(4);
+    static final Duration CACHE_TIME = Duration.ofSeconds(3);
 
     private static final int MAX_CACHED = 10_000;
 

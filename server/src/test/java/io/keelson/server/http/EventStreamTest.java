@@ -146,6 +146,30 @@ class EventStreamTest {
         }
     }
 
+    /** Streams that began at different times check the key at different times. */
+    @Test
+    void idleStreamsOfARevokedKeyEndWithinFiveSeconds() throws IOException {
+        String run = api.create(ApiServer.WAITS);
+        String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.RUNS_READ));
+        List<BufferedReader> streams = new ArrayList<>();
+        Awaitility.await().pollInterval(Duration.ofMillis(500)).atMost(Duration.ofSeconds(30)).until(() -> {
+            streams.add(lines(connection(run, 0, "", key)));
+            next(streams.getLast());
+            return streams.size() == 10;
+        });
+
+        api.sql("update api_keys set revoked_at = now() where name = 'test'");
+        long revoked = System.nanoTime();
+        for (BufferedReader lines : streams) {
+            try (lines) {
+                assertThat(next(lines)).isNull();
+            }
+        }
+
+        Duration slack = Duration.ofSeconds(2);
+        assertThat(Duration.ofNanos(System.nanoTime() - revoked)).isLessThan(Duration.ofSeconds(5).plus(slack));
+    }
+
     @Test
     void invalidStreamPositionIsRefused() throws IOException {
         String run = api.create(ApiServer.WAITS);

@@ -25,8 +25,10 @@ import java.util.UUID;
  */
 public final class EventStreams {
 
-    /** Interval at which an idle stream checks its API key and sends a keep-alive. */
-    private static final Duration BEAT = Duration.ofSeconds(5);
+    /** Interval at which an idle stream checks its API key. */
+    static final Duration KEY_CHECK = Duration.ofSeconds(1);
+    /** Interval at which an idle stream sends a keep-alive. */
+    static final Duration BEAT = Duration.ofSeconds(5);
     private static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
     /** When a client whose stream broke off comes again. */
     static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
@@ -100,20 +102,26 @@ public final class EventStreams {
             throws IOException, InterruptedException {
         Progress known = before;
         Duration quiet = Duration.ZERO;
+        Duration silent = Duration.ZERO;
         while (!shutdown.hasBegun() && reader.open()) {
             if (known.lastSeq() > reader.seen) {
                 reader.sendUpTo(known.lastSeq());
                 quiet = Duration.ZERO;
+                silent = Duration.ZERO;
             }
             Duration left = wait.minus(quiet);
             if (known.ended() || !left.isPositive()) {
                 return;
             }
-            Duration beat = left.compareTo(BEAT) < 0 ? left : BEAT;
-            known = watch.await(reader.seen, beat);
+            Duration pause = left.compareTo(KEY_CHECK) < 0 ? left : KEY_CHECK;
+            known = watch.await(reader.seen, pause);
             if (known.lastSeq() <= reader.seen) {
-                quiet = quiet.plus(beat);
-                reader.write(ALIVE);
+                quiet = quiet.plus(pause);
+                silent = silent.plus(pause);
+                if (silent.compareTo(BEAT) >= 0) {
+                    reader.write(ALIVE);
+                    silent = Duration.ZERO;
+                }
             }
         }
     }

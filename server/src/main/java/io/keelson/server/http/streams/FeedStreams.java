@@ -32,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 public final class FeedStreams {
 
     private static final Pattern TYPES = Pattern.compile("[a-z_.]{1,50}(,[a-z_.]{1,50}){0,49}");
-    private static final Duration BEAT = Duration.ofSeconds(5);
     private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
 
     private final Reads reads;
@@ -130,7 +129,12 @@ public final class FeedStreams {
         /** @param head what was there when it came: that much is sent before quiet counts */
         private void follow(FeedPoller.Watch watch, long head, Duration wait) throws IOException, InterruptedException {
             write(EventStreams.RETRY);
-            long settled = watch.await(head, BEAT);
+            long begun = System.nanoTime();
+            long settled = watch.await(head, EventStreams.KEY_CHECK);
+            while (settled < head && System.nanoTime() - begun < EventStreams.BEAT.toNanos() && !shutdown.hasBegun()
+                    && open()) {
+                settled = watch.await(head, EventStreams.KEY_CHECK);
+            }
             long last = System.nanoTime();
             while (!shutdown.hasBegun() && open()) {
                 if (settled > seen && sendUpTo(settled)) {
@@ -140,8 +144,9 @@ public final class FeedStreams {
                 if (!left.isPositive()) {
                     return;
                 }
-                settled = watch.await(seen + 1, left.compareTo(BEAT) < 0 ? left : BEAT);
-                if (System.nanoTime() - spoken >= BEAT.toNanos()) {
+                settled = watch.await(seen + 1,
+                        left.compareTo(EventStreams.KEY_CHECK) < 0 ? left : EventStreams.KEY_CHECK);
+                if (System.nanoTime() - spoken >= EventStreams.BEAT.toNanos()) {
                     beat();
                 }
             }
