@@ -174,8 +174,13 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, Http http, Cl
                 Stream.of("KEELSON_JAVA_HOME", "KEELSON_JAVA_OPTS")).toList();
         return environment.keySet().stream().filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
                 .sorted()
-                .map(name -> "warning: " + name + " is no setting and is ignored" + NameSuggestion.hint(name, known))
+                .map(name -> "warning: " + name + " is no setting and is ignored" + hint(name, known))
                 .toList();
+    }
+
+    private static String hint(String name, List<String> known) {
+        String hint = NameSuggestion.hintByWords(name, known);
+        return hint.isEmpty() ? "; docs/reference/configuration.md lists the settings" : hint;
     }
 
     /** What {@code HOME} says, as for every other program; else what the password file says. */

@@ -139,7 +139,8 @@ class RunCommandsTest {
                     - {id: last, depends_on: [late], steps: [{tool: fail, input: {times: 99}, retry: {max_attempts: 1}}]}
                 """));
         assertThat(run.code()).isEqualTo(1);
-        assertThat(run.out()).contains("late goes on without first: NO_LUCK").doesNotContain("completed with failures")
+        assertThat(run.out()).contains("late continues without first: NO_LUCK")
+                .doesNotContain("completed with failures")
                 .doesNotContainPattern("Z [0-9a-f]{8}-");
         assertThat(run.out().split(" early completed", -1)).hasSize(3);
         List<String> events = inProcessCli.lines("events", "latest");
@@ -207,6 +208,24 @@ class RunCommandsTest {
         assertThat(inProcessCli.run("validate", mission, "--input", "version=1.4").err()).isEmpty();
         Result run = inProcessCli.run("run", mission, "--input", "version=1.4", "--json");
         assertThat(run.json().at("/run/inputs/version").toString()).isEqualTo("\"1.4\"");
+        String id = inProcessCli.run("recipes", "show", "versioned", "--json").json().get("id").stringValue();
+        Result byId = inProcessCli.run("run", inProcessCli.mission("recipe: " + id + "\n"), "--input", "version=1.4",
+                "--json");
+        assertThat(byId.json().at("/run/inputs/version").toString()).as(byId.err()).isEqualTo("\"1.4\"");
+    }
+
+    @Test
+    void valueOfATextInputOfTheTemplateOfAKindIsNotParsed() throws Exception {
+        Path recipe = Files.writeString(folder.resolve("template.yaml"), """
+                name: template
+                kind: upgrade
+                inputs: {version: {type: string}}
+                plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                """);
+        inProcessCli.lines("recipes", "create", recipe.toString());
+        Result run = inProcessCli.run("run", inProcessCli.mission("goal: Upgrade it\nkind: upgrade\n"), "--input",
+                "version=1.4", "--detach", "--json");
+        assertThat(run.out()).as(run.err()).contains("\"version\" : \"1.4\"");
     }
 
     @Test
@@ -549,6 +568,16 @@ class RunCommandsTest {
                         "runs");
         assertThat(result.err()).contains("KEELSON_HTTP_PROT is no setting", "did you mean 'KEELSON_HTTP_PORT'?");
         assertThat(result.code()).isZero();
+    }
+
+    @Test
+    void aSettingThatResemblesNoneByItsWordsHasNoHint() {
+        Result result = InProcessCli.run(Map.of("KEELSON_DATA_DIR", inProcessCli.folder().toString(),
+                "KEELSON_ALLOWED_COMMANDS", "git", "KEELSON_SECRET_KEYS_OLD", "x"), "runs");
+        assertThat(result.err())
+                .contains("KEELSON_ALLOWED_COMMANDS is no setting", "KEELSON_SECRET_KEYS_OLD is no setting",
+                        "docs/reference/configuration.md lists the settings")
+                .doesNotContain("did you mean");
     }
 
     @Test

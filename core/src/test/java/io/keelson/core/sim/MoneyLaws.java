@@ -104,7 +104,7 @@ final class MoneyLaws {
                 "the ledger says otherwise: %s %s",
                 after.head, after.ledger);
         unless(state != RunState.RUNNING || after.run.uncollected().signum() == 0 || limit != null
-                || after.head.reserved().compareTo(after.head.charged()) >= 0, "goes on without credits: %s",
+                || after.head.reserved().compareTo(after.head.charged()) >= 0, "continues without credits: %s",
                 after.head);
     }
 

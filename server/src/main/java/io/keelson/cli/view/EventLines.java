@@ -104,7 +104,7 @@ public final class EventLines {
         }
         if (to.equals("failed") && event.payload().path("failure_ignored").asBoolean(false)) {
             return RunModel.isCall(listed) ? null
-                    : name + " goes on without " + (listed == null ? "a step" : TerminalText.clean(listed.name()))
+                    : name + " continues without " + (listed == null ? "a step" : TerminalText.clean(listed.name()))
                             + reason(event);
         }
         if (to.equals("awaiting_retry")) {
@@ -117,7 +117,7 @@ public final class EventLines {
     private static String retry(Event event) {
         Instant next = RunModel.nextRun(event);
         boolean refused = next == null && event.payload().has("remaining_attempts");
-        return (refused ? " waits for the answer to a ticket" : " tries again" + at(next))
+        return (refused ? " waits for the answer to a ticket" : " retries" + at(next))
                 + after(RunModel.error(event));
     }
 

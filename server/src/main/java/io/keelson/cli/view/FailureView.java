@@ -72,7 +72,7 @@ public final class FailureView {
         }
         if (run.ended() && !all.isEmpty()) {
             String key = all.getFirst().task();
-            lines.add(style.dim("look closer with: " + command + " show " + run.id() + " " + quoted(key)));
+            lines.add(style.dim("details: " + command + " show " + run.id() + " " + quoted(key)));
             if (run.completedWithFailures()) {
                 lines.add(style.dim("do what failed again in a new run: " + command + " fork " + run.id() + " --from "
                         + key.replaceFirst("\\[.*", "") + " --watch"));

@@ -155,7 +155,7 @@ public final class TreeView {
             case FAILED -> style.red(Objects.requireNonNullElse(task.error, "failed"));
             case HUMAN -> style.yellow(question(task));
             case ACTIVE -> counted + attempt(task) + title(task) + style.dim(step(task));
-            case RETRY -> style.yellow("tries again" + when(task) + " after "
+            case RETRY -> style.yellow("retries" + when(task) + " after "
                     + Objects.requireNonNullElse(lastError(task), "a failure"));
             case WAITING -> style.dim(task.state.equals("queued") ? "queued" : waitsFor(task));
             case DROPPED -> style.dim(task.state) + without(task);

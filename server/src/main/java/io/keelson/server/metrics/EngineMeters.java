@@ -80,16 +80,16 @@ final class EngineMeters implements Observer {
             credits.put(kind, meters.counter(Metric.CREDITS, kind.wire()));
         }
         for (Way way : Way.values()) {
-            flushes.put(way, meters.counter(Metric.FLUSHES, word(way)));
+            flushes.put(way, meters.counter(Metric.COMMIT_BATCHES, word(way)));
         }
         for (Duty duty : Duty.values()) {
-            looks.put(duty, meters.counter(Metric.DUTIES, word(duty)));
-            mended.put(duty, meters.counter(Metric.MENDED, word(duty)));
+            looks.put(duty, meters.counter(Metric.RECONCILER_SCANS, word(duty)));
+            mended.put(duty, meters.counter(Metric.RECONCILER_REPAIRS, word(duty)));
         }
         triggers.put(OTHER, meters.counter(Metric.RUNS_SUBMITTED, OTHER));
         failures.put(OTHER, meters.counter(Metric.RUNS_FAILED, OTHER));
-        flushTime = meters.timer(Metric.FLUSH_TIME);
-        flushSize = meters.sizes(Metric.FLUSH_SIZE);
+        flushTime = meters.timer(Metric.COMMIT_BATCH_TIME);
+        flushSize = meters.sizes(Metric.COMMIT_BATCH_SIZE);
         overloaded = meters.counter(Metric.OVERLOADED);
         unpriced = meters.counter(Metric.UNPRICED);
         withFailures = meters.counter(Metric.RUNS_WITH_FAILURES);

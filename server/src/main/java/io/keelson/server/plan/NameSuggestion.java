@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Guesses what was meant by a name that is not known. */
 public final class NameSuggestion {
@@ -20,6 +21,21 @@ public final class NameSuggestion {
         return name.length() > LONGEST ? Optional.empty()
                 : known.stream().filter(other -> distance(name, other) <= Math.max(2, other.length() / 3))
                         .min(Comparator.comparingInt(other -> distance(name, other)));
+    }
+
+    /** As {@link #hint} for names of several words, such as {@code KEELSON_HTTP_PORT}: each word must be near. */
+    public static String hintByWords(String name, Collection<String> known) {
+        return hint(name, known.stream().filter(other -> near(name, other)).toList());
+    }
+
+    private static boolean near(String name, String other) {
+        if (distance(name, other) <= 2) {
+            return true;
+        }
+        String[] words = name.split("_");
+        String[] others = other.split("_");
+        return words.length == others.length && IntStream.range(0, words.length)
+                .allMatch(i -> distance(words[i], others[i]) <= Math.max(1, others[i].length() / 3));
     }
 
     /** Insertions, deletions and replacements from one to the other (Levenshtein). */

@@ -24,7 +24,7 @@ class EventLinesTest {
         assertThat(lines(events, model)).containsExactly(
                 "2026-01-02T03:04:06Z run running",
                 "2026-01-02T03:04:08Z a running",
-                "2026-01-02T03:04:10Z a tries again after NO_LUCK",
+                "2026-01-02T03:04:10Z a retries after NO_LUCK",
                 "2026-01-02T03:04:11Z a waiting_approval: Publish?",
                 "2026-01-02T03:04:12Z a completed (4.0s)",
                 "2026-01-02T03:04:13Z b failed: BAD: too bad",
@@ -41,7 +41,7 @@ class EventLinesTest {
                 documents.note("run_replanned", Map.of("plan_version", 2)),
                 documents.note("run_acceptance_requested", Map.of()));
         assertThat(lines(events, model)).extracting(line -> line.substring("2026-01-02T03:04:06Z ".length()))
-                .containsExactly("a running", "a verifying", "a tries again at 2026-01-02T03:04:18Z after X",
+                .containsExactly("a running", "a verifying", "a retries at 2026-01-02T03:04:18Z after X",
                         "a running, attempt 2", "a waits for a human: a review", "ticket t-7: it is broken",
                         "ticket t-7 answered: resume", "run is replanning: asked for", "run has plan version 2",
                         "run waits for its result to be accepted");

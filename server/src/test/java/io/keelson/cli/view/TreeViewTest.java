@@ -38,7 +38,7 @@ class TreeViewTest {
                 " + done    1.0s    Title of done",
                 " / work    57.0s   Title of work  list",
                 " ? gate    55.0s   waits for a human: Publish?",
-                " ~ again   53.0s   tries again after NO_LUCK",
+                " ~ again   53.0s   retries after NO_LUCK",
                 " x broken          TOOL_FAILED: no  [31mway",
                 " . later           waits for work",
                 " - left            skipped",
@@ -58,13 +58,13 @@ class TreeViewTest {
                 documents.task("again", "running", Map.of("attempt_number", 2)))
                 .forEach(model::apply);
         assertThat(TreeView.render(model, 80, 24, NOW, 1, ASCII).subList(1, 6)).containsExactly(
-                " ~ wait   59.0s   tries again in 1m 02s after X",
+                " ~ wait   59.0s   retries in 1m 02s after X",
                 " ? stuck  57.0s   ticket t-7: it is broken",
                 " ? draft  54.0s   its output waits for a human: too short",
                 " / check  52.0s   verifying  Title of check",
                 " / again  50.0s   attempt 2  Title of again");
         model.apply(documents.resolved("t-7"));
-        assertThat(TreeView.render(model, 80, 24, NOW, 1, ASCII).get(2)).contains("~ stuck", "tries again after");
+        assertThat(TreeView.render(model, 80, 24, NOW, 1, ASCII).get(2)).contains("~ stuck", "retries after");
     }
 
     @Test

@@ -86,7 +86,7 @@ class MetricsApiTest {
         assertThat(value("keelson_runs_submitted_total{trigger=\"api\"}")).isEqualTo(created + 1);
         assertThat(value("keelson_run_transitions_total{to=\"completed\"}")).isEqualTo(completed + 1);
         assertThat(value("keelson_step_transitions_total{to=\"running\"}")).isEqualTo(steps + 2);
-        assertThat(value("keelson_flush_commands_count")).isPositive();
+        assertThat(value("keelson_commit_batch_commands_count")).isPositive();
         assertThat(page()).doesNotContain(good, Bootstrap.DEFAULT_WORKSPACE.toString());
     }
 
