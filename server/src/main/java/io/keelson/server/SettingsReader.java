@@ -124,7 +124,8 @@ final class SettingsReader {
                 file.put(name, properties.getProperty(name));
             } else {
                 problems.add(new PlanProblem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
-                        + ", which does not exist there" + NameSuggestion.hintByWords(name, knownInFile()) + "; known are "
+                        + ", which does not exist there" + NameSuggestion.hintByWords(name, knownInFile())
+                        + "; known are "
                         + String.join(", ", knownInFile())));
             }
         }

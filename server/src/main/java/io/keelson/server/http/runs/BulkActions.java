@@ -18,7 +18,6 @@ import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
