@@ -107,7 +107,7 @@ class SignalsTest {
         opens("paid", Duration.ofSeconds(5), false);
         world.done(new Command.CancelTask(world.id(), step().task().id(), null, World.WHO));
         assertThat(world.armed()).isEmpty();
-        assertThat(world.state()).isEqualTo(RunState.SKIPPED);
+        assertThat(world.state()).isEqualTo(RunState.CANCELLED);
     }
 
     @Test
