@@ -54,7 +54,7 @@ class OutageLogTest {
                 assertThat(lines).filteredOn(line -> line.startsWith("\tat ")).isEmpty();
                 assertThat(lines).filteredOn(line -> line.contains("GET /api/v1/runs failed")).isNotEmpty()
                         .hasSizeLessThan(5).first().asString().contains("the database does not respond");
-                assertThat(lines).filteredOn(line -> line.contains("polling for due work failed")).isNotEmpty()
+                assertThat(lines).filteredOn(line -> line.contains("background task due-work failed")).isNotEmpty()
                         .hasSizeLessThan(5);
                 assertThat(lines).hasSizeLessThan(60);
             }
