@@ -32,7 +32,7 @@ class BoardApiTest {
 
     /** One task of each kind ends well, one fails with what could pass for Markdown, one is never needed. */
     private static final String MIXED = """
-            {"name": "Mixed\\nbag", "goal": "Find out\\n# not a heading", "start": true, "tags": ["x"], "plan": {"tasks": [
+            {"name": "Mixed bag", "goal": "Find out\\n# not a heading", "start": true, "tags": ["x"], "plan": {"tasks": [
               {"id": "find", "title": "Find", "task_type": "research", "description": "Look\\n```\\naround",
                "steps": [{"name": "look", "tool": "echo", "input": {"text": "line one\\n## line two"}}]},
               {"id": "write", "title": "Write", "task_type": "writing", "depends_on": ["find"],
@@ -132,14 +132,14 @@ class BoardApiTest {
         List<Report> reports = keelson.reports().list(ReportQuery.all().run(run)).items();
         assertThat(reports).extracting(report -> report.title().strip() + " " + report.type())
                 .containsExactlyInAnyOrder("Find research", "Write delivery", "Sum summary", "Breaks incident",
-                        "Mixed\nbag summary");
+                        "Mixed bag summary");
         assertThat(reports).allMatch(report -> report.content() == null);
         assertThat(keelson.reports().list(ReportQuery.all().run(run).type("research")).items()).hasSize(1);
         assertThat(keelson.reports().list(ReportQuery.all().run(run).agent("unknown")).items()).isEmpty();
         assertThat(keelson.reports().list(ReportQuery.all().run(run).between(reports.getFirst().createdAt()
                 .plusSeconds(1), null)).items()).isEmpty();
 
-        String whole = content(reports, "Mixed\nbag");
+        String whole = content(reports, "Mixed bag");
         assertThat(whole).startsWith("# Mixed bag\n").contains("> Find out\n> # not a heading\n", "**failed**",
                 "- Find (`find`): completed\n", "- After (`after`): ", "Tasks: 5, completed 3, failed 1", run);
         String found = content(reports, "Find");
@@ -148,7 +148,7 @@ class BoardApiTest {
         assertThat(found.lines().filter(line -> line.startsWith("#"))).containsExactly("# Find", "## Goal",
                 "## Output", "## Figures", "## Links", "## What was done");
         assertThat(content(reports, "Breaks")).contains("## Failure");
-        assertThat(stored(run, "Mixed\nbag")).isEqualTo(whole);
+        assertThat(stored(run, "Mixed bag")).isEqualTo(whole);
         assertThat(found).startsWith(stored(run, "Find"));
 
         ApiServer.Answer plain = api.get(API + "/reports/" + reports.getFirst().id(), "Accept", "text/markdown");

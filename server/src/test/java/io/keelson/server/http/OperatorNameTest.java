@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,20 @@ class OperatorNameTest {
             assertThat(refused.json().get("scope").stringValue()).isEqualTo("operator");
             assertThat(make(api, "ann", admin).status()).isEqualTo(201);
             assertThat(make(api, operator, "Bearer " + api.key()).status()).isEqualTo(201);
+        }
+    }
+
+    @Test
+    void namesOfTheServersOwnKeysAreReserved(@TempDir Path folder) throws Exception {
+        try (ApiServer api = new ApiServer(folder)) {
+            String admin = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.ADMIN));
+            assertThat(make(api, "bootstrap", admin).status()).isEqualTo(403);
+            String stranger = api.stranger();
+            for (String name : List.of("Local", "bootstrap")) {
+                ApiServer.Answer refused = make(api, name, stranger);
+                assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+                assertThat(refused.json().get("code").stringValue()).isEqualTo("NAME_RESERVED");
+            }
         }
     }
 

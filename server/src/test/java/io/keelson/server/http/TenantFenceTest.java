@@ -56,7 +56,7 @@ class TenantFenceTest {
             {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
               {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}},
                {"tool": "proposal.create", "input": {"title": "x"}}]},
-              {"id": "waits", "steps": [{"name": "wait", "tool": "wait", "input": {"seconds": 3000}}]},
+              {"id": "waits", "budget_usd": 5, "steps": [{"name": "wait", "tool": "wait", "input": {"seconds": 3000}}]},
               {"id": "fails", "depends_on": ["note"], "steps": [{"name": "try", "tool": "fail", "input": {"times": 9},
                 "retry": {"max_attempts": 1}}]}]}}""";
 

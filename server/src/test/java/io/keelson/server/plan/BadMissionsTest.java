@@ -193,7 +193,7 @@ class BadMissionsTest {
             verify("{kind: json_schema, schema: {items: {$ref: '#'}}}",
                     "INVALID_SCHEMA /plan/tasks/0/verify/0/schema/items/$ref '$ref' is not supported"),
             verify("{kind: required_sections, sections: []}",
-                    "INVALID_VALUE /plan/tasks/0/verify/0/sections at least 1"),
+                    "EMPTY /plan/tasks/0/verify/0/sections at least 1"),
             verify("{kind: tool}", "REQUIRED /plan/tasks/0/verify/0/tool 'tool' must be given"),
             verify("{kind: tool, tool: judge}", "UNKNOWN_TOOL /plan/tasks/0/verify/0/tool no tool 'judge'"),
             verify("{kind: tool, tool: approval}",

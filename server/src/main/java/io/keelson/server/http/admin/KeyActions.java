@@ -79,6 +79,13 @@ public final class KeyActions {
 
     private ApiResponse create(ApiRequest request, NewApiKey body, UUID workspace, boolean own) {
         NewKey wanted = wanted(body);
+        if (Principal.RESERVED.contains(wanted.principal().toLowerCase(Locale.ROOT))) {
+            if (!workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {
+                throw ApiProblem.of("NAME_RESERVED", "/principal",
+                        "'" + Excerpt.piece(wanted.principal()) + "' is reserved for keys that the server creates");
+            }
+            request.require(Scope.OPERATOR);
+        }
         if (wanted.scopes().contains(Scope.OPERATOR) && !workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {
             throw ApiProblem.of("INVALID_VALUE", "/scopes",
                     "only keys of the first workspace can have the scope operator");
@@ -98,10 +105,6 @@ public final class KeyActions {
                     "'principal' is required, because the key's name is not a valid principal");
         }
         String owner = body.principal == null ? body.name : body.principal;
-        if (Principal.RESERVED.contains(owner.toLowerCase(Locale.ROOT))) {
-            throw ApiProblem.of("NAME_RESERVED", "/principal",
-                    "'" + Excerpt.piece(owner) + "' is reserved for keys that the server creates");
-        }
         String kind = body.principalKind;
         return new NewKey(body.name, owner,
                 kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)),
