@@ -1,13 +1,25 @@
 package io.keelson.server.json;
 
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Collection;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.DecimalNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -19,6 +31,24 @@ public final class Json {
     public static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
+
+    /** Deeper documents of clients are rejected, because all readers of a tree are recursive. */
+    private static final int MAX_DEPTH = 200;
+
+    /** Values, keys and brackets of one document; bounds the memory that a tree of many tiny values takes. */
+    private static final long MAX_TOKENS = 2_000_000;
+
+    private static final int MAX_NUMBER_LENGTH = 100;
+
+    private static final JsonMapper STRICT = JsonMapper.builder(JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxTokenCount(MAX_TOKENS)
+                    .maxNumberLength(MAX_NUMBER_LENGTH).build())
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build())
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'")
+            .withZone(ZoneOffset.UTC);
 
     /** A number of the document has an exponent that no decimal has. */
     public static final class NumberException extends StreamReadException {
@@ -54,6 +84,17 @@ public final class Json {
     }
 
     /**
+     * A client's document: exactly one, without duplicate keys, of bounded depth and size.
+     *
+     * @throws tools.jackson.core.JacksonException when it is no such document
+     */
+    public static JsonNode readStrict(byte[] bytes) {
+        try (JsonParser parser = STRICT.createParser(bytes)) {
+            return read(STRICT, parser);
+        }
+    }
+
+    /**
      * A document by another mapper, a missing node when the source has none: Jackson returns null for that when it reads from
      * a parser. It reports an exponent that no decimal has as a NumberFormatException.
      *
@@ -78,5 +119,48 @@ public final class Json {
 
     public static JsonNode string(String text) {
         return JsonNodeFactory.instance.stringNode(text);
+    }
+
+    /** Maps, lists and scalars as a tree. */
+    public static ObjectNode tree(Map<String, Object> value) {
+        return MAPPER.valueToTree(value);
+    }
+
+    public static ArrayNode strings(Collection<String> texts) {
+        ArrayNode array = array();
+        texts.forEach(array::add);
+        return array;
+    }
+
+    public static byte[] write(JsonNode json) {
+        return MAPPER.writeValueAsBytes(json);
+    }
+
+    /** The same value in one notation: members sorted by name, numbers without trailing zeros. */
+    public static JsonNode canonical(JsonNode node) {
+        if (node.isObject()) {
+            TreeMap<String, JsonNode> members = new TreeMap<>();
+            node.properties().forEach(each -> members.put(each.getKey(), canonical(each.getValue())));
+            ObjectNode sorted = object();
+            members.forEach(sorted::set);
+            return sorted;
+        }
+        if (node.isArray()) {
+            ArrayNode items = array();
+            node.values().forEach(each -> items.add(canonical(each)));
+            return items;
+        }
+        return node.isNumber() ? DecimalNode.valueOf(node.decimalValue().stripTrailingZeros()) : node;
+    }
+
+    /** The same value without trailing zeros and without an exponent. */
+    public static BigDecimal plain(BigDecimal number) {
+        BigDecimal stripped = number.stripTrailingZeros();
+        return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
+    }
+
+    /** RFC 3339 in UTC with milliseconds; null stays null. */
+    public static @Nullable String time(@Nullable Instant time) {
+        return time == null ? null : TIME.format(time);
     }
 }

@@ -8,7 +8,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.run.read.RunReader;
-import io.keelson.server.run.sql.JsonRows;
+import io.keelson.server.json.Json;
 import io.keelson.server.schedule.RunSubmitter;
 import io.keelson.server.schedule.ScheduleRow;
 import io.keelson.server.schedule.ScheduledTimeRow;
@@ -96,7 +96,7 @@ public final class ScheduledRuns implements RunSubmitter {
     private static Command.Create create(ScheduleRow schedule, ScheduledTimeRow time, PreparedMission prepared) {
         ObjectNode origin = prepared.origin() == null ? JsonNodeFactory.instance.objectNode() : prepared.origin();
         origin.put("schedule_id", schedule.id().toString())
-                .put("scheduled_for", JsonRows.time(time.scheduledFor()));
+                .put("scheduled_for", Json.time(time.scheduledFor()));
         return new Command.Create(prepared.mission().newRun(time.runId(), schedule.workspaceId(), schedule.createdBy(),
                 null, origin, null), true, Actor.service("schedule " + schedule.spec().name()));
     }

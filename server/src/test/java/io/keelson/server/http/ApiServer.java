@@ -15,7 +15,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
 import io.keelson.server.http.TestProvider.Mood;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

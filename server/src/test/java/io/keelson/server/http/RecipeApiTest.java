@@ -2,7 +2,7 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;

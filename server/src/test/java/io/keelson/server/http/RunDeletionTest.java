@@ -3,7 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Scope;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import io.keelson.server.ServerLog;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

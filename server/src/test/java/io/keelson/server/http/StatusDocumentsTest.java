@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

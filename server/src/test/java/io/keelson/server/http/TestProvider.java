@@ -2,7 +2,7 @@ package io.keelson.server.http;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.InetAddress;

@@ -3,7 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import io.keelson.server.webhook.Receiver;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

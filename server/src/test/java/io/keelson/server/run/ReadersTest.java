@@ -26,7 +26,7 @@ import io.keelson.server.run.read.RunReader.RunPage;
 import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.StepWorkReader;
-import io.keelson.server.run.sql.JsonRows;
+import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -218,7 +218,7 @@ class ReadersTest {
         assertThat(reader.workers(c, world.workspace)).singleElement().satisfies(worker -> {
             assertThat(worker.get("tools")).hasToString("[\"echo\",\"own\"]");
             assertThat(worker.get("version").asString()).isEqualTo("1.0");
-            assertThat(worker.get("last_seen_at").asString()).isEqualTo(JsonRows.time(world.now));
+            assertThat(worker.get("last_seen_at").asString()).isEqualTo(Json.time(world.now));
         });
 
         workers.seen(c, world.workspace, "w1", List.of("own"), 2, null);

@@ -1,6 +1,6 @@
 package io.keelson.server.http.billing;
 
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import io.keelson.server.money.LedgerRow;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package io.keelson.server.http.commands;
 
 import io.keelson.server.effect.EffectCommand;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;

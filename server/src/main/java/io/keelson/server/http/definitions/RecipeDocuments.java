@@ -1,7 +1,7 @@
 package io.keelson.server.http.definitions;
 
-import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Lists;
+import io.keelson.server.json.Json;
 import io.keelson.server.recipe.RecipeRow;
 import io.keelson.server.recipe.RecipeStore;
 import tools.jackson.databind.node.ObjectNode;

@@ -2,7 +2,7 @@ package io.keelson.server.http.runs;
 
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.IdKind;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import io.keelson.server.plan.CheckedMission;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

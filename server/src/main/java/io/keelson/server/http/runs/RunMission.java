@@ -1,8 +1,8 @@
 package io.keelson.server.http.runs;
 
 import io.keelson.server.http.support.IdKind;
-import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Reads;
+import io.keelson.server.json.Json;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;

@@ -11,7 +11,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.read.StatusDocument;
 import java.util.HashMap;
 import java.util.List;

@@ -4,7 +4,7 @@ import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contracts;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.server.http.support.IdKind;
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

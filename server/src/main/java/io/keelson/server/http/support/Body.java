@@ -3,6 +3,7 @@ package io.keelson.server.http.support;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.json.Excerpt;
+import io.keelson.server.json.Json;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -95,7 +96,7 @@ public final class Body implements AutoCloseable {
         }
         requireType("application/json");
         try {
-            return Json.read(bytes());
+            return Json.readStrict(bytes());
         } catch (JacksonException e) {
             throw malformed(e);
         }
@@ -144,7 +145,7 @@ public final class Body implements AutoCloseable {
     }
 
     private static ApiProblem malformed(JacksonException e) {
-        if (e instanceof io.keelson.server.json.Json.NumberException number) {
+        if (e instanceof Json.NumberException number) {
             return ApiProblem
                     .of(List.of(new PlanProblem("MALFORMED_JSON", number.pointer(), number.getOriginalMessage())));
         }

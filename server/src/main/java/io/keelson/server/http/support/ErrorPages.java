@@ -1,5 +1,6 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.json.Json;
 import java.nio.ByteBuffer;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;

@@ -2,6 +2,7 @@ package io.keelson.server.http.support;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.IdempotencyKeys.StoredAnswer;
 import io.keelson.server.run.IdempotencyKeys.Used;

@@ -1,6 +1,7 @@
 package io.keelson.server.http.support;
 
 import io.keelson.server.db.Page;
+import io.keelson.server.json.Json;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.json.Json;
 import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;

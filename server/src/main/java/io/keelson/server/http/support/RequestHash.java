@@ -1,17 +1,12 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
-import java.util.TreeMap;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.DecimalNode;
-import tools.jackson.databind.node.JsonNodeFactory;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * What a request asks for, as a hash: the same for all notations of one JSON document (order of members, white space,
@@ -28,26 +23,10 @@ final class RequestHash {
 
     private static byte[] canonical(byte[] bytes) {
         try {
-            return Json.write(canonical(Json.read(bytes)));
+            return Json.write(Json.canonical(Json.readStrict(bytes)));
         } catch (JacksonException e) {
             return bytes;
         }
-    }
-
-    private static JsonNode canonical(JsonNode node) {
-        if (node.isObject()) {
-            TreeMap<String, JsonNode> members = new TreeMap<>();
-            node.properties().forEach(each -> members.put(each.getKey(), canonical(each.getValue())));
-            ObjectNode sorted = Json.object();
-            members.forEach(sorted::set);
-            return sorted;
-        }
-        if (node.isArray()) {
-            ArrayNode items = JsonNodeFactory.instance.arrayNode();
-            node.values().forEach(each -> items.add(canonical(each)));
-            return items;
-        }
-        return node.isNumber() ? DecimalNode.valueOf(node.decimalValue().stripTrailingZeros()) : node;
     }
 
     private static String hash(String query, byte[] body) {

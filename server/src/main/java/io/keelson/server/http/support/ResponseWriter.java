@@ -2,6 +2,7 @@ package io.keelson.server.http.support;
 
 import io.javalin.http.Context;
 import io.javalin.http.HandlerType;
+import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;

@@ -5,10 +5,10 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.Json;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.json.Json;
 import io.keelson.server.tool.Proposed;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -169,7 +169,7 @@ public final class DispatchActions {
             document.set("next", document(answer.next()));
         }
         if (answer.result() != null) {
-            document.set("result", io.keelson.server.json.Json.read(answer.result()));
+            document.set("result", Json.read(answer.result()));
         }
         return document;
     }

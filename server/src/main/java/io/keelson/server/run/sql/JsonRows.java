@@ -6,10 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,9 +18,6 @@ import tools.jackson.databind.node.ObjectNode;
  * UTC with milliseconds, null is null.
  */
 public final class JsonRows {
-    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'")
-            .withZone(ZoneOffset.UTC);
-
     private JsonRows() {}
 
     public static List<ObjectNode> list(PreparedStatement statement) throws SQLException {
@@ -49,10 +43,6 @@ public final class JsonRows {
         return object;
     }
 
-    public static String time(Instant instant) {
-        return TIME.format(instant);
-    }
-
     private static void set(ObjectNode object, String name, String type, ResultSet row, int i) throws SQLException {
         if (row.getObject(i) == null) {
             object.putNull(name);
@@ -65,7 +55,7 @@ public final class JsonRows {
             case "float8" -> object.put(name, row.getDouble(i));
             case "bool" -> object.put(name, row.getBoolean(i));
             case "jsonb" -> object.set(name, Json.read(row.getString(i)));
-            case "timestamptz" -> object.put(name, time(row.getObject(i, OffsetDateTime.class).toInstant()));
+            case "timestamptz" -> object.put(name, Json.time(row.getObject(i, OffsetDateTime.class).toInstant()));
             case "_text" -> strings(object.putArray(name), row.getArray(i));
             default -> object.put(name, row.getString(i));
         }

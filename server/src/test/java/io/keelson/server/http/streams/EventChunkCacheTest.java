@@ -2,7 +2,7 @@ package io.keelson.server.http.streams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.http.support.Json;
+import io.keelson.server.json.Json;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.LongStream;
