@@ -3,7 +3,6 @@ package io.keelson.server;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
-import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.effect.CommandUpkeep;
@@ -57,13 +56,12 @@ final class Background {
         BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
         BulkDriver bulk = closer.register(new BulkDriver(database, jobs, engine,
                 new RetryAdmission(workspaces, submissions.admission())).start());
-        WebhookDispatcher webhooks = closer.register(new WebhookDispatcher(database, storage.webhooks(),
-                parts.outbound(), clock, observation.tracing()::ofRun, observation.deliveries()));
+        WebhookDispatcher webhooks = closer.register(new WebhookDispatcher(database, storage.endpoints(),
+                storage.deliveries(), parts.outbound(), clock, observation.tracing()::ofRun, observation.deliveries()));
         CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
         engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
                 DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
-        return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner),
-                new BulkServices(jobs, bulk),
+        return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk,
                 closer.register(new WorkspacePurger(database, storage.runs(), engine).start()));
     }
 }

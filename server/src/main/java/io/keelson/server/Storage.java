@@ -14,7 +14,6 @@ import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.SecretStore;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Endpoints;
-import io.keelson.server.webhook.WebhookServices;
 import java.io.IOException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -22,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /** The database and the artifact store of a server, and the stores of single packages in them. */
 record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, SecretStore secrets,
-        WebhookServices webhooks, Money money, RunReader runs) {
+        Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
     /** Migrates the database, and re-encrypts what is sealed under an older key. */
@@ -39,9 +38,7 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
         endpoints.reseal();
         return new Storage(database,
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts"), settings.artifacts().maxBytes()), auth,
-                secrets, new WebhookServices(endpoints, new Deliveries(database)),
-                new Money(database, DbClock.DATABASE),
-                new RunReader());
+                secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
     }
 
     private static SecretStore secrets(Settings settings, Database database) throws IOException {

@@ -3,7 +3,8 @@ package io.keelson.server.http;
 import io.keelson.core.run.Ids;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.auth.AuthServices;
-import io.keelson.server.bulk.BulkServices;
+import io.keelson.server.bulk.BulkDriver;
+import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.effect.CommandHandler;
@@ -23,7 +24,8 @@ import io.keelson.server.schedule.ScheduleServices;
 import io.keelson.server.secret.SecretStore;
 import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
-import io.keelson.server.webhook.WebhookServices;
+import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.Endpoints;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -56,8 +58,9 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** What is kept for a workspace. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            SecretStore secrets, RecipeStore recipes, WebhookServices webhooks) {}
+            SecretStore secrets, RecipeStore recipes, Endpoints endpoints, Deliveries deliveries) {}
 
     /** Services that also work without requests. */
-    public record Background(ScheduleServices schedules, BulkServices bulk, WorkspacePurger purger) {}
+    public record Background(ScheduleServices schedules, BulkJobs bulkJobs, BulkDriver bulkDriver,
+            WorkspacePurger purger) {}
 }

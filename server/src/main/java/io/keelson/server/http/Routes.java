@@ -97,7 +97,8 @@ final class Routes {
         new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
         new RunActions(reads, submissions.admission(), submissions.credits(), submission, services.database())
                 .addTo(table);
-        new BulkActions(services.background().bulk(), services.database(), services.runs().ids(), keyed).addTo(table);
+        new BulkActions(services.background().bulkJobs(), services.background().bulkDriver(), services.database(),
+                services.runs().ids(), keyed).addTo(table);
         new ExportedEvents(reads, services.stores().artifacts()).addTo(table);
         new SignalActions(reads, services.runs().ids(), services.stores().secrets(), submission).addTo(table);
         new ArtifactActions(reads, services.stores().artifacts(), services.database(),
@@ -126,7 +127,8 @@ final class Routes {
         new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
         new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database())).addTo(table);
         new KeyActions(services.auth().keys(), services.auth().workspaces()).addTo(table);
-        new WebhookActions(services.stores().webhooks(), services.runs().ids()).addTo(table);
+        new WebhookActions(services.stores().endpoints(), services.stores().deliveries(), services.runs().ids())
+                .addTo(table);
         new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),
                 keyed,
                 services.work().commands()::settingsChanged).addTo(table);

@@ -35,13 +35,12 @@ public final class WebhookDispatcher implements AutoCloseable {
      * @param traceContexts trace positions of runs; null for none
      * @param observer observes attempts
      */
-    public WebhookDispatcher(Database database, WebhookServices webhooks, OutboundClient client, Clock clock,
-            Function<RunTrace, @Nullable TraceParent> traceContexts, DeliveryObserver observer) {
+    public WebhookDispatcher(Database database, Endpoints endpoints, Deliveries deliveries, OutboundClient client,
+            Clock clock, Function<RunTrace, @Nullable TraceParent> traceContexts, DeliveryObserver observer) {
         this.fanOut = new FanOut(database, traceContexts);
-        this.deliverySender = new DeliverySender(database, client, webhooks.endpoints().seals(), clock,
+        this.deliverySender = new DeliverySender(database, client, endpoints.seals(), clock,
                 DeliveryPolicy.USUAL, observer);
-        this.cleaning = BackgroundTask.every("webhook-cleanup", CLEANUP_INTERVAL, webhooks.deliveries()::forget)
-                .start();
+        this.cleaning = BackgroundTask.every("webhook-cleanup", CLEANUP_INTERVAL, deliveries::forget).start();
     }
 
     /** Signals that deliveries may be due. Returns at once; several signals cause one check. */

@@ -11,7 +11,6 @@ import io.keelson.server.auth.AuthServices;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.bulk.BulkRetryAdmission;
-import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
@@ -51,7 +50,6 @@ import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Endpoints;
-import io.keelson.server.webhook.WebhookServices;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Clock;
@@ -208,6 +206,7 @@ class OpenApiTest {
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             Function<UUID, MissionReader> missions = workspace -> new MissionReader(knowledge, knowledge::timeout);
             Money money = new Money(database, DbClock.DATABASE);
+            BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
             return new HttpServer(HttpOptions.DEFAULTS.withPort(0), new ApiServices(database,
                     AuthServices.of(database, new ApiKeyUsage(database)),
                     new ApiServices.Runs(new RunReader(),
@@ -220,17 +219,13 @@ class OpenApiTest {
                     new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database), Computation.direct()),
                     new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                             new Roster(database), secrets, new RecipeStore(),
-                            new WebhookServices(new Endpoints(database, secrets), new Deliveries(database))),
-                    new ApiServices.Background(schedules(database), bulk(database, engine),
+                            new Endpoints(database, secrets), new Deliveries(database)),
+                    new ApiServices.Background(schedules(database), jobs,
+                            new BulkDriver(database, jobs, engine,
+                                    workspace -> new BulkRetryAdmission.Answer.Closed()),
                             new WorkspacePurger(database, new RunReader(), engine)),
                     () -> true)).routes();
         }
-    }
-
-    private static BulkServices bulk(Database database, Engine engine) {
-        BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
-        return new BulkServices(jobs,
-                new BulkDriver(database, jobs, engine, workspace -> new BulkRetryAdmission.Answer.Closed()));
     }
 
     private static CommandHandler outside(Database database) {

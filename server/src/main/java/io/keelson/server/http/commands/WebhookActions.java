@@ -19,7 +19,6 @@ import io.keelson.server.webhook.Delivery;
 import io.keelson.server.webhook.Endpoint;
 import io.keelson.server.webhook.Endpoints;
 import io.keelson.server.webhook.Topics;
-import io.keelson.server.webhook.WebhookServices;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -42,9 +41,9 @@ public final class WebhookActions {
     private final Deliveries deliveries;
     private final Ids ids;
 
-    public WebhookActions(WebhookServices services, Ids ids) {
-        this.endpoints = services.endpoints();
-        this.deliveries = services.deliveries();
+    public WebhookActions(Endpoints endpoints, Deliveries deliveries, Ids ids) {
+        this.endpoints = endpoints;
+        this.deliveries = deliveries;
         this.ids = ids;
     }
 

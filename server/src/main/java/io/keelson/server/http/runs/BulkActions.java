@@ -5,7 +5,6 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobRow;
 import io.keelson.server.bulk.BulkJobs;
-import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiRequest;
@@ -35,9 +34,9 @@ public final class BulkActions {
     private final Ids ids;
     private final KeyedTransaction keyed;
 
-    public BulkActions(BulkServices services, Database database, Ids ids, KeyedTransaction keyed) {
-        this.jobs = services.jobs();
-        this.driver = services.driver();
+    public BulkActions(BulkJobs jobs, BulkDriver driver, Database database, Ids ids, KeyedTransaction keyed) {
+        this.jobs = jobs;
+        this.driver = driver;
         this.database = database;
         this.ids = ids;
         this.keyed = keyed;
