@@ -66,11 +66,11 @@ final class Dispatch {
     /**
      * As {@link #heartbeat}, to the route of the kind.
      *
-     * @param goOn whether the answer to a completed step may bear the next one of its task
+     * @param requestNext whether the answer to a completed step may bear the next one of its task
      */
-    List<@Nullable JsonNode> report(ExecutionResult.Kind kind, List<ObjectNode> items, boolean goOn) {
+    List<@Nullable JsonNode> report(ExecutionResult.Kind kind, List<ObjectNode> items, boolean requestNext) {
         ObjectNode body = body();
-        if (goOn && kind == ExecutionResult.Kind.COMPLETE) {
+        if (requestNext && kind == ExecutionResult.Kind.COMPLETE) {
             body.set("next", asking(Json.object()));
         }
         return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, PATIENCE);

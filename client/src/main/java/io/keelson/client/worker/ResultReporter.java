@@ -27,21 +27,21 @@ final class ResultReporter {
     private final Dispatch dispatch;
     private final Heartbeats heartbeats;
     private final Slots slots;
-    private final BooleanSupplier goOn;
+    private final BooleanSupplier requestNext;
     private final Consumer<Assignment> onNext;
     private final BlockingQueue<Report> queue = new LinkedBlockingQueue<>();
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
     /**
-     * @param goOn whether the worker takes the next step of a task after it has completed one
+     * @param requestNext whether the worker takes the next step of a task after it has completed one
      * @param onNext takes that step, before the slot of the one before it is free
      */
-    ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier goOn,
+    ResultReporter(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier requestNext,
             Consumer<Assignment> onNext) {
         this.dispatch = dispatch;
         this.heartbeats = heartbeats;
         this.slots = slots;
-        this.goOn = goOn;
+        this.requestNext = requestNext;
         this.onNext = onNext;
     }
 
@@ -109,7 +109,8 @@ final class ResultReporter {
         List<ObjectNode> items = part.stream()
                 .map(report -> (ObjectNode) report.execution.reference().setAll(report.outcome.body())).toList();
         try {
-            List<@Nullable JsonNode> answers = dispatch.report(part.get(0).outcome.kind(), items, goOn.getAsBoolean());
+            List<@Nullable JsonNode> answers =
+                    dispatch.report(part.get(0).outcome.kind(), items, requestNext.getAsBoolean());
             backoff.reset();
             return settleAll(part, answers);
         } catch (KeelsonException e) {

@@ -53,7 +53,7 @@ public final class Turn {
                 throw new IllegalStateException("a task that is done calls no tools");
             }
             ObjectNode copy = body.deepCopy();
-            ((ArrayNode) copy.get("tool_calls")).add(asked(tool, input));
+            ((ArrayNode) copy.get("tool_calls")).add(toolCall(tool, input));
             return new Answer(copy);
         }
 
@@ -79,7 +79,7 @@ public final class Turn {
      */
     public static Answer call(String tool, Object input) {
         ObjectNode body = Json.object();
-        body.putArray("tool_calls").add(asked(tool, input));
+        body.putArray("tool_calls").add(toolCall(tool, input));
         return new Answer(body);
     }
 
@@ -90,7 +90,7 @@ public final class Turn {
         return new Answer(body);
     }
 
-    private static ObjectNode asked(String tool, Object input) {
+    private static ObjectNode toolCall(String tool, Object input) {
         ObjectNode call = Json.object().put("name", tool);
         call.set("input", Json.of(input));
         return call;

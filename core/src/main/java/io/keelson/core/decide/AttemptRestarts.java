@@ -104,7 +104,7 @@ final class AttemptRestarts {
                 relink(d, task, restarted);
             }
         }
-        restarted.forEach((task, again) -> PlanRows.tell(d, again, task.id()));
+        restarted.forEach((task, again) -> PlanRows.recordCreated(d, again, task.id()));
         CompletionCounters.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         SlotScheduling.letOthers(d);

@@ -68,13 +68,13 @@ final class ChildBudgets {
     }
 
     /** A child receives its budget. */
-    static Reply heard(Decision d, Command.ChildBudgetAdded command) {
+    static Reply receive(Decision d, Command.ChildBudgetAdded command) {
         ParentRow parent = d.run.parent;
         if (parent == null || parent.allotment() == null || d.run.state.terminal()
                 || Objects.requireNonNull(parent.allotment()).compareTo(command.amount()) >= 0) {
             return Reply.UNCHANGED;
         }
-        ChildLinks.heard(d, parent.allotted(Amounts.of(command.amount())));
+        ChildLinks.parentChanged(d, parent.allotted(Amounts.of(command.amount())));
         return Reply.CHANGED;
     }
 }

@@ -38,28 +38,28 @@ final class ChildLinks {
     static void tellParent(Decision d) {
         ParentRow parent = d.run.parent;
         if (parent != null) {
-            ask(d, parent.runId(), TimerKind.EVALUATE_CHILD, parent.stepId());
+            requestCheck(d, parent.runId(), TimerKind.EVALUATE_CHILD, parent.stepId());
         }
     }
 
     /** Another attempt begins: restores the check of the parent, whose timer went with the last attempt. */
     static void anotherAttempt(Decision d) {
         if (d.run.parent != null) {
-            ask(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
+            requestCheck(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
         }
     }
 
     /** Has the child check its parent, because the step or this run has changed. */
-    static void tell(Decision d, UUID step) {
+    static void notifyChild(Decision d, UUID step) {
         ChildRow child = d.view.children.get(step);
         if (child != null && !child.ended()) {
-            ask(d, child.runId(), TimerKind.EVALUATE_PARENT, d.ids.next());
+            requestCheck(d, child.runId(), TimerKind.EVALUATE_PARENT, d.ids.next());
         }
     }
 
     static void tellAll(Decision d) {
         for (StepRow step : d.view.steps.values().stream().filter(ChildLinks::waits).sorted(StepRow.BY_ID).toList()) {
-            tell(d, step.id());
+            notifyChild(d, step.id());
         }
     }
 
@@ -79,7 +79,7 @@ final class ChildLinks {
     }
 
     /** Has another run check this one; its view does not know of the timer. */
-    private static void ask(Decision d, UUID run, TimerKind kind, UUID subject) {
+    private static void requestCheck(Decision d, UUID run, TimerKind kind, UUID subject) {
         d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decision.EVALUATION_TIMEOUT)));
         d.changes.evaluate(new Evaluate(run, kind, subject));
     }
@@ -93,7 +93,7 @@ final class ChildLinks {
         return child != null && !child.ended();
     }
 
-    static void heard(Decision d, ParentRow parent) {
+    static void parentChanged(Decision d, ParentRow parent) {
         d.run.parent = parent;
         d.changes.touchParent(d.run);
     }
@@ -101,7 +101,7 @@ final class ChildLinks {
     /** A human lets it continue although its parent is paused. */
     static void released(Decision d) {
         if (d.run.parent != null && d.run.parent.held()) {
-            heard(d, d.run.parent.heard(d.run.parent.seen(), false));
+            parentChanged(d, d.run.parent.observed(d.run.parent.seen(), false));
         }
     }
 }

@@ -76,7 +76,7 @@ final class ChildRuns {
 
     /** Times out a child run. */
     static void late(Decision d, StepRow step) {
-        ChildLinks.tell(d, step.id());
+        ChildLinks.notifyChild(d, step.id());
         fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),
                 null);
     }
@@ -136,7 +136,7 @@ final class ChildRuns {
             return Reply.UNCHANGED;
         }
         boolean held = is.waits() && is.paused() && (parent.held() || d.run.state != RunState.PAUSED);
-        ChildLinks.heard(d, parent.heard(is.version(), held));
+        ChildLinks.parentChanged(d, parent.observed(is.version(), held));
         if (!is.waits() && !parent.abandon()) {
             RunEnd.cancelRun(d, "the run that started it waits for it no longer");
             return Reply.CHANGED;

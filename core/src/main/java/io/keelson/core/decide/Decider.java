@@ -76,7 +76,7 @@ public final class Decider {
             case Command.DecideProposal c -> Proposals.decide(d, c);
             case Command.Resolve c -> TicketAnswers.resolve(d, c);
             case Command.FailRun c -> failRun(d, c);
-            case Command.Replan c -> Replanning.ask(d, c);
+            case Command.Replan c -> Replanning.request(d, c);
             case Command.CancelTask c -> ManualActions.cancel(d, c);
             case Command.RetryTask c -> ManualActions.retry(d, c);
             case Command.SkipTask c -> ManualActions.skip(d, c);
@@ -85,7 +85,7 @@ public final class Decider {
             case Command.Resume c -> resume(d);
             case Command.RaiseBudget c -> RunBudget.raise(d, c);
             case Command.AddChildBudget c -> ChildBudgets.allot(d, c);
-            case Command.ChildBudgetAdded c -> ChildBudgets.heard(d, c);
+            case Command.ChildBudgetAdded c -> ChildBudgets.receive(d, c);
             case Command.Cancel c -> cancel(d, c);
             case Command.SendSignal c -> Signals.received(d, c);
             case Command.Retry c -> retry(d, c);

@@ -195,11 +195,11 @@ final class Decision {
         if (own != null) {
             return own;
         }
-        if (payload.asked()) {
-            return asked() ? actor : Actor.SYSTEM;
+        if (payload.requested()) {
+            return requested() ? actor : Actor.SYSTEM;
         }
         return switch (payload.type().by()) {
-            case HUMAN, SERVICE -> asked() ? actor : Actor.SYSTEM;
+            case HUMAN, SERVICE -> requested() ? actor : Actor.SYSTEM;
             case AGENT -> worker(task);
             case VERIFIER -> new Actor(ActorType.VERIFIER, task == null ? null : verifier(task));
             case COORDINATOR -> Actor.COORDINATOR;
@@ -210,11 +210,11 @@ final class Decision {
 
     /** The caller of the command, as payloads name them; {@code system} for commands of the engine. */
     String by() {
-        return asked() ? actor.name() : Actor.SYSTEM.name();
+        return requested() ? actor.name() : Actor.SYSTEM.name();
     }
 
     /** True when a person or a service has asked for the command. */
-    private boolean asked() {
+    private boolean requested() {
         return actor.type() == ActorType.HUMAN || actor.type() == ActorType.SERVICE;
     }
 

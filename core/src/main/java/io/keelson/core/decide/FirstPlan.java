@@ -29,10 +29,10 @@ final class FirstPlan {
     static void begin(Decision d) {
         d.move(RunState.PLANNING, new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
         d.recordAttempt();
-        ask(d);
+        requestPlan(d);
     }
 
-    private static void ask(Decision d) {
+    private static void requestPlan(Decision d) {
         StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
         d.run.replans++;
         d.run.gate = RunRow.Gate.REPLANNING;
@@ -50,7 +50,7 @@ final class FirstPlan {
             d.run.gate = RunRow.Gate.NONE;
             RunEnd.abort(d, "no_price", null, error);
         } else if (tries < TRIES) {
-            ask(d);
+            requestPlan(d);
         } else {
             d.run.gate = RunRow.Gate.NONE;
             RunEnd.abort(d, "planning_failed", null, new StepError(CODE, ErrorClass.QUALITY,

@@ -62,7 +62,7 @@ final class LimitStop {
         if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty()) && nothingIsQueued(d)
                 && d.view.children.values().stream().allMatch(ChildRow::over)) {
             d.heldBack = false;
-            SlotScheduling.goOn(d);
+            SlotScheduling.startWaiting(d);
             stopForTasks(d);
             if (d.heldBack && nothingIsQueued(d) && !ChildLinks.open(d.view)) {
                 stop(d, "the hard limit does not leave what the next step costs");

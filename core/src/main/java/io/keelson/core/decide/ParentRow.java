@@ -21,7 +21,7 @@ public record ParentRow(UUID runId, UUID stepId, int depth, boolean abandon, @Nu
         return new ParentRow(runId, stepId, depth, abandon, amount, seen, held);
     }
 
-    ParentRow heard(int version, boolean holds) {
+    ParentRow observed(int version, boolean holds) {
         return new ParentRow(runId, stepId, depth, abandon, allotment, version, holds);
     }
 }

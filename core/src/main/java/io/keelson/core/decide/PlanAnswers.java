@@ -36,7 +36,8 @@ final class PlanAnswers {
         Credits.provideFor(d, estimate);
         Planning.open(d, new RunPayload.PlanReady(answer.plan().tasks().size(), estimate.stripTrailingZeros(),
                 answer.plan().strategy(), d.run.planVersion,
-                terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()), terms.asks(estimate));
+                terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()),
+                terms.requiresApproval(estimate));
     }
 
     /** The planner's task has ended without an answer. */
@@ -57,7 +58,8 @@ final class PlanAnswers {
             return;
         }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
-            ask(d, "replan_approval", null, "a new plan wants approval, its tasks: " + answer.plan().tasks().size());
+            requestApproval(d, "replan_approval", null,
+                    "a new plan wants approval, its tasks: " + answer.plan().tasks().size());
             return;
         }
         d.run.gate = Gate.NONE;
@@ -85,7 +87,7 @@ final class PlanAnswers {
     }
 
     /** Asks a human about the new plan, once. */
-    private static void ask(Decision d, String reason, @Nullable String errorCode, String message) {
+    private static void requestApproval(Decision d, String reason, @Nullable String errorCode, String message) {
         if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
             Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
                     Severity.MEDIUM, reason, errorCode, message, d.now));
@@ -106,7 +108,7 @@ final class PlanAnswers {
     static void broken(Decision d, StepError error) {
         if (error.code().equals(FirstPlan.NO_PRICE) && !d.planning() && !d.run.failing) {
             d.run.gate = Gate.REPLANNING;
-            ask(d, "no_price", FirstPlan.NO_PRICE, error.message());
+            requestApproval(d, "no_price", FirstPlan.NO_PRICE, error.message());
             return;
         }
         d.view.tasks.values().stream().filter(SystemTasks::plans).max(Comparator.comparing(TaskRow::sequence))

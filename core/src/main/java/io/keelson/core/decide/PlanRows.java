@@ -51,7 +51,7 @@ final class PlanRows {
             byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         plan.tasks().forEach(spec -> link(d, spec, byKey));
-        plan.tasks().forEach(spec -> tell(d, Objects.requireNonNull(byKey.get(spec.id()))));
+        plan.tasks().forEach(spec -> recordCreated(d, Objects.requireNonNull(byKey.get(spec.id()))));
     }
 
     private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence, Kept kept) {
@@ -70,12 +70,12 @@ final class PlanRows {
     }
 
     /** Writes the event of a new task, whose links exist. */
-    static void tell(Decision d, TaskRow task) {
-        tell(d, task, null);
+    static void recordCreated(Decision d, TaskRow task) {
+        recordCreated(d, task, null);
     }
 
     /** @param replaces the task that it replaces; null for none */
-    static void tell(Decision d, TaskRow task, @Nullable UUID replaces) {
+    static void recordCreated(Decision d, TaskRow task, @Nullable UUID replaces) {
         String rule = task.spec().triggerRule().wire();
         List<UUID> dependsOn = task.upstreams.stream().map(TaskRow::id).toList();
         d.note(task, task.reusedFrom != null
@@ -174,7 +174,7 @@ final class PlanRows {
                 .orElseGet(() -> spawnAgent(d, SystemTasks.AGENT));
         TaskRow task = new TaskRow(d.ids.next(), spec.id(), lastSequence(d) + 1, spec, agent, null, -1, null);
         add(d, task);
-        tell(d, task);
+        recordCreated(d, task);
         return task;
     }
 
@@ -203,6 +203,6 @@ final class PlanRows {
             byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         missing.forEach(spec -> link(d, spec, byKey));
-        missing.forEach(spec -> tell(d, Objects.requireNonNull(byKey.get(spec.id()))));
+        missing.forEach(spec -> recordCreated(d, Objects.requireNonNull(byKey.get(spec.id()))));
     }
 }

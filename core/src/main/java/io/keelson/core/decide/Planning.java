@@ -125,7 +125,7 @@ final class Planning {
                     group.agent(), group, i, items.get(i));
             child.effectGeneration = generations.getOrDefault(i, 1);
             PlanRows.add(d, child);
-            PlanRows.tell(d, child);
+            PlanRows.recordCreated(d, child);
         }
         for (TaskRow child : List.copyOf(group.children)) {
             TaskMoves.queue(d, child);

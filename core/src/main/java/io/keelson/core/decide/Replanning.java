@@ -38,7 +38,7 @@ final class Replanning {
     }
 
     /** A human requests a new plan. */
-    static Reply ask(Decision d, Command.Replan command) {
+    static Reply request(Decision d, Command.Replan command) {
         if (!d.carriedOut()) {
             return Reply.forbidden(d.run.state, "re-plan");
         }

@@ -51,7 +51,7 @@ final class Resumption {
         d.view.agents.stream().filter(agent -> agent.begunAt != null && agent.tasksOpen == 0)
                 .forEach(agent -> SlotScheduling.start(d, agent));
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            goOn(d, task);
+            continueTask(d, task);
         }
         Completion.judgeAll(d);
         for (AgentRow agent : d.view.agents) {
@@ -64,7 +64,7 @@ final class Resumption {
         return Reply.CHANGED;
     }
 
-    private static void goOn(Decision d, TaskRow task) {
+    private static void continueTask(Decision d, TaskRow task) {
         if (task.state == TaskState.AWAITING_RETRY) {
             AttemptRestarts.nextAttempt(d, task);
         } else if (task.state == TaskState.VERIFYING) {

@@ -69,7 +69,7 @@ final class Signals {
 
     /** A step begins to wait; a kept signal of that name goes to it. */
     static void await(Decision d, StepRow step, Command.Evaluation.Awaits awaits) {
-        step.signalWait = new SignalWait(awaits.name(), awaits.goesOn());
+        step.signalWait = new SignalWait(awaits.name(), awaits.continues());
         d.changes.resolvedInput(step, awaits.input());
         for (Iterator<Signal> kept = d.view.signals.iterator(); kept.hasNext();) {
             Signal signal = kept.next();
@@ -96,7 +96,7 @@ final class Signals {
     static void missed(Decision d, StepRow step) {
         SignalWait signalWait = Objects.requireNonNull(step.signalWait);
         step.signalWait = null;
-        if (signalWait.goesOn()) {
+        if (signalWait.continues()) {
             TaskProgress.succeed(d, step, "null",
                     new PayloadPart.Waited(signalWait.signal(), null, true, null, null, null, null));
             return;

@@ -66,7 +66,7 @@ final class SlotScheduling {
     }
 
     /** Tries again to start all waiting work. */
-    static void goOn(Decision d) {
+    static void startWaiting(Decision d) {
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             if (task.hasSlot && (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)) {
                 open(d, task, null);

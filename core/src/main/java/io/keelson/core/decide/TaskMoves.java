@@ -110,7 +110,7 @@ final class TaskMoves {
         } else if (step.state == StepState.WAITING) {
             d.disarm(TimerKind.STEP_WAIT, step.id());
             step.signalWait = null;
-            ChildLinks.tell(d, step.id());
+            ChildLinks.notifyChild(d, step.id());
         } else if (step.state == StepState.WAITING_APPROVAL) {
             d.disarm(TimerKind.HUMAN, step.id());
         }

@@ -53,7 +53,7 @@ final class TaskProgress {
     /** After a step's success: opens the task's next steps, or ends the task. While the run is paused nothing opens. */
     static void advance(Decision d, TaskRow task, @Nullable String holder) {
         if (task.state == TaskState.VERIFYING) {
-            Verdicts.goOn(d, task, holder);
+            Verdicts.continueVerification(d, task, holder);
         } else if (d.atWork() ? !SlotScheduling.open(d, task, holder) : allDone(task)) {
             finish(d, task);
         }

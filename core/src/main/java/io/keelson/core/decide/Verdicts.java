@@ -61,7 +61,7 @@ final class Verdicts {
                 d.note(task, new TaskPayload.VerificationPassed(task.verifierScore, feedback, task.tokens,
                         task.cost.stripTrailingZeros()));
             }
-            ask(d, task, "the plan asks for a review", null);
+            requestReview(d, task, "the plan asks for a review", null);
         } else {
             Completion.completed(d, task, feedback);
         }
@@ -79,14 +79,14 @@ final class Verdicts {
             case PASSED -> {
                 String doubt = doubt(step, verdict);
                 if (doubt == null) {
-                    goOn(d, task, holder, verdict.feedback());
+                    continueVerification(d, task, holder, verdict.feedback());
                 } else {
-                    ask(d, task, doubt, verdict.feedback());
+                    requestReview(d, task, doubt, verdict.feedback());
                 }
             }
             case REJECTED -> TaskFailures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
                     Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
-            case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
+            case UNSURE -> requestReview(d, task, "the verifier is not sure", verdict.feedback());
         }
     }
 
@@ -103,11 +103,11 @@ final class Verdicts {
     }
 
     /** One verifier is done: starts the next, or ends. */
-    static void goOn(Decision d, TaskRow task, @Nullable String holder) {
-        goOn(d, task, holder, null);
+    static void continueVerification(Decision d, TaskRow task, @Nullable String holder) {
+        continueVerification(d, task, holder, null);
     }
 
-    static void goOn(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
+    static void continueVerification(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
         if (!SlotScheduling.open(d, task, holder)) {
             passed(d, task, feedback);
         } else if (task.cursor < task.steps.size() && task.steps.get(task.cursor).attempt <= 1) {
@@ -117,10 +117,10 @@ final class Verdicts {
 
     /** Asks a human for the verdict. */
     static void missing(Decision d, TaskRow task, StepError error) {
-        ask(d, task, "there is no verdict: " + error.code(), error.message());
+        requestReview(d, task, "there is no verdict: " + error.code(), error.message());
     }
 
-    static void ask(Decision d, TaskRow task, String why, @Nullable String feedback) {
+    static void requestReview(Decision d, TaskRow task, String why, @Nullable String feedback) {
         TaskMoves.cancelSteps(d, task);
         if (feedback != null) {
             task.errorMessage = feedback;

@@ -238,9 +238,9 @@ public sealed interface Command {
          * A wait for a signal with its input resolved.
          *
          * @param timeout maximum wait; null for as long as the run
-         * @param goesOn true when the step then completes without a signal
+         * @param continues true when the step then completes without a signal
          */
-        record Awaits(String input, String name, @Nullable Duration timeout, boolean goesOn) implements Evaluation {}
+        record Awaits(String input, String name, @Nullable Duration timeout, boolean continues) implements Evaluation {}
 
         /**
          * A child run to start, its mission checked.
@@ -295,7 +295,7 @@ public sealed interface Command {
                 /** No human is asked. */
                 public static final Terms FREE = new Terms(false, null, Budget.NONE);
 
-                public boolean asks(BigDecimal estimate) {
+                public boolean requiresApproval(BigDecimal estimate) {
                     return always || threshold != null && estimate.compareTo(threshold) > 0;
                 }
             }

@@ -10,7 +10,7 @@ public sealed interface Payload extends PayloadPart
     EventType type();
 
     /** True where a request asked for this change, though events of its type usually have another actor. */
-    default boolean asked() {
+    default boolean requested() {
         return false;
     }
 

@@ -231,7 +231,7 @@ public sealed interface RunPayload extends Payload {
         }
 
         @Override
-        public boolean asked() {
+        public boolean requested() {
             return requestedBy != null;
         }
     }
@@ -275,7 +275,7 @@ public sealed interface RunPayload extends Payload {
         }
 
         @Override
-        public boolean asked() {
+        public boolean requested() {
             return failedBy != null || rejectedBy != null;
         }
     }

@@ -4,6 +4,6 @@ package io.keelson.core.run;
  * The signal that a step of kind {@code signal} waits for.
  *
  * @param signal its name
- * @param goesOn true when the step completes without it after its time
+ * @param continues true when the step completes without it after its time
  */
-public record SignalWait(String signal, boolean goesOn) {}
+public record SignalWait(String signal, boolean continues) {}

@@ -107,7 +107,7 @@ public sealed interface StepPayload extends Payload {
         }
 
         @Override
-        public boolean asked() {
+        public boolean requested() {
             return ticketId != null;
         }
     }

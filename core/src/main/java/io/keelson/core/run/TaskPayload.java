@@ -213,7 +213,7 @@ public sealed interface TaskPayload extends Payload {
         }
 
         @Override
-        public boolean asked() {
+        public boolean requested() {
             return skippedBy != null;
         }
     }
@@ -225,7 +225,7 @@ public sealed interface TaskPayload extends Payload {
         }
 
         @Override
-        public boolean asked() {
+        public boolean requested() {
             return requested;
         }
     }

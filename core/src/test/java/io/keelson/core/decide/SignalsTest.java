@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 class SignalsTest {
     private World world = World.start(plan(task("a").step("paid", StepKind.SIGNAL).steps(1)));
 
-    private void opens(String name, Duration timeout, boolean goesOn) {
-        world.answer(world.evaluations.getFirst(), new Awaits("{}", name, timeout, goesOn));
+    private void opens(String name, Duration timeout, boolean continues) {
+        world.answer(world.evaluations.getFirst(), new Awaits("{}", name, timeout, continues));
     }
 
     private Command signal(int id, String name, String payload) {

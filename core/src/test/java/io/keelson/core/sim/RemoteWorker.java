@@ -86,7 +86,7 @@ final class RemoteWorker {
             answered[0] = true;
             held.remove(lease.stepId(), lease);
             if (born == life) {
-                goOn(sim.store.run(lease.runId()), reply);
+                continueWith(sim.store.run(lease.runId()), reply);
             }
         });
         sim.in(PATIENCE, () -> {
@@ -97,7 +97,7 @@ final class RemoteWorker {
     }
 
     /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
-    private void goOn(RunRows rows, Reply reply) {
+    private void continueWith(RunRows rows, Reply reply) {
         Held next = reply instanceof Reply.Claimed(StepAssignment assignment) ? Held.of(rows, assignment)
                 : reply instanceof Reply.Duplicate(UUID step, String output) && step != null
                         ? Held.read(rows, step, name)

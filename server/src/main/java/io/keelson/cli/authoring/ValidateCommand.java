@@ -55,8 +55,8 @@ public final class ValidateCommand extends CliCommand {
         if (server != null) {
             mission.ofRecipe(server);
         }
-        Verdict verdict = server == null ? null : asked(server, mission.document());
-        return print(mission, verdict == null ? alone(mission.document()) : verdict);
+        Verdict verdict = server == null ? null : remote(server, mission.document());
+        return print(mission, verdict == null ? local(mission.document()) : verdict);
     }
 
     /**
@@ -66,12 +66,12 @@ public final class ValidateCommand extends CliCommand {
      */
     private record Verdict(List<PlanProblem> problems, @Nullable JsonNode answer, boolean byServer) {}
 
-    private Verdict alone(JsonNode document) {
+    private Verdict local(JsonNode document) {
         return new Verdict(MissionCheck.problems(document, clock(), tools), null, false);
     }
 
     /** What creating a run would say; null where the server does not answer that. */
-    private @Nullable Verdict asked(Keelson server, ObjectNode document) {
+    private @Nullable Verdict remote(Keelson server, ObjectNode document) {
         try {
             return new Verdict(List.of(), server.api().post("/missions/validate", document), true);
         } catch (KeelsonException e) {

@@ -64,7 +64,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
     }
 
     /** Asks it; false where the terminal was closed instead of an answer. */
-    boolean asked(CliCommand command, Keelson keelson, String run) {
+    boolean ask(CliCommand command, Keelson keelson, String run) {
         command.print(subject);
         Prompt.Answer answer = Prompt.ask(command.out(), text, () -> open(keelson, run));
         switch (answer) {

@@ -220,8 +220,9 @@ final class RunFollower {
     private void name(boolean caughtUp) {
         Instant begin = clock.instant();
         boolean due =
-                (caughtUp || model.size() == 0) && (!begin.isBefore(nextNaming) || model.run().ended() || model.asked()
-                        || model.run().taskCount() <= FEW_TASKS);
+                (caughtUp || model.size() == 0)
+                        && (!begin.isBefore(nextNaming) || model.run().ended() || model.waitsForAnswer()
+                                || model.run().taskCount() <= FEW_TASKS);
         if (!model.unnamed() || !due) {
             return;
         }

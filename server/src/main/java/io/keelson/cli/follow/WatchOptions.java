@@ -122,7 +122,7 @@ public final class WatchOptions {
         List<Question> questions = Question.of(pendingDecisions, server.keelson(), command);
         return !questions.isEmpty()
                 && questions.stream()
-                        .allMatch(each -> each.asked(command, server.keelson(), pendingDecisions.run().id()));
+                        .allMatch(each -> each.ask(command, server.keelson(), pendingDecisions.run().id()));
     }
 
     private static int waits(CliCommand command, ServerConnection server, RunFollower follower) {
@@ -151,15 +151,15 @@ public final class WatchOptions {
         if (command.json) {
             command.print(RunDocuments.whole(server.keelson(), id, false));
         }
-        command.note("timeout reached; " + goesOn(server, id));
+        command.note("timeout reached; " + followHint(server, id));
         return ExitCode.TIMED_OUT;
     }
 
     private static String interrupted(ServerConnection server, String id) {
-        return System.lineSeparator() + "interrupted; " + goesOn(server, id);
+        return System.lineSeparator() + "interrupted; " + followHint(server, id);
     }
 
-    private static String goesOn(ServerConnection server, String id) {
+    private static String followHint(ServerConnection server, String id) {
         return server.own()
                 ? "the run is kept; continue it with `" + ProgramName.current() + " watch " + id
                         + "` or `"

@@ -28,7 +28,7 @@ public final class RunModel {
     private List<TaskLine> ordered = List.of();
     private final Map<String, Step> steps = new HashMap<>();
     private boolean unnamed;
-    private boolean asked;
+    private boolean waitsForAnswer;
 
     public RunModel(Run run) {
         this.run = run;
@@ -51,8 +51,8 @@ public final class RunModel {
      * True when a step has asked a human or waits for a signal since steps were listed, so that its question or the
      * signal's name may have been a template then.
      */
-    public boolean asked() {
-        return asked;
+    public boolean waitsForAnswer() {
+        return waitsForAnswer;
     }
 
     /** Takes in the tasks of the current attempt. */
@@ -76,7 +76,7 @@ public final class RunModel {
         ordered = all;
         name(stepList);
         unnamed = false;
-        asked = false;
+        waitsForAnswer = false;
     }
 
     /** True when events named tasks that the list of the current attempt does not have. */
@@ -201,10 +201,10 @@ public final class RunModel {
         Step listed = steps.get(stepId);
         if (to.equals("waiting_approval")
                 || to.equals("waiting") && listed != null && "signal.wait".equals(listed.tool())) {
-            asked = true;
+            waitsForAnswer = true;
         }
         step.named = listed;
-        if (step.named == null || asked) {
+        if (step.named == null || waitsForAnswer) {
             unnamed = true;
         }
     }

@@ -74,11 +74,11 @@ public final class ApiKeyLookup {
         if (known != null && now - known.at < CACHE_TIME.toNanos()) {
             return known.caller;
         }
-        return ask(hash, now);
+        return query(hash, now);
     }
 
     /** Concurrent look-ups of the same key cause one query: followers of events all ask at once. */
-    private @Nullable Caller ask(ByteBuffer hash, long now) {
+    private @Nullable Caller query(ByteBuffer hash, long now) {
         FutureTask<@Nullable Caller> own = new FutureTask<>(() -> {
             Caller caller = Tenancy.allWorkspaces(() -> read(hash.array()));
             remember(hash, caller, now);

@@ -61,7 +61,7 @@ final class RequestPool implements AutoCloseable {
     Connection connection(UUID workspace) throws SQLException {
         Connection connection = pool.getConnection();
         try {
-            tell(connection, workspace);
+            assign(connection, workspace);
             return connection;
         } catch (SQLException | RuntimeException e) {
             connection.close();
@@ -69,7 +69,7 @@ final class RequestPool implements AutoCloseable {
         }
     }
 
-    private void tell(Connection connection, UUID workspace) throws SQLException {
+    private void assign(Connection connection, UUID workspace) throws SQLException {
         PGConnection physical = connection.unwrap(PGConnection.class);
         if (workspace.equals(assigned.get(physical))) {
             return;

@@ -69,12 +69,12 @@ public final class HttpAdapter implements EffectAdapter {
         Map<UUID, ObjectNode> found = new HashMap<>();
         List<Made> all = List.copyOf(made);
         for (int from = 0; from < all.size(); from += MAX_CONCURRENT) {
-            found.putAll(ask(kind, all.subList(from, Math.min(all.size(), from + MAX_CONCURRENT))));
+            found.putAll(query(kind, all.subList(from, Math.min(all.size(), from + MAX_CONCURRENT))));
         }
         return found;
     }
 
-    private Map<UUID, ObjectNode> ask(ResourceKind kind, List<Made> made)
+    private Map<UUID, ObjectNode> query(ResourceKind kind, List<Made> made)
             throws ProviderUnavailableException, InterruptedException {
         JsonNode items = provider.get(base + "/" + kind.word() + "s?ids="
                 + made.stream().map(each -> encoded(each.reference())).collect(Collectors.joining(","))).path("items");

@@ -100,7 +100,7 @@ public final class Engine implements Commands, AutoCloseable {
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
         available = new WorkAvailability(runner::knows);
-        notifier = new ClusterNotifier(database, node, this::heard);
+        notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), available::slotFreed);
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
@@ -157,7 +157,7 @@ public final class Engine implements Commands, AutoCloseable {
         return committer.submitOwn(command);
     }
 
-    private void heard(Set<ClusterNotifier.Notification> calls) {
+    private void notified(Set<ClusterNotifier.Notification> calls) {
         if (calls.contains(ClusterNotifier.Notification.WORK)) {
             available.signal();
         }

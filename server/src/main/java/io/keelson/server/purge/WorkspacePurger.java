@@ -52,13 +52,13 @@ public final class WorkspacePurger implements AutoCloseable {
         task.nudge();
     }
 
-    public WorkspacePurge asks() {
+    public WorkspacePurge requests() {
         return purge;
     }
 
     private Duration work() {
-        purge.asked().forEach(this::empty);
-        return purge.asked().isEmpty() ? PURGE_INTERVAL : RETRY_DELAY;
+        purge.requested().forEach(this::empty);
+        return purge.requested().isEmpty() ? PURGE_INTERVAL : RETRY_DELAY;
     }
 
     /** One that cannot be emptied now keeps no other one waiting. */

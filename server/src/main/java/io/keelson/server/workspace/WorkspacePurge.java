@@ -42,8 +42,8 @@ public final class WorkspacePurge {
         this.database = database;
     }
 
-    /** Wants a closed workspace's content removed; asking again changes nothing. */
-    public void ask(UUID workspace, AuditOrigin origin) {
+    /** Requests the removal of a closed workspace's content; a repetition changes nothing. */
+    public void request(UUID workspace, AuditOrigin origin) {
         database.runInTransaction(c -> {
             if (update(c, ASK, workspace) == 1) {
                 AuditLog.write(c, origin, "workspace_deleted", workspace, workspace.toString(),
@@ -53,7 +53,7 @@ public final class WorkspacePurge {
     }
 
     /** Workspaces that have not been emptied yet. */
-    public List<UUID> asked() {
+    public List<UUID> requested() {
         return database.withConnection(c -> {
             try (PreparedStatement s = c.prepareStatement(ASKED); ResultSet row = s.executeQuery()) {
                 List<UUID> found = new ArrayList<>();

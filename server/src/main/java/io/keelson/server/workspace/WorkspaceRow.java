@@ -23,7 +23,7 @@ public record WorkspaceRow(UUID id, String name, Instant createdAt, @Nullable In
      *
      * @param rows that were removed, without what went with them
      */
-    public record Purge(boolean asked, boolean done, long rows) {}
+    public record Purge(boolean requested, boolean done, long rows) {}
 
     public boolean closed() {
         return closedAt != null;

@@ -65,11 +65,11 @@ class EventLinesTest {
         model.name(List.of(Documents.task("a")), List.of(pending));
         Event event = documents.step("a", "w", "waiting");
         model.apply(event);
-        assertThat(model.unnamed() && model.asked()).isTrue();
+        assertThat(model.unnamed() && model.waitsForAnswer()).isTrue();
         model.name(List.of(Documents.task("a")), List.of(waiting));
         assertThat(EventLines.line(event, model, Style.PLAIN)).endsWith(" a waits for the signal 'paid'");
         model.apply(documents.step("a", "s", "waiting"));
-        assertThat(model.asked()).isFalse();
+        assertThat(model.waitsForAnswer()).isFalse();
     }
 
     @Test

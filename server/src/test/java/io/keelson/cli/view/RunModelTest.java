@@ -66,11 +66,11 @@ class RunModelTest {
         RunModel model = model("a");
         Documents documents = new Documents();
         model.apply(documents.step("a", "s", "running"));
-        assertThat(model.asked()).isFalse();
+        assertThat(model.waitsForAnswer()).isFalse();
         model.apply(documents.step("a", "s", "waiting_approval"));
-        assertThat(model.asked()).isTrue();
+        assertThat(model.waitsForAnswer()).isTrue();
         model.name(List.of(), List.of());
-        assertThat(model.asked()).isFalse();
+        assertThat(model.waitsForAnswer()).isFalse();
     }
 
     @ParameterizedTest

@@ -16,13 +16,13 @@ class BackgroundTaskTest {
 
     private final AtomicInteger runs = new AtomicInteger();
     private final Semaphore begun = new Semaphore(0);
-    private final Semaphore goOn = new Semaphore(0);
+    private final Semaphore proceed = new Semaphore(0);
 
     /** Waits inside the step until the test lets it go on. */
     private void held() throws InterruptedException {
         runs.incrementAndGet();
         begun.release();
-        goOn.acquire();
+        proceed.acquire();
     }
 
     private void await(Semaphore semaphore) throws InterruptedException {
@@ -37,12 +37,12 @@ class BackgroundTaskTest {
             for (int i = 0; i < 100; i++) {
                 task.nudge();
             }
-            goOn.release();
+            proceed.release();
             await(begun);
             task.nudge();
-            goOn.release();
+            proceed.release();
             await(begun);
-            goOn.release(100);
+            proceed.release(100);
         }
         assertThat(runs).hasValue(3);
     }
@@ -66,7 +66,7 @@ class BackgroundTaskTest {
             Thread.onSpinWait();
         }
         assertThat(closed.getCount()).isEqualTo(1);
-        goOn.release(2);
+        proceed.release(2);
         closing.join();
         task.nudge();
         assertThat(closed.getCount()).isZero();

@@ -248,7 +248,8 @@ class DeliverySenderTest {
         queue(endpoint("in").endpoint().id(), 2);
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (WebhookDispatcher webhookDispatcher =
-                new WebhookDispatcher(database, endpoints, deliveries, client, Clock.systemUTC(), run -> null, DeliveryObserver.NONE)) {
+                new WebhookDispatcher(database, endpoints, deliveries, client, Clock.systemUTC(), run -> null,
+                        DeliveryObserver.NONE)) {
             webhookDispatcher.signal();
             Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> bodies().size() == 2);
         }

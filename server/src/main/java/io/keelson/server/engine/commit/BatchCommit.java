@@ -262,7 +262,7 @@ public final class BatchCommit {
     }
 
     private void refresh(Connection connection, Locked locked) throws SQLException {
-        views.heard(locked.outage());
+        views.observed(locked.outage());
         List<UUID> stale = new ArrayList<>();
         for (UUID run : locked.versions().keySet()) {
             RunView view = views.get(run);

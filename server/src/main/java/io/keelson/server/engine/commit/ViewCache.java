@@ -26,7 +26,7 @@ public final class ViewCache {
      * Receives the end of the latest outage. A view has only the outages up to its load, so a new outage drops all
      * views.
      */
-    void heard(@Nullable Instant latest) {
+    void observed(@Nullable Instant latest) {
         if (!Objects.equals(outage, latest)) {
             outage = latest;
             views.clear();

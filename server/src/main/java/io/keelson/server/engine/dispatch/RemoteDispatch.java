@@ -175,11 +175,12 @@ public final class RemoteDispatch implements RemoteWork {
     }
 
     @Override
-    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn) {
+    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items,
+            @Nullable Continuation next) {
         NextStepRequest request =
-                goOn == null || database.withConnection(c -> workers.draining(c, workspaceId, workerId)) ? null
-                        : new NextStepRequest(workerId, Set.copyOf(goOn.tools()),
-                                goOn.lease() == null ? lease : goOn.lease());
+                next == null || database.withConnection(c -> workers.draining(c, workspaceId, workerId)) ? null
+                        : new NextStepRequest(workerId, Set.copyOf(next.tools()),
+                                next.lease() == null ? lease : next.lease());
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         List<Reply> replies = send(workspaceId, items, COMPLETION,
                 (owner, struck, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),

@@ -107,7 +107,7 @@ public interface RemoteWork {
      * @param tools the tools it serves
      * @param lease of the next step; null for the default (30 s)
      */
-    record GoOn(List<String> tools, @Nullable Duration lease) {}
+    record Continuation(List<String> tools, @Nullable Duration lease) {}
 
     record Handback(UUID stepId, int leaseEpoch) {}
 
@@ -136,10 +136,10 @@ public interface RemoteWork {
     /**
      * Reports results.
      *
-     * @param goOn null to request no next step. A repeated report gets the same next step again, while the worker holds
+     * @param next null to request no next step. A repeated report gets the same next step again, while the worker holds
      *             it
      */
-    List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn);
+    List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable Continuation next);
 
     /**
      * Stores an artifact of a running step while it arrives; it becomes the step's when the step's result names it.

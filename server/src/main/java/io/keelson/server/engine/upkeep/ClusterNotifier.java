@@ -52,7 +52,7 @@ public final class ClusterNotifier implements AutoCloseable {
 
     private final Database database;
     private final String node;
-    private final Consumer<Set<Notification>> heard;
+    private final Consumer<Set<Notification>> listener;
     private final Duration stillThere;
     private final Set<Notification> calls = EnumSet.noneOf(Notification.class);
     private final List<Thread> threads = new ArrayList<>();
@@ -61,17 +61,17 @@ public final class ClusterNotifier implements AutoCloseable {
 
     /**
      * @param node this node's name
-     * @param heard receives notifications, on a thread of this class; must return soon
+     * @param listener receives notifications, on a thread of this class; must return soon
      */
-    public ClusterNotifier(Database database, String node, Consumer<Set<Notification>> heard) {
-        this(database, node, heard, STILL_THERE);
+    public ClusterNotifier(Database database, String node, Consumer<Set<Notification>> listener) {
+        this(database, node, listener, STILL_THERE);
     }
 
     /** @param stillThere how often to check the listening connection, which may break silently */
-    ClusterNotifier(Database database, String node, Consumer<Set<Notification>> heard, Duration stillThere) {
+    ClusterNotifier(Database database, String node, Consumer<Set<Notification>> listener, Duration stillThere) {
         this.database = database;
         this.node = node;
-        this.heard = heard;
+        this.listener = listener;
         this.stillThere = stillThere;
     }
 
@@ -151,12 +151,12 @@ public final class ClusterNotifier implements AutoCloseable {
     private void listen(Connection connection) throws SQLException, InterruptedException {
         PGConnection ear = connection.unwrap(PGConnection.class);
         listening(connection);
-        heard.accept(EnumSet.allOf(Notification.class));
+        listener.accept(EnumSet.allOf(Notification.class));
         long seen = System.nanoTime();
         while (mine(Thread.currentThread())) {
             Set<Notification> others = understood(ear.getNotifications(SLICE_MS));
             if (!others.isEmpty()) {
-                heard.accept(others);
+                listener.accept(others);
                 pause(AFTER_HEARING);
             }
             if (System.nanoTime() - seen > stillThere.toNanos()) {

@@ -54,7 +54,7 @@ public final class DueWorkPoller implements AutoCloseable {
      * @throws SqlFailure when the database is unreachable; the next poll reconnects
      */
     Duration look(Map<Kind, Runnable> actions) {
-        Due due = ask(store::due);
+        Due due = query(store::due);
         if (due.ready()) {
             available.signal();
         }
@@ -95,12 +95,12 @@ public final class DueWorkPoller implements AutoCloseable {
      *
      * @throws SqlFailure when the database is unreachable; the next call reconnects
      */
-    synchronized <T extends @Nullable Object> T ask(TxFunction<T> question) {
+    synchronized <T extends @Nullable Object> T query(TxFunction<T> query) {
         try {
             if (connection == null) {
                 connection = database.dedicatedConnection();
             }
-            return question.apply(connection);
+            return query.apply(connection);
         } catch (SQLException e) {
             close();
             throw new SqlFailure(e);

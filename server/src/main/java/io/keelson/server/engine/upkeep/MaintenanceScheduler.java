@@ -124,7 +124,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
      * example.
      */
     public void keepLeases() {
-        boolean company = dueWorkPoller.ask(c -> {
+        boolean company = dueWorkPoller.query(c -> {
             boolean others = store.workers().heartbeat(c, node.id(), node.version(), silence());
             Map<Lane, StepExecution> held = executor.held();
             for (Lane lane : store.runs().extendLeases(c, node.id(), held.keySet())) {
@@ -147,7 +147,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
 
     /** Reads limits and prices; of two concurrent calls the later one's result counts. */
     public void readSettings() {
-        dueWorkPoller.<@Nullable Object>ask(c -> {
+        dueWorkPoller.<@Nullable Object>query(c -> {
             store.limits().refresh(c);
             prices.refresh(c);
             return null;

@@ -133,11 +133,11 @@ public final class WorkspaceActions {
             WorkspaceRow made = row(workspaces.create(c, id, body.name, limits, folders, request.origin()), id);
             return ApiResponse.created("/api/v1/workspaces/" + made.id(), document(made));
         });
-        tell(limits);
+        limitsChanged(limits);
         return response;
     }
 
-    private void tell(Map<String, Optional<Long>> limits) {
+    private void limitsChanged(Map<String, Optional<Long>> limits) {
         if (!limits.isEmpty()) {
             limited.run();
         }
@@ -152,7 +152,7 @@ public final class WorkspaceActions {
         if (changed.closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
-        tell(limits);
+        limitsChanged(limits);
         return ApiResponse.ok(document(changed));
     }
 
@@ -207,13 +207,13 @@ public final class WorkspaceActions {
     /** Closes the workspace, and removes its data in the background. Repeating the call changes nothing. */
     private ApiResponse delete(ApiRequest request) {
         WorkspaceRow closed = closed(request);
-        purger.asks().ask(closed.id(), request.origin());
+        purger.requests().request(closed.id(), request.origin());
         purger.signal();
         return ApiResponse.json(202, document(workspaces.find(closed.id()).orElse(closed)));
     }
 
     private static String state(WorkspaceRow workspace) {
-        if (workspace.purge().asked()) {
+        if (workspace.purge().requested()) {
             return workspace.purge().done() ? "deleted" : "deleting";
         }
         return workspace.closed() ? "closed" : "open";

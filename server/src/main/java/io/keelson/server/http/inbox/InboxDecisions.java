@@ -93,7 +93,7 @@ public final class InboxDecisions {
             case PLAN_APPROVAL -> gate(request, run, Gate.PLAN, said);
             case RESULT_ACCEPTANCE -> gate(request, run, Gate.RESULT, said);
             case BUDGET -> {
-                share.askForStopped(request, run, said.limit());
+                share.requestForStopped(request, run, said.limit());
                 gate(request, run, Gate.BUDGET, said);
             }
             case APPROVAL_STEP -> submission.submit(request,

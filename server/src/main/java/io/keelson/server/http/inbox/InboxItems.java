@@ -117,7 +117,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return switch (kind) {
             case PLAN_APPROVAL -> "Approve the plan of " + run + "?";
             case RESULT_ACCEPTANCE -> "Accept the result of " + run + "?";
-            case APPROVAL_STEP -> asked(row);
+            case APPROVAL_STEP -> question(row);
             case TASK_REVIEW -> "Accept the output of task '" + text(row, "task_key") + "'?";
             case ESCALATION -> text(row, "message");
             case BUDGET -> run + budget(row);
@@ -141,7 +141,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                 .toList();
     }
 
-    private static String asked(ObjectNode row) {
+    private static String question(ObjectNode row) {
         JsonNode question = row.get("input").path("question");
         return question.isString() ? question.stringValue() : "Approve '" + text(row, "step_name") + "'?";
     }

@@ -31,17 +31,17 @@ public final class ParentShare {
      * @param hardLimit null where none is
      * @throws ApiProblem when the run that started it cannot give so much
      */
-    void ask(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit) throws InterruptedException {
-        ask(request, run, hardLimit, false);
+    void request(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit) throws InterruptedException {
+        request(request, run, hardLimit, false);
     }
 
     /** Likewise for a run that is stopped by its budget; without effect for other runs. */
-    public void askForStopped(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit)
+    public void requestForStopped(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit)
             throws InterruptedException {
-        ask(request, run, hardLimit, true);
+        request(request, run, hardLimit, true);
     }
 
-    private void ask(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit, boolean onlyStopped)
+    private void request(ApiRequest request, UUID run, @Nullable BigDecimal hardLimit, boolean onlyStopped)
             throws InterruptedException {
         if (hardLimit == null) {
             return;

@@ -110,7 +110,7 @@ public final class RunActions {
                     "one of the limits or the budget of a task must be given");
         }
         request.query().done();
-        share.ask(request, request.id("id", IdKind.RUN), body.hardLimitUsd);
+        share.request(request, request.id("id", IdKind.RUN), body.hardLimitUsd);
         return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd, body.softLimitUsd,
                 body.tasks, request.actor()));
     }

@@ -126,10 +126,10 @@ public final class DispatchActions {
     }
 
     private ApiResponse complete(ApiRequest request, Completions batch) {
-        RemoteWork.GoOn goOn = batch.next == null ? null
-                : new RemoteWork.GoOn(batch.next.tools, millis(batch.next.leaseMs));
+        RemoteWork.Continuation next = batch.next == null ? null
+                : new RemoteWork.Continuation(batch.next.tools, millis(batch.next.leaseMs));
         return answers(
-                work.complete(request.workspace(), batch.workerId, map(batch.items, Completion::completion), goOn));
+                work.complete(request.workspace(), batch.workerId, map(batch.items, Completion::completion), next));
     }
 
     private static ApiResponse answers(List<RemoteWork.Answer> answers) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** The response to a result has the task's next step, which the worker executes like a claimed one. */
-class GoOnTest {
+class ContinuationTest {
 
     private static final Map<String, Object> NEXT = Map.of("step_id", "s2", "tool", "work", "lease_epoch", 1);
 

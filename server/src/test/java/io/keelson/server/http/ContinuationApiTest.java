@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A worker, spoken by hand, that goes on with the next step of the task whose step it completes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class GoOnApiTest {
+class ContinuationApiTest {
 
     private static final String GO_ON = ", \"next\": {\"tools\": [\"test.a\", \"test.b\"], \"lease_ms\": 20000}";
     private static final String THREE_STEPS = """
