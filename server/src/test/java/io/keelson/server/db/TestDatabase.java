@@ -61,7 +61,7 @@ public final class TestDatabase {
 
     private static DatabaseUrl copyOf(String template) {
         String name = "test_" + COUNT.incrementAndGet();
-        execute("create database " + name + " template " + template + " strategy wal_log");
+        execute("create database " + name + " template " + template + " strategy file_copy");
         return TestPostgres.server().url(name);
     }
 

@@ -6,15 +6,20 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * The one PostgreSQL of a test JVM: started when first asked for, on a throwaway folder, ended and deleted with the
- * JVM. A killed JVM leaves no process, at most the folder below {@code target}.
+ * The one PostgreSQL of a test JVM: started when first asked for, ended with the JVM. Its folder below {@code target}
+ * holds hundreds of databases and takes long to delete, so the next test JVM deletes it beside its tests.
  */
 public final class TestPostgres {
 
     /** The unpacked programs, shared by all tests and runs of this module. */
     public static final Path BINARIES = Path.of("target", "postgres").toAbsolutePath();
+
+    private static final String PREFIX = "test-";
 
     private static final EmbeddedPostgres SERVER = start();
 
@@ -27,16 +32,35 @@ public final class TestPostgres {
     private static EmbeddedPostgres start() {
         try {
             Files.createDirectories(BINARIES);
-            Path folder = Files.createTempDirectory(BINARIES, "test-").resolve("data");
-            var server = EmbeddedPostgres.start(
-                    EmbeddedPostgresOptions.throwaway(folder, BINARIES).with("max_connections", "200"));
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                server.close();
-                folder.getParent().toFile().delete();
-            }));
+            List<Path> leftovers = leftovers();
+            Thread.ofPlatform().daemon().name("leftovers").start(() -> leftovers.forEach(TestPostgres::delete));
+            Path folder = Files.createTempDirectory(BINARIES, PREFIX + ProcessHandle.current().pid() + "-");
+            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(folder.resolve("data"), BINARIES,
+                    EmbeddedPostgresOptions.throwaway(folder, BINARIES).parameters(), false)
+                            .with("max_connections", "200"));
+            Runtime.getRuntime().addShutdownHook(new Thread(server::close));
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The folders of JVMs that have ended. */
+    private static List<Path> leftovers() throws IOException {
+        try (Stream<Path> entries = Files.list(BINARIES)) {
+            return entries.filter(entry -> {
+                String[] name = entry.getFileName().toString().split("-", -1);
+                return name[0].equals("test")
+                        && (name.length < 3 || ProcessHandle.of(Long.parseLong(name[1])).isEmpty());
+            }).toList();
+        }
+    }
+
+    private static void delete(Path folder) {
+        try (Stream<Path> paths = Files.walk(folder)) {
+            paths.sorted(Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
+        } catch (IOException | UncheckedIOException e) {
+            throw new IllegalStateException("cannot delete " + folder, e);
         }
     }
 }
