@@ -141,7 +141,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     private static Postmaster startOnFreePort(Cluster cluster, EmbeddedPostgresOptions options, IntSupplier ports) {
         for (int attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
-            Optional<Postmaster> started = Postmaster.start(cluster, ports.getAsInt(), options.settings());
+            Optional<Postmaster> started = Postmaster.start(cluster, ports.getAsInt(), options.settings(),
+                    options.throwaway());
             if (started.isPresent()) {
                 return started.get();
             }

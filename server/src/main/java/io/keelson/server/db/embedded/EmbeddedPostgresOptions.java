@@ -10,7 +10,7 @@ import java.util.Map;
  * @param dataDirectory the server's data directory; made with mode 0700 where absent
  * @param binaries      the folder that holds the unpacked programs, a folder per version; may be shared by processes
  * @param parameters    PostgreSQL settings that replace or add to {@link #defaults()}
- * @param throwaway     for tests: closing deletes the data directory
+ * @param throwaway     for tests: closing stops PostgreSQL without a checkpoint and deletes the data directory
  */
 public record EmbeddedPostgresOptions(Path dataDirectory, Path binaries, Map<String, String> parameters,
         boolean throwaway) {

@@ -24,6 +24,7 @@ final class Postmaster {
 
     /** Recovery after a crash may replay {@code max_wal_size} of log, hence minutes. */
     private static final Duration START_LIMIT = Duration.ofMinutes(5);
+    /** The time that PostgreSQL gets to write its data on a stop; then it is ended as in a crash. */
     private static final Duration FAST_STOP_LIMIT = Duration.ofSeconds(30);
     private static final long POLL_MILLIS = 5;
 
@@ -39,13 +40,15 @@ final class Postmaster {
      * Starts the cluster's server and waits until it accepts connections, according to its own {@code postmaster.pid}.
      * Connects to no port before our own server is known to hold it.
      *
+     * @param throwaway whether its data is of no use after the stop, which then writes none of it
      * @return empty if the port is in use
      * @throws DatabaseException EMBEDDED_POSTGRES_FAILED with the tail of its log
      */
-    static Optional<Postmaster> start(Cluster cluster, int port, Map<String, String> settings) {
+    static Optional<Postmaster> start(Cluster cluster, int port, Map<String, String> settings, boolean throwaway) {
         try {
             var log = new PostgresLog(cluster.logs());
-            var postmaster = new Postmaster(launch(cluster.serverCommand(port, settings), log.startFile()), port);
+            var postmaster = new Postmaster(launch(cluster.serverCommand(port, settings),
+                    throwaway ? Duration.ZERO : FAST_STOP_LIMIT, log.startFile()), port);
             if (postmaster.awaitReady(cluster)) {
                 return Optional.of(postmaster);
             }
@@ -107,9 +110,9 @@ final class Postmaster {
         return file.port() == port && supervisor.descendants().anyMatch(child -> child.pid() == file.pid());
     }
 
-    private static Process launch(List<String> server, Path output) throws IOException {
+    private static Process launch(List<String> server, Duration grace, Path output) throws IOException {
         var command = new ArrayList<>(ownSession());
-        command.addAll(List.of("sh", "-c", script(), "keelson-postgres", Long.toString(FAST_STOP_LIMIT.toSeconds())));
+        command.addAll(List.of("sh", "-c", script(), "keelson-postgres", Long.toString(grace.toSeconds())));
         command.addAll(server);
         return Shell.builder(command).redirectError(output.toFile()).redirectOutput(Redirect.DISCARD).start();
     }

@@ -89,6 +89,18 @@ class EmbeddedPostgresTest {
         assertThat(data()).doesNotExist();
     }
 
+    /** A checkpoint of hundreds of databases takes longer than the test JVM has for its exit. */
+    @Test
+    void aThrowawayEndsWithoutACheckpoint() throws Exception {
+        Path log = folder.resolve("log");
+        try (var _ = EmbeddedPostgres.start(EmbeddedPostgresOptions.throwaway(data(), TestPostgres.BINARIES))) {
+            try (var logs = Files.newDirectoryStream(data().resolve(PostgresLog.FOLDER), "postgres-*.log")) {
+                Files.createLink(log, logs.iterator().next());
+            }
+        }
+        assertThat(log).content().contains("received immediate shutdown request").doesNotContain("fast shutdown");
+    }
+
     @Test
     void aSettingOfTheCallersWins() throws Exception {
         try (var postgres = EmbeddedPostgres.start(options().with("max_connections", "33"))) {
