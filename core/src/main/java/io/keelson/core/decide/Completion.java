@@ -67,7 +67,7 @@ final class Completion {
 
     /**
      * A task is skipped with all its work. If part of that failed and was ignored, the task is failed and ignored, too,
-     * with the first such error.
+     * with the first such error. A repeat after a rejected step renews its effects.
      */
     private static void nothingDone(Decision d, TaskRow task) {
         PayloadPart.Cause cause = IgnoredFailure.within(task);
@@ -76,6 +76,7 @@ final class Completion {
             task.errorCode = cause.errorCode();
             task.errorMessage = cause.errorMessage();
             task.errorClass = cause.errorClass();
+            task.effectGeneration += IgnoredFailure.rejected(task) ? 1 : 0;
         }
         d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(
                 cause == null ? "all its work was skipped" : "its work failed and the run went on without it", null,

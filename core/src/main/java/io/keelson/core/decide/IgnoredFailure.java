@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.PayloadPart;
 import java.util.List;
@@ -38,6 +39,12 @@ final class IgnoredFailure {
                 task.steps.stream().filter(step -> step.failureIgnored)
                         .map(step -> new PayloadPart.Cause(step.errorCode, step.errorClass, step.errorMessage)))
                 .findFirst().orElse(null);
+    }
+
+    /** Whether a step of the task failed because its output was rejected, and the failure was ignored. */
+    static boolean rejected(TaskRow task) {
+        return task.steps.stream().anyMatch(step -> step.failureIgnored
+                && ErrorClass.QUALITY.wire().equals(step.errorClass));
     }
 
     private static Explanation failed(String what, TaskRow task, @Nullable StepRow step, @Nullable String code,

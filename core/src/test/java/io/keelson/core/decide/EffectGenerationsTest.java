@@ -6,8 +6,10 @@ import static io.keelson.core.decide.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.Command;
@@ -60,6 +62,31 @@ class EffectGenerationsTest {
         world.fail(world.claim("a"), ErrorClass.PERMANENT);
         retry(false);
         assertThat(key("a", "s1")).isEqualTo(second);
+    }
+
+    /** The task is skipped with its first error; the run fails for another task. */
+    @ParameterizedTest
+    @CsvSource({"QUALITY, QUALITY, /1.2/", "INFRASTRUCTURE, QUALITY, /1.2/", "QUALITY, PERMANENT, /1.2/",
+            "INFRASTRUCTURE, PERMANENT, /1/"})
+    void ignoredFailuresRenewTheKeyIfOneWasARejection(ErrorClass first, ErrorClass second, String generation) {
+        start(RunPolicy.DEFAULT, task("a").mode(FailureMode.CONTINUE).retry(Plans.ONCE).steps(2),
+                task("b").on("a").rule(TriggerRule.ALWAYS).taskRetry(Plans.ONCE).retry(Plans.ONCE));
+        world.fail(world.claim("a"), first);
+        world.fail(world.claim("a"), second);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.SKIPPED);
+        world.fail(world.claim("b"), ErrorClass.PERMANENT);
+        retry(false);
+        assertThat(key("a", "s1")).isEqualTo(world.id() + generation + "a/s1");
+    }
+
+    /** The same task is executed further, and its other steps keep their keys. */
+    @Test
+    void anIgnoredRejectionKeepsTheKeysOfATaskThatCompletes() {
+        start(RunPolicy.DEFAULT, task("a").mode(FailureMode.CONTINUE).retry(Plans.ONCE).steps(2));
+        world.fail(world.claim("a"), ErrorClass.QUALITY);
+        assertThat(key("a", "s2")).isEqualTo(world.id() + "/1/a/s2");
+        world.complete(world.claim("a"));
+        assertThat(world.task("a").effectGeneration()).isEqualTo(1);
     }
 
     @Test
