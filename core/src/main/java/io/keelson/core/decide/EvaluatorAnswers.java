@@ -86,6 +86,7 @@ final class EvaluatorAnswers {
             return Reply.UNCHANGED;
         }
         step.evaluating = false;
+        d.view.lookAtWaits(step.task());
         d.disarm(TimerKind.EVALUATE_STEP, step.id());
         if (!d.carriedOut()) {
             return Reply.UNCHANGED;

@@ -85,6 +85,18 @@ class ChildBudgetsTest {
         assertThat(world.step("b", "two").state()).isEqualTo(StepState.WAITING);
     }
 
+    /** No budget is left for the second: it is held back, and the task waits for the first alone. */
+    @Test
+    void aTaskWhoseSecondChildIsHeldBackOnlyWaits() {
+        world = World.start(limit("2"),
+                plan(task("a").parallel().step("one", StepKind.RUN).step("two", StepKind.RUN)));
+        start(0, "2", null);
+        assertThat(world.view.onlyWaits()).isFalse();
+        assertThat(start(1, null, null)).isNull();
+        assertThat(world.step("a", "two").state()).isEqualTo(StepState.PENDING);
+        assertThat(world.view.onlyWaits()).isTrue();
+    }
+
     @Test
     void childsBudgetGrowsUpToTheLimit() {
         parent("5");

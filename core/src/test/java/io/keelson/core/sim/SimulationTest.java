@@ -8,6 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Simulates whole installations under virtual time. No fault breaks a law after any commit, and every run ends once the
@@ -50,6 +52,13 @@ class SimulationTest {
     void oneSeed() {
         Simulation simulation = new Simulation(ONE).run();
         assertThat(simulation.coverage.commands()).isPositive();
+    }
+
+    /** Seeds beyond the usual ones that have found an error. */
+    @ParameterizedTest
+    @ValueSource(longs = {1858})
+    void seedThatFoundAnError(long seed) {
+        assertThat(new Simulation(seed).run().coverage.commands()).isPositive();
     }
 
     @Test
