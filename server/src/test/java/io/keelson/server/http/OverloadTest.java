@@ -75,10 +75,14 @@ class OverloadTest {
         }
     }
 
-    /** Half-sent bodies fill the room that there is for bodies; it is free again when their senders are gone. */
+    /**
+     * Half-sent bodies fill the room that there is for bodies; it is free again when their senders are gone. None of them
+     * comes too late meanwhile.
+     */
     @Test
     void bodiesUnderWayAreBounded(@TempDir Path folder) throws Exception {
-        try (ApiServer api = new ApiServer(folder)) {
+        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
+                Map.of("KEELSON_REQUEST_TIMEOUT_SECONDS", "300"))) {
             List<Socket> senders = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 Socket sender = new Socket(api.url().getHost(), api.url().getPort());

@@ -92,7 +92,7 @@ class ScheduleApiTest {
     /** As after a crash between the two, and a delete before anybody looks again. */
     @Test
     void aRunThatWasDeletedBeforeItWasNotedIsNotMadeOnceMore() {
-        JsonNode schedule = made("deleted", "");
+        JsonNode schedule = made("deleted", ", \"overlap\": \"allow\"");
         String run = api.post(path(schedule) + "/trigger", "{}").json().get("run_id").stringValue();
         api.awaitState(run, "completed");
         assertThat(api.send("DELETE", "/api/v1/runs/" + run, null).status()).isEqualTo(204);
