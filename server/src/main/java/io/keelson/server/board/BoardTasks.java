@@ -8,7 +8,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,8 +43,9 @@ public final class BoardTasks {
      *
      * @param count of its tasks, at most {@link #COUNTED} and one more
      * @param newest its first tasks
+     * @param next the id below which the column continues; null at its end
      */
-    public record Column(String status, int count, List<BoardTaskRow> newest) {}
+    public record Column(String status, int count, List<BoardTaskRow> newest, @Nullable Long next) {}
 
     /** A task created by a person. */
     public record New(String title, @Nullable String description, String status, String priority,
@@ -77,20 +77,26 @@ public final class BoardTasks {
         });
     }
 
-    /** All columns, each with its first {@code limit} tasks and one more where there is one. */
+    /** All columns, each with its first {@code limit} tasks, or fewer when tasks are large. */
     public List<Column> columns(UUID workspace, Filter filter, int limit) {
         return database.withConnection(c -> {
             Long parent = parent(c, workspace, filter);
-            Map<String, List<BoardTaskRow>> newest = new LinkedHashMap<>();
-            STATUSES.forEach(status -> newest.put(status, new ArrayList<>()));
-            read(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, STATUSES.size() * (limit + 1),
-                    rows -> Rows.all(rows, BoardTaskRow::of))
-                    .forEach(task -> newest.getOrDefault(task.status(), new ArrayList<>()).add(task));
+            int most = STATUSES.size() * filter.sources().size() * (limit + 1);
+            Page<BoardTaskRow> page = read(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, most + 1,
+                    rows -> Rows.page(rows, most, BoardTaskRow::of));
             Map<String, Integer> counts = counts(c, workspace, filter, parent);
-            return newest.entrySet().stream()
-                    .map(each -> new Column(each.getKey(), counts.getOrDefault(each.getKey(), 0), each.getValue()))
+            return STATUSES.stream().map(status -> column(status, counts.getOrDefault(status, 0), page, limit))
                     .toList();
         });
+    }
+
+    /** @param page the newest tasks of all columns; all that it lacks are older */
+    private static Column column(String status, int count, Page<BoardTaskRow> page, int limit) {
+        List<BoardTaskRow> own = page.items().stream().filter(task -> task.status().equals(status)).toList();
+        List<BoardTaskRow> newest = own.stream().limit(limit).toList();
+        Long next = own.size() > limit ? Long.valueOf(newest.getLast().id())
+                : page.more() && count > own.size() ? Long.valueOf(page.last().id()) : null;
+        return new Column(status, count, newest, next);
     }
 
     public Optional<BoardTaskRow> find(UUID workspace, long id) {

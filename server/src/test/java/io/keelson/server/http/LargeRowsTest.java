@@ -100,6 +100,39 @@ class LargeRowsTest {
         }
     }
 
+    @Test
+    void boardIsBoundedAndItsColumnsContinueAsLists() {
+        String parent = api.post("/api/v1/board/tasks", "{\"title\": \"parent\"}").json().get("id").asString();
+        String task = """
+                {"title": "t", "parent_task_id": %s, "status": "%s"}""";
+        List<String> statuses = List.of("inbox", "done");
+        for (int i = 0; i < 2 * ROWS; i++) {
+            assertThat(api.post("/api/v1/board/tasks", task.formatted(parent, statuses.get(i % 2))).status())
+                    .isEqualTo(201);
+        }
+        api.sql("update board_tasks set result = repeat('x', 900000) where parent_task_id = " + parent);
+        String children = "parent_task_id=" + parent;
+        ApiServer.Answer board = api.get("/api/v1/board?limit=100&" + children);
+
+        assertThat(board.response().body().length).isLessThan(MAX_PAGE_BYTES);
+        for (JsonNode column : board.json().get("columns")) {
+            String status = column.get("status").stringValue();
+            List<String> ids = ids(column.get("items"));
+            JsonNode next = column.get("next_cursor");
+            assertThat(next.isNull()).isNotEqualTo(statuses.contains(status));
+            if (!next.isNull()) {
+                ids.addAll(ids(pages("/board/tasks?" + children + "&status=" + status, next.stringValue())));
+                assertThat(ids).doesNotHaveDuplicates().hasSize(ROWS);
+            }
+        }
+    }
+
+    private static List<String> ids(Iterable<JsonNode> tasks) {
+        List<String> ids = new ArrayList<>();
+        tasks.forEach(task -> ids.add(task.get("id").asString()));
+        return ids;
+    }
+
     private static String recipe(String name, int version) {
         return """
                 {"name": "%s", "inputs": {"text": {"type": "string", "default": "%s%d"}}, "plan": {"tasks": [
@@ -122,9 +155,14 @@ class LargeRowsTest {
 
     /** All items, by as many pages as the list has. */
     private static List<JsonNode> pages(String list) {
+        return pages(list, null);
+    }
+
+    /** @param after the cursor to begin with; null for the list's beginning */
+    private static List<JsonNode> pages(String list, String after) {
         List<JsonNode> items = new ArrayList<>();
         String path = "/api/v1" + list + (list.contains("?") ? "&" : "?") + "limit=500";
-        String cursor = "";
+        String cursor = after == null ? "" : "&cursor=" + after;
         do {
             ApiServer.Answer answer = api.get(path + cursor);
             assertThat(answer.status()).as(answer.text()).isEqualTo(200);

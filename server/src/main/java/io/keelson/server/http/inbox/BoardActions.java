@@ -70,14 +70,13 @@ public final class BoardActions {
         ArrayNode columns = document.putArray("columns");
         ListCursor cursor = cursor();
         board.columns(request.workspace(), filter, limit).forEach(column -> {
-            List<BoardTaskRow> shown = column.newest().stream().limit(limit).toList();
+            Long next = column.next();
             ObjectNode each = columns.addObject().put("status", column.status())
                     .put("count", Math.min(column.count(), BoardTasks.COUNTED))
                     .put("more", column.count() > BoardTasks.COUNTED);
             ArrayNode items = each.putArray("items");
-            shown.forEach(task -> items.add(document(task)));
-            each.put("next_cursor", column.newest().size() <= limit ? null
-                    : cursor.write(Long.toString(shown.getLast().id())));
+            column.newest().forEach(task -> items.add(document(task)));
+            each.put("next_cursor", next == null ? null : cursor.write(Long.toString(next)));
         });
         return ApiResponse.ok(document);
     }
