@@ -2,8 +2,11 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -125,6 +128,22 @@ class BudgetApiTest {
         assertThat(fork.at("/plan/tasks/0/budget_usd").decimalValue()).as("as raised").isEqualByComparingTo("6");
         JsonNode again = api.awaitState(fork.get("id").stringValue(), "completed");
         assertThat(again.at("/task_budgets/0/used").decimalValue()).isEqualByComparingTo("5.5");
+    }
+
+    @Test
+    void raisingTheBudgetOfAStoppedRunNeedsTheScopeOfItsInboxItem() {
+        String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_READ, Scope.RUNS_WRITE));
+        String run = api.create(mission("\"start\": false, \"config\": {\"budget\": {\"hard_limit_usd\": 0.4}}"));
+        String url = "/api/v1/runs/" + run + "/budget";
+        assertThat(api.post(url, "{\"hard_limit_usd\": 0.8}", "Authorization", key).status()).isEqualTo(200);
+        assertThat(api.post("/api/v1/runs/" + run + "/start", "{}").status()).isEqualTo(200);
+        api.awaitState(run, "budget_exceeded");
+
+        JsonNode refusal = refused(403, api.post(url, "{\"hard_limit_usd\": 2}", "Authorization", key));
+        assertThat(refusal.get("scope").stringValue()).isEqualTo("approve");
+        assertThat(api.run(run).get("hard_limit_usd").decimalValue()).isEqualByComparingTo("0.8");
+        assertThat(budget(run, "{\"hard_limit_usd\": 2}").status()).isEqualTo(200);
+        api.awaitState(run, "completed");
     }
 
     @Test

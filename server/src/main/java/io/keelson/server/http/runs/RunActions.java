@@ -110,9 +110,18 @@ public final class RunActions {
                     "one of the limits or the budget of a task must be given");
         }
         request.query().done();
-        share.request(request, request.id("id", IdKind.RUN), body.hardLimitUsd);
+        UUID id = request.id("id", IdKind.RUN);
+        requireBudgetApproval(request, id);
+        share.request(request, id, body.hardLimitUsd);
         return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd, body.softLimitUsd,
                 body.tasks, request.actor()));
+    }
+
+    /** Requires the scope {@code approve} for a run that its budget has stopped: the inbox asks a human to raise it. */
+    private void requireBudgetApproval(ApiRequest request, UUID run) {
+        if (reads.run(request.workspace(), run).get("state").stringValue().equals(RunState.BUDGET_EXCEEDED.wire())) {
+            request.require(Scope.APPROVE);
+        }
     }
 
     private ApiResponse retry(ApiRequest request, Retry body) throws InterruptedException {
