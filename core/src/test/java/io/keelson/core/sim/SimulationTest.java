@@ -56,7 +56,7 @@ class SimulationTest {
 
     /** Seeds beyond the usual ones that have found an error. */
     @ParameterizedTest
-    @ValueSource(longs = {1858})
+    @ValueSource(longs = {1858, 2544})
     void seedThatFoundAnError(long seed) {
         assertThat(new Simulation(seed).run().coverage.commands()).isPositive();
     }
