@@ -38,9 +38,9 @@ final class DatabaseChecks {
                             ? "fix the problem, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
                             : "correct KEELSON_DATABASE_URL or the database, then check again"));
         } catch (IOException e) {
-            return List
-                    .of(CheckResult.fail("database", "no temporary folder: " + e,
-                            "free space in the temporary folder"));
+            return List.of(CheckResult.fail("database",
+                    "not tried: the temporary folder " + System.getProperty("java.io.tmpdir") + " cannot be written",
+                    "free space in it, or allow this user to write to it"));
         }
     }
 

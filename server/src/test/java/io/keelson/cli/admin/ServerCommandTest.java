@@ -139,6 +139,16 @@ class ServerCommandTest {
         assertThat(ill.out()).contains("fail  database", "DATABASE_UNREACHABLE");
     }
 
+    @Test
+    void doctorNamesATemporaryFolderThatCannotBeWritten() throws Exception {
+        Path missing = folder.resolve("missing");
+        Result said = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "JAVA_TOOL_OPTIONS",
+                "-Djava.io.tmpdir=" + missing), "doctor").end();
+        assertThat(said.code()).isEqualTo(1);
+        assertThat(said.out()).contains("the temporary folder " + missing + " cannot be written")
+                .doesNotContain("Exception");
+    }
+
     /** As builds before left it, whose first file was another one. */
     private static DatabaseUrl unreleased() throws SQLException {
         DatabaseUrl url = TestDatabase.createUrl();
