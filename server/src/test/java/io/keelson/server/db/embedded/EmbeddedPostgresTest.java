@@ -89,7 +89,7 @@ class EmbeddedPostgresTest {
         assertThat(data()).doesNotExist();
     }
 
-    /** A checkpoint of hundreds of databases takes longer than the test JVM has for its exit. */
+    /** What a checkpoint writes would be deleted at once. */
     @Test
     void aThrowawayEndsWithoutACheckpoint() throws Exception {
         Path log = folder.resolve("log");
