@@ -112,12 +112,12 @@ final class Propagation {
         d.run.errorMessage = "task '" + failed.key() + "' failed: " + error.message();
     }
 
-    /** Replanning failed: the failures that requested it are propagated. */
+    /** Replanning failed: the failures that requested it are propagated. The first may start the run's next attempt. */
     static void failWhatFailed(Decision d, StepError error) {
         Set<AgentRow> seen = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.state == TaskState.FAILED && !task.failureIgnored && task.agent().failing && !task.system()
-                    && !d.run.failing && seen.add(task.agent())) {
+            if (d.view.tasks.containsKey(task.id()) && task.state == TaskState.FAILED && !task.failureIgnored
+                    && task.agent().failing && !task.system() && !d.run.failing && seen.add(task.agent())) {
                 failFast(d, task, new StepError(Objects.requireNonNullElse(task.errorCode, error.code()),
                         error.errorClass(), Objects.requireNonNullElse(task.errorMessage, error.message())),
                         d.run.policy().failures().run() != FailureMode.CONTINUE, new ArrayList<>());

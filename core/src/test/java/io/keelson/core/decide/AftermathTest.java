@@ -46,6 +46,28 @@ class AftermathTest {
         assertThat(world.state()).isEqualTo(RunState.FAILED);
     }
 
+    /** The second agent's failure belongs to the attempt that the first one's has ended. */
+    @Test
+    void aRunThatStartsOverAfterAFailedReplanIsNotFailing() {
+        World world = World.start(Rules.rules().run(FailureMode.RETRY).planner().replans(1).policy(),
+                plan(once("a", "x"), once("b", "y")));
+        List<StepRow> steps = List.of(world.claim("a"), world.claim("b"));
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        steps.forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
+        world.complete(world.claim(".plan-1"));
+        world.answer(world.evaluations.getLast(),
+                new Evaluation.Broken(new StepError("NO_PLAN", ErrorClass.PERMANENT, "no plan")));
+        assertThat(world.state()).isEqualTo(RunState.RETRYING);
+        assertThat(world.view.run().failing()).isFalse();
+        world.nextTimer();
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    private static Plans.T once(String id, String agent) {
+        return task(id).agent(agent).taskRetry(Plans.ONCE).retry(Plans.ONCE).step("s1", StepKind.TOOL);
+    }
+
     @Test
     void newPlanRequestWithdrawsTheOutputEvaluation() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
