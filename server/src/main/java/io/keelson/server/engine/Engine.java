@@ -30,7 +30,9 @@ import io.keelson.server.engine.upkeep.ArtifactSweeper;
 import io.keelson.server.engine.upkeep.ClusterNotifier;
 import io.keelson.server.engine.upkeep.ConcurrencyKeyScheduler;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
+import io.keelson.server.engine.upkeep.ExpiredData;
 import io.keelson.server.engine.upkeep.MaintenanceScheduler;
+import io.keelson.server.engine.upkeep.NodeHeartbeat;
 import io.keelson.server.engine.upkeep.Reconciler;
 import io.keelson.server.engine.upkeep.RunEnds;
 import io.keelson.server.expr.Expressions;
@@ -80,7 +82,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final MaintenanceScheduler maintenance;
     private final DelayedActions timeouts = new DelayedActions();
     private final RemoteWork remote;
-    private final RunEnds ends = new RunEnds();
+    private final RunEnds ends;
     private final CurrentPrices prices;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final WorkAvailability available;
@@ -104,9 +106,11 @@ public final class Engine implements Commands, AutoCloseable {
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), available::slotFreed);
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
-        work = new LocalDispatcher(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator,
-                timeouts,
-                this::own, available, ends, store.limits(), concurrencyKeyScheduler, notifier);
+        ends = new RunEnds(database, store.runs());
+        work = new LocalDispatcher(
+                new LocalDispatcher.Lanes(node, options.maxLanes(), options.lease(), runner::knows, store.limits()),
+                executor, evaluator, timeouts, this::own,
+                new LocalDispatcher.Listeners(available, ends, concurrencyKeyScheduler, notifier));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
@@ -118,10 +122,12 @@ public final class Engine implements Commands, AutoCloseable {
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
         DueWorkPoller dueWorkPoller =
                 new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
-        maintenance = new MaintenanceScheduler(database, store, reconciler, dueWorkPoller, executor, ends, prices,
-                notifier,
-                new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
-                secrets, new MaintenanceScheduler.Node(node, options.version(), options.lease(), options.observer()));
+        NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
+                new NodeHeartbeat.Node(node, options.version(), options.lease()));
+        ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
+                new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
+        maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
+                expired, options.observer());
         remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
                 runner::timeout, options.tracing());
     }
@@ -162,7 +168,7 @@ public final class Engine implements Commands, AutoCloseable {
             available.signal();
         }
         if (calls.contains(ClusterNotifier.Notification.END)) {
-            maintenance.endsElsewhere();
+            ends.poll();
         }
         if (calls.contains(ClusterNotifier.Notification.STOP)) {
             maintenance.keepLeases();

@@ -27,44 +27,41 @@ final class LocalDispatcher implements CommitListener {
     private static final Duration TIMER_HORIZON = Duration.ofMinutes(1);
     private static final int MAX_TIMERS = 20_000;
 
-    private final String node;
-    private final int maxLanes;
-    private final Duration lease;
-    private final Predicate<String> localTools;
+    /**
+     * What this node offers.
+     *
+     * @param node its name as a lease holder
+     * @param max lanes at a time
+     * @param tools the tools that its executors run
+     */
+    record Lanes(String node, int max, Duration lease, Predicate<String> tools, LocalCapacity.Limits limits) {}
+
+    /** Components that are notified of commits. */
+    record Listeners(WorkAvailability available, RunEnds ends, ConcurrencyKeyScheduler concurrencyKeys,
+            ClusterNotifier notifier) {}
+
+    private final Lanes lanes;
     private final LocalExecutor executor;
     private final Evaluator evaluator;
     private final DelayedActions timeouts;
     private final Consumer<Command> commands;
-    private final WorkAvailability available;
-    private final RunEnds ends;
-    private final LocalCapacity.Limits limits;
-    private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
-    private final ClusterNotifier notifier;
+    private final Listeners listeners;
     private int promised;
     private boolean closing;
 
-    LocalDispatcher(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
-            Evaluator evaluator, DelayedActions timeouts, Consumer<Command> commands, WorkAvailability available,
-            RunEnds ends,
-            LocalCapacity.Limits limits, ConcurrencyKeyScheduler concurrencyKeyScheduler, ClusterNotifier notifier) {
-        this.node = node;
-        this.maxLanes = maxLanes;
-        this.lease = lease;
-        this.localTools = localTools;
+    LocalDispatcher(Lanes lanes, LocalExecutor executor, Evaluator evaluator, DelayedActions timeouts,
+            Consumer<Command> commands, Listeners listeners) {
+        this.lanes = lanes;
         this.executor = executor;
         this.evaluator = evaluator;
         this.timeouts = timeouts;
         this.commands = commands;
-        this.available = available;
-        this.ends = ends;
-        this.limits = limits;
-        this.concurrencyKeyScheduler = concurrencyKeyScheduler;
-        this.notifier = notifier;
+        this.listeners = listeners;
     }
 
     /** Free lanes, less those promised to commits and claims in progress. */
     synchronized int free() {
-        return closing ? 0 : Math.max(0, maxLanes - executor.size() - promised);
+        return closing ? 0 : Math.max(0, lanes.max - executor.size() - promised);
     }
 
     /** Takes no further work; running work continues. */
@@ -77,12 +74,12 @@ final class LocalDispatcher implements CommitListener {
         if (closing) {
             return LocalCapacity.none();
         }
-        return new LocalCapacity(node, localTools, lease, this::take, limits);
+        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, this::take, lanes.limits);
     }
 
     /** Takes a slot for work that was not queued; queued work goes first. */
     private synchronized boolean take() {
-        boolean spare = free() > available.waiting();
+        boolean spare = free() > listeners.available.waiting();
         if (spare) {
             promised++;
         }
@@ -108,7 +105,7 @@ final class LocalDispatcher implements CommitListener {
     public void committed(ChangeSet changes, Instant now) {
         changes.stopped().forEach(this::stop);
         changes.started().forEach((step, run) -> {
-            if (node.equals(step.holder())) {
+            if (lanes.node.equals(step.holder())) {
                 executor.start(StepExecution.of(run, step));
             }
         });
@@ -117,18 +114,18 @@ final class LocalDispatcher implements CommitListener {
         wake(changes);
         for (RunRow run : changes.runs()) {
             if (run.state().terminal()) {
-                ends.ended(run.id(), run.state());
-                notifier.ring(ClusterNotifier.Notification.END);
+                listeners.ends.ended(run.id(), run.state());
+                listeners.notifier.ring(ClusterNotifier.Notification.END);
             }
         }
     }
 
     /** A remote worker learns of it from its next heartbeat. */
     private void stop(ChangeSet.Lost lost) {
-        if (lost.holder().equals(node)) {
+        if (lost.holder().equals(lanes.node)) {
             executor.stop(lost.stepId(), lost.epoch());
         } else if (lost.holder().startsWith(Engine.NODE)) {
-            notifier.ring(ClusterNotifier.Notification.STOP);
+            listeners.notifier.ring(ClusterNotifier.Notification.STOP);
         }
     }
 
@@ -145,14 +142,14 @@ final class LocalDispatcher implements CommitListener {
         List<String> waiting = changes.queue().values().stream().flatMap(Optional::stream)
                 .filter(item -> item.holder() == null).map(ChangeSet.QueueItem::tool).toList();
         if (!waiting.isEmpty()) {
-            available.queued(waiting);
-            if (free() < waiting.size() || !waiting.stream().allMatch(localTools)) {
-                notifier.ring(ClusterNotifier.Notification.WORK);
+            listeners.available.queued(waiting);
+            if (free() < waiting.size() || !waiting.stream().allMatch(lanes.tools)) {
+                listeners.notifier.ring(ClusterNotifier.Notification.WORK);
             }
         }
-        available.laneFreed();
+        listeners.available.laneFreed();
         if (changes.runs().stream().anyMatch(LocalDispatcher::takesTurns)) {
-            concurrencyKeyScheduler.signal();
+            listeners.concurrencyKeys.signal();
         }
     }
 

@@ -1,6 +1,8 @@
 package io.keelson.server.engine.upkeep;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.RunStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +13,14 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Waiters for ends of runs: notified at once by this node's commits, and by polling of other nodes' commits. */
 public final class RunEnds {
+    private final Database database;
+    private final RunStore store;
     private final Map<UUID, List<CompletableFuture<RunState>>> waiting = new ConcurrentHashMap<>();
+
+    public RunEnds(Database database, RunStore store) {
+        this.database = database;
+        this.store = store;
+    }
 
     /** Completes with the next terminal state of the run; the caller cancels it to stop waiting. */
     public CompletableFuture<RunState> next(UUID run) {
@@ -39,8 +48,11 @@ public final class RunEnds {
         }
     }
 
-    /** Runs with waiters. */
-    Set<UUID> awaited() {
-        return Set.copyOf(waiting.keySet());
+    /** Notifies waiters of runs that other nodes have ended. */
+    public void poll() {
+        Set<UUID> awaited = Set.copyOf(waiting.keySet());
+        if (!awaited.isEmpty()) {
+            database.withConnection(c -> store.ended(c, awaited)).forEach(this::ended);
+        }
     }
 }
