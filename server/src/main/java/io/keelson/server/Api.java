@@ -35,7 +35,8 @@ final class Api {
                                 parts.roster(), storage.secrets(), parts.recipes(), storage.endpoints(),
                                 storage.deliveries()),
                         background, () -> parts.engine().commits() && answers(database)),
-                new Observed(observation.http(), observation.metrics()::page, settings.metricsAccess()));
+                new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,
+                        settings.metricsAccess()));
     }
 
     private static boolean answers(Database database) {

@@ -1,6 +1,7 @@
 package io.keelson.server;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.db.Database;
@@ -24,7 +25,10 @@ import io.keelson.server.webhook.WebhookDispatcher;
 import io.keelson.server.workspace.WorkspaceStore;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** What works beside the engine. */
 final class Background {
@@ -43,11 +47,14 @@ final class Background {
         Engine engine = parts.engine();
         SubmissionServices submissions = parts.submissions();
         WorkspaceStore workspaces = storage.auth().workspaces();
+        List<BackgroundTask> tasks = new ArrayList<>(storage.keyUsage().tasks());
         if (settings.artifacts().documents()) {
-            closer.register(new StatusDocuments(database, storage.artifacts().documents()).start());
+            tasks.addAll(closer.register(new StatusDocuments(database, storage.artifacts().documents()).start())
+                    .tasks());
         }
-        closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE), storage.artifacts(),
-                settings.events(), UuidCreator::getTimeOrderedEpoch).start());
+        EventSweeper events =
+                closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE), storage.artifacts(),
+                        settings.events(), UuidCreator::getTimeOrderedEpoch).start());
         ScheduleStore schedules = new ScheduleStore(DbClock.DATABASE);
         ScheduledTimes times = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
         ScheduleRunner scheduleRunner = closer.register(new ScheduleRunner(database, schedules, times,
@@ -61,7 +68,11 @@ final class Background {
         CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
         engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
                 DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
+        WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
+        Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),
+                engine.tasks(), purger.tasks()).forEach(tasks::addAll);
+        tasks.forEach(observation.metrics()::background);
         return new ApiServices.Background(new ScheduleServices(schedules, times, scheduleRunner), jobs, bulk,
-                closer.register(new WorkspacePurger(database, storage.runs(), engine).start()));
+                purger);
     }
 }

@@ -20,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The database and the artifact store of a server, and the stores of single packages in them. */
-record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, SecretStore secrets,
+record Storage(Database database, LocalArtifactStore artifacts, AuthServices auth, ApiKeyUsage keyUsage,
+        SecretStore secrets,
         Endpoints endpoints, Deliveries deliveries, Money money, RunReader runs) {
     private static final Logger LOG = LoggerFactory.getLogger(Storage.class);
 
@@ -32,12 +33,14 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
             LOG.warn("row-level security does not hold this server's requests: its database user is above it and"
                     + " may not make the role keelson_request; see docs/concepts/tenants.md");
         }
-        AuthServices auth = AuthServices.of(database, closer.register(new ApiKeyUsage(database).start()));
+        ApiKeyUsage keyUsage = closer.register(new ApiKeyUsage(database).start());
+        AuthServices auth = AuthServices.of(database, keyUsage);
         SecretStore secrets = secrets(settings, database);
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
         return new Storage(database,
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts"), settings.artifacts().maxBytes()), auth,
+                keyUsage,
                 secrets, endpoints, new Deliveries(database), new Money(database, DbClock.DATABASE), new RunReader());
     }
 

@@ -7,6 +7,7 @@ import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -63,6 +64,10 @@ public final class ApiKeyUsage implements AutoCloseable {
     }
 
     /** Writes what is left. */
+    public List<BackgroundTask> tasks() {
+        return List.of(task);
+    }
+
     @Override
     public void close() throws InterruptedException {
         task.close();

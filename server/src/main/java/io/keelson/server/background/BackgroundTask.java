@@ -40,6 +40,23 @@ public final class BackgroundTask implements AutoCloseable {
         Duration run() throws InterruptedException;
     }
 
+    /**
+     * What a task has done so far.
+     *
+     * @param failures runs that failed; they count as runs, too
+     * @param lastDuration of the last run that ended; zero before it
+     * @param sinceSuccess time since the end of the last successful run; without one, since the task was made
+     */
+    public record Statistics(long runs, long failures, Duration lastDuration, Duration sinceSuccess) {}
+
+    private record Runs(long count, long failed, long lastNanos, long succeededAt) {
+
+        Runs plus(boolean succeeded, long startedAt, long endedAt) {
+            return new Runs(count + 1, succeeded ? failed : failed + 1, endedAt - startedAt,
+                    succeeded ? endedAt : succeededAt);
+        }
+    }
+
     private final String name;
     private final Duration period;
     private final PacedStep step;
@@ -48,6 +65,7 @@ public final class BackgroundTask implements AutoCloseable {
     /** When the next run is due, by the monotonic clock; null without one. */
     private @Nullable Long due;
     private volatile boolean closed;
+    private volatile Runs runs = new Runs(0, 0, 0, System.nanoTime());
     private int failures;
     private long loggedAt;
 
@@ -93,8 +111,22 @@ public final class BackgroundTask implements AutoCloseable {
     /** Runs the step on this thread, and throws what it throws. */
     public Duration runOnce() throws InterruptedException {
         synchronized (turn) {
-            return step.run();
+            long startedAt = System.nanoTime();
+            boolean succeeded = false;
+            try {
+                Duration next = step.run();
+                succeeded = true;
+                return next;
+            } finally {
+                runs = runs.plus(succeeded, startedAt, System.nanoTime());
+            }
         }
+    }
+
+    public Statistics statistics() {
+        Runs now = runs;
+        return new Statistics(now.count, now.failed, Duration.ofNanos(now.lastNanos),
+                Duration.ofNanos(System.nanoTime() - now.succeededAt));
     }
 
     public String name() {

@@ -217,6 +217,10 @@ public final class BulkDriver implements AutoCloseable {
         }
     }
 
+    public List<BackgroundTask> tasks() {
+        return List.of(task);
+    }
+
     @Override
     public void close() throws InterruptedException {
         task.close();

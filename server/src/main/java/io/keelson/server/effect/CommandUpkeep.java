@@ -1,6 +1,7 @@
 package io.keelson.server.effect;
 
 import io.keelson.server.background.BackgroundTask;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -51,6 +52,10 @@ public final class CommandUpkeep implements AutoCloseable {
     }
 
     /** Waits briefly for commands in progress; the rest is found by its lease. */
+    public List<BackgroundTask> tasks() {
+        return List.of(task);
+    }
+
     @Override
     public void close() throws InterruptedException {
         task.close();

@@ -6,6 +6,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Committer;
@@ -46,6 +47,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -196,6 +198,11 @@ public final class Engine implements Commands, AutoCloseable {
     /** Its periodic maintenance. */
     public MaintenanceScheduler upkeep() {
         return maintenance;
+    }
+
+    /** Its background tasks; those of the maintenance only after the start. */
+    public List<BackgroundTask> tasks() {
+        return Stream.concat(maintenance.tasks().stream(), Stream.of(concurrencyKeyScheduler.task())).toList();
     }
 
     /** This node's name in leases. */

@@ -95,6 +95,10 @@ final class Connections implements Connection.Listener, AutoCloseable {
         }
     }
 
+    BackgroundTask task() {
+        return task;
+    }
+
     /** Closes the oldest connections that serve no admitted request; false when there is none. */
     private boolean shed(Guarded newest, Predicate<Guarded> among) {
         List<Guarded> idle = open.values().stream()

@@ -102,6 +102,7 @@ public final class HttpServer implements AutoCloseable {
         routes.stream().filter(route -> route.body() != null)
                 .forEach(route -> schemas.put(route, bodies.of(route)));
         this.connections = new Connections(options.connections(), options.patience(), System::nanoTime);
+        observed.background().accept(connections.task());
         this.javalin = Javalin.create(this::configure);
     }
 

@@ -93,8 +93,12 @@ final class Routes {
         new RunViews(reads, poll, services.work().commands()).addTo(table);
         StreamLimiter streamLimiter = new StreamLimiter();
         StreamReads streamReads = new StreamReads(shutdown);
-        new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
-        new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads).addTo(table);
+        EventStreams events = new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
+        events.addTo(table);
+        observed.background().accept(events.task());
+        FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
+        feed.addTo(table);
+        observed.background().accept(feed.task());
         new RunActions(reads, submissions.admission(), submissions.credits(), submission, services.database())
                 .addTo(table);
         new BulkActions(services.background().bulkJobs(), services.background().bulkDriver(), services.database(),

@@ -1,5 +1,6 @@
 package io.keelson.server.metrics;
 
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Database.PoolUse;
 import io.keelson.server.engine.commit.Observer;
@@ -55,6 +56,18 @@ public final class Metrics {
     public void executors(IntSupplier busy, int slots) {
         meters.gauge(Metric.EXECUTOR_BUSY, busy::getAsInt);
         meters.gauge(Metric.EXECUTOR_SLOTS, () -> slots);
+    }
+
+    /** Adds metrics of a background task. */
+    public void background(BackgroundTask task) {
+        meters.counter(Metric.BACKGROUND_RUNS, () -> task.statistics().runs(), task.name());
+        meters.counter(Metric.BACKGROUND_FAILURES, () -> task.statistics().failures(), task.name());
+        meters.gauge(Metric.BACKGROUND_TIME, () -> seconds(task.statistics().lastDuration()), task.name());
+        meters.gauge(Metric.BACKGROUND_AGE, () -> seconds(task.statistics().sinceSuccess()), task.name());
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
     }
 
     /** Adds gauges of the connection pools. */

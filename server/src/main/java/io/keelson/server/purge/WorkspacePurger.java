@@ -89,6 +89,10 @@ public final class WorkspacePurger implements AutoCloseable {
         }
     }
 
+    public List<BackgroundTask> tasks() {
+        return List.of(task);
+    }
+
     @Override
     public void close() throws InterruptedException {
         task.close();

@@ -137,6 +137,10 @@ public final class ScheduleRunner implements AutoCloseable {
         return true;
     }
 
+    public List<BackgroundTask> tasks() {
+        return List.of(task);
+    }
+
     @Override
     public void close() throws InterruptedException {
         task.close();

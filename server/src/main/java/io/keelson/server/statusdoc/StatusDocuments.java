@@ -151,6 +151,10 @@ public final class StatusDocuments implements AutoCloseable {
         }
     }
 
+    public List<BackgroundTask> tasks() {
+        return List.of(writing, retrying, sweeping);
+    }
+
     @Override
     public void close() throws InterruptedException {
         writing.close();

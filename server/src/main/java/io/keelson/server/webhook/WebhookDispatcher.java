@@ -83,6 +83,10 @@ public final class WebhookDispatcher implements AutoCloseable {
     }
 
     /** Aborts attempts in progress: another node repeats them under the same id. */
+    public List<BackgroundTask> tasks() {
+        return List.of(creating, sending, cleaning);
+    }
+
     @Override
     public void close() throws InterruptedException {
         creating.close();

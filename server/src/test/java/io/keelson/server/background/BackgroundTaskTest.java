@@ -113,4 +113,21 @@ class BackgroundTaskTest {
             throw new IllegalStateException("as a test has it");
         })::runOnce).isInstanceOf(IllegalStateException.class);
     }
+
+    @Test
+    void statisticsCountRunsAndFailures() throws Exception {
+        BackgroundTask task = BackgroundTask.onNudge("counted", () -> {
+            if (runs.getAndIncrement() > 0) {
+                throw new IllegalStateException("as a test has it");
+            }
+        });
+        task.runOnce();
+        Duration afterSuccess = task.statistics().sinceSuccess();
+        assertThatThrownBy(task::runOnce).isInstanceOf(IllegalStateException.class);
+
+        assertThat(task.statistics().runs()).isEqualTo(2);
+        assertThat(task.statistics().failures()).isEqualTo(1);
+        assertThat(task.statistics().lastDuration()).isPositive();
+        assertThat(task.statistics().sinceSuccess()).isGreaterThan(afterSuccess);
+    }
 }

@@ -6,6 +6,8 @@ import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.metrics.Metric;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
@@ -16,6 +18,8 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,11 +30,13 @@ class MetricsApiTest {
     private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)(?:\\{(.*)})? (\\S+)$");
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"[^\"]*\"");
 
+    private static final Pattern TASK = Pattern.compile("BackgroundTask\\s*\\.(?:every|onNudge|paced)\\(\"([^\"]+)\"");
+
     private static ApiServer api;
 
     @BeforeAll
     static void start(@TempDir Path folder) throws Exception {
-        api = new ApiServer(folder);
+        api = new ApiServer(folder, TestDatabase.createUrl(), Map.of("KEELSON_STATUS_DOCUMENTS", "true"));
     }
 
     @AfterAll
@@ -71,6 +77,25 @@ class MetricsApiTest {
         for (Metric metric : Metric.values()) {
             assertThat(page()).contains("# TYPE " + metric.served() + " " + metric.kind());
         }
+    }
+
+    /** The names are taken from the source, so that no task is forgotten. */
+    @Test
+    void everyBackgroundTaskIsMeasured() throws IOException {
+        Set<String> tasks = new TreeSet<>();
+        try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+            for (Path source : sources.filter(file -> file.toString().endsWith(".java")).toList()) {
+                TASK.matcher(Files.readString(source)).results().forEach(task -> tasks.add(task.group(1)));
+            }
+        }
+        Set<String> measured = Pattern.compile("keelson_background_runs_total\\{task=\"([^\"]+)\"}").matcher(page())
+                .results().map(sample -> sample.group(1)).collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(measured).isEqualTo(tasks).contains("heartbeat", "due-work");
+        Awaitility.await().until(() -> value("keelson_background_runs_total{task=\"due-work\"}") > 1);
+        assertThat(value("keelson_background_failures_total{task=\"due-work\"}")).isZero();
+        assertThat(value("keelson_background_success_age_seconds{task=\"due-work\"}")).isBetween(0.0, 60.0);
+        assertThat(value("keelson_background_last_duration_seconds{task=\"due-work\"}")).isPositive();
     }
 
     @Test

@@ -49,6 +49,10 @@ public final class ConcurrencyKeyScheduler implements AutoCloseable {
         } while (admitted == BATCH_SIZE);
     }
 
+    public BackgroundTask task() {
+        return task;
+    }
+
     @Override
     public void close() throws InterruptedException {
         task.close();

@@ -13,6 +13,7 @@ import java.io.InputStream;
 import java.io.SequenceInputStream;
 import java.time.Duration;
 import java.util.Enumeration;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -157,6 +158,10 @@ public final class EventSweeper implements AutoCloseable {
             next = read(last);
             return lines;
         }
+    }
+
+    public List<BackgroundTask> tasks() {
+        return List.of(task);
     }
 
     @Override

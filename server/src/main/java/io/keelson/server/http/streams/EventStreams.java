@@ -1,6 +1,7 @@
 package io.keelson.server.http.streams;
 
 import io.keelson.server.auth.Scope;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -52,6 +53,11 @@ public final class EventStreams {
         this.limiter = limiter;
         this.streamReads = streamReads;
         this.news = new RunProgressPoller(runs -> reads.read((reader, c) -> reader.progress(c, runs)), shutdown);
+    }
+
+    /** Polls for all followers. */
+    public BackgroundTask task() {
+        return news.task();
     }
 
     public void addTo(Route.Table table) {

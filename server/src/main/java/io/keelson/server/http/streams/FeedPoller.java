@@ -26,6 +26,10 @@ public final class FeedPoller {
         this.shutdown = shutdown;
     }
 
+    BackgroundTask task() {
+        return task;
+    }
+
     /** One follower, until it is closed. */
     public final class Watch implements AutoCloseable {
 

@@ -2,6 +2,7 @@ package io.keelson.server.http.streams;
 
 import io.keelson.core.lifecycle.StreamTypes;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
@@ -51,6 +52,11 @@ public final class FeedStreams {
         this.limiter = limiter;
         this.streamReads = streamReads;
         this.news = new FeedPoller(() -> reads.read((reader, c) -> marks.look(c)), shutdown);
+    }
+
+    /** Polls for all followers. */
+    public BackgroundTask task() {
+        return news.task();
     }
 
     public void addTo(Route.Table table) {

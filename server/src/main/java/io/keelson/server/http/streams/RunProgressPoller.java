@@ -42,6 +42,10 @@ public final class RunProgressPoller {
         this.shutdown = shutdown;
     }
 
+    BackgroundTask task() {
+        return task;
+    }
+
     /** One watcher of a run, until it is closed. */
     public final class Watch implements AutoCloseable {
         private final UUID run;

@@ -1,18 +1,23 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.background.BackgroundTask;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
  * What the API tells about this server.
  *
  * @param requestListener receives every request
+ * @param background receives the API's background tasks
  * @param page the metrics in the format that the caller's {@code Accept} asks for
  * @param access access to metrics without a key
  */
-public record Observed(RequestListener requestListener, UnaryOperator<Page> page, MetricsAccess access) {
+public record Observed(RequestListener requestListener, Consumer<BackgroundTask> background, UnaryOperator<Page> page,
+        MetricsAccess access) {
 
     /** No listener and no metrics. */
-    public static final Observed NOTHING = new Observed(RequestListener.NONE, asked -> asked, MetricsAccess.LOOPBACK);
+    public static final Observed NOTHING = new Observed(RequestListener.NONE, task -> {}, asked -> asked,
+            MetricsAccess.LOOPBACK);
 
     /**
      * A page of metrics.
