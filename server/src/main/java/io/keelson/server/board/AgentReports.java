@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads {@code agent_reports}. Another workspace's do not exist here. */
 public final class AgentReports {
 
-    public static final List<String> TYPES = List.of("standup", "research", "incident", "summary", "delivery", "audit");
-
     /**
      * Which reports.
      *

@@ -23,6 +23,7 @@ import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Idempotency;
 import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Observed;
+import io.keelson.server.http.support.QueryParameters;
 import io.keelson.server.http.support.RequestBodyBudget;
 import io.keelson.server.http.support.RequestListener;
 import io.keelson.server.http.support.RequestRate;
@@ -40,6 +41,7 @@ import java.net.URI;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpException;
@@ -79,6 +81,7 @@ public final class HttpServer implements AutoCloseable {
     private final RequestListener requestListener;
     private final List<Route> routes;
     private final Map<Route, RequestSchema> schemas = new IdentityHashMap<>();
+    private final Map<Route, QueryParameters> parameters = new IdentityHashMap<>();
     private final Connections connections;
     private final Javalin javalin;
 
@@ -96,11 +99,12 @@ public final class HttpServer implements AutoCloseable {
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown,
-                observed, document);
+                observed, OpenApi.served(document));
         OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = new RequestSchema.Table(document);
         routes.stream().filter(route -> route.body() != null)
                 .forEach(route -> schemas.put(route, bodies.of(route)));
+        routes.forEach(route -> parameters.put(route, new QueryParameters(document, route)));
         this.connections = new Connections(options.connections(), options.patience(), System::nanoTime);
         observed.background().accept(connections.task());
         this.javalin = Javalin.create(this::configure);
@@ -270,7 +274,8 @@ public final class HttpServer implements AutoCloseable {
         UUID workspace = caller == null ? null : caller.workspaceId();
         try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), budget, workspace,
                 computation)) {
-            response = answer(route, new ApiRequest(context, caller, body, schemas.get(route)));
+            response = answer(route, new ApiRequest(context, caller, body, schemas.get(route),
+                    Objects.requireNonNull(parameters.get(route))));
         } catch (Throwable failure) {
             response = refused(failure, route, context, caller);
         }

@@ -8,13 +8,16 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /**
- * The API's description, written first and by hand; a test holds the routes to it. Only the idempotency key, which counts
- * wherever {@link Route#keyed} says so, and the scopes, which stand with the routes, are added here.
+ * The API's description, written first and by hand; a test holds the routes to it. The idempotency key, which counts wherever
+ * {@link Route#keyed} says so, and the scopes, which stand with the routes, are added here; errors and examples when it is
+ * first served.
  */
 final class OpenApi {
 
@@ -29,6 +32,25 @@ final class OpenApi {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** A copy with the errors and examples of each operation, as it is served; made at the first call. */
+    static Supplier<ObjectNode> served(ObjectNode document) {
+        return new Supplier<>() {
+            private @Nullable ObjectNode made;
+
+            @Override
+            public synchronized ObjectNode get() {
+                ObjectNode known = made;
+                if (known == null) {
+                    known = document.deepCopy();
+                    ErrorResponses.addTo(known);
+                    Examples.addTo(known);
+                    made = known;
+                }
+                return known;
+            }
+        };
     }
 
     private static void addKeys(ObjectNode paths) {

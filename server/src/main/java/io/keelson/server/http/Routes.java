@@ -56,6 +56,7 @@ import io.keelson.server.run.ReportTexts;
 import io.keelson.server.submission.FairSubmissionLimiter;
 import io.keelson.server.submission.SubmissionServices;
 import java.util.List;
+import java.util.function.Supplier;
 import tools.jackson.databind.node.ObjectNode;
 
 /** All that is served. */
@@ -66,10 +67,10 @@ final class Routes {
 
     private Routes() {}
 
-    /** @param openApi the OpenAPI document, served unchanged */
+    /** @param openApi the OpenAPI document as it is served */
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
             Observed observed,
-            ObjectNode openApi) {
+            Supplier<ObjectNode> openApi) {
         Reads reads = new Reads(services.database(), services.runs().reader());
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
         Submission submission = new Submission(services.work().commands());

@@ -140,7 +140,7 @@ public final class ApiServer implements AutoCloseable {
         try {
             HttpResponse<byte[]> response = http.send(request.build(), BodyHandlers.ofByteArray());
             Answer answer = new Answer(response.statusCode(), response);
-            DescribedAnswers.check(method, path, answer);
+            DescribedAnswers.check(method, path, body, answer);
             return answer;
         } catch (IOException e) {
             throw new AssertionError(method + " " + path + " got no answer", e);

@@ -293,7 +293,7 @@ class BadInputTest {
                 get(ledger + "?to=2026-02-01T00:00:00", 400, "INVALID_PARAMETER"),
                 get(ledger + "?to=999999999-01-01T00:00:00Z", 400, "INVALID_PARAMETER"),
                 get(ledger + "?cursor=YWJj", 400, "INVALID_CURSOR"),
-                get(ledger + "?format=csv&cursor=YWJj", 400, "UNKNOWN_PARAMETER"),
+                get(ledger + "?format=csv&cursor=YWJj", 400, "INVALID_PARAMETER"),
                 get(RUNS + "/" + UNKNOWN + "/ledger", 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/" + UNKNOWN + "/ledger?format=csv", 404, "RUN_NOT_FOUND"),
                 get("/api/v1/usage?by=hour", 400, "INVALID_PARAMETER"),

@@ -7,9 +7,7 @@ import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import io.keelson.server.http.ApiServer.Answer;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
+import io.keelson.server.http.support.ErrorCode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -22,13 +20,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/** Validates responses of the API against {@code openapi.yaml}. Every response of an {@link ApiServer} passes here. */
+/** Validates responses of the API against the OpenAPI document. Every response of an {@link ApiServer} passes here. */
 final class DescribedAnswers {
 
     private static final String ID = "https://keelson.example/openapi";
-    private static final JsonNode DOCUMENT = document();
+    static final JsonNode DOCUMENT = OpenApi.served(OpenApi.document()).get();
     private static final List<Route> ROUTES = DOCUMENT.get("paths").propertyStream()
             .map(path -> new Route(pattern(path.getKey()), "/paths/" + escaped(path.getKey()))).toList();
     private static final SchemaRegistry REGISTRY = SchemaRegistry.withDefaultDialect(
@@ -41,7 +38,7 @@ final class DescribedAnswers {
     private DescribedAnswers() {}
 
     /** Fails unless the document names the answer's status, content type and members, and its body fits the schema. */
-    static void check(String method, String target, Answer answer) {
+    static void check(String method, String target, byte @Nullable [] body, Answer answer) {
         String path = target.replaceAll("[?].*", "");
         String of = ROUTES.stream().filter(route -> route.path().matcher(path).matches()).map(Route::at)
                 .min(DescribedAnswers::moreLiteral).orElse(null);
@@ -62,13 +59,42 @@ final class DescribedAnswers {
         String type = answer.header("Content-Type").replaceAll(";.*", "").strip();
         JsonNode contents = DOCUMENT.at(response).path("content");
         assertThat(contents.has(type) || contents.has("*/*")).as(what + " " + type + " is not described").isTrue();
+        if (answer.status() >= 400) {
+            checkCode(DOCUMENT.at(operation), answer, what);
+        }
         if (type.endsWith("json") && contents.has(type)) {
             String schema = response + "/content/" + escaped(type) + "/schema";
             assertThat(schema(schema).validate(answer.json())).as(what + " " + answer.text()).isEmpty();
-            Set<String> unknown = new TreeSet<>();
-            new Known().and(DOCUMENT.at(schema)).look(answer.json(), "", unknown);
-            assertThat(unknown).as(what + " has members that are not described").isEmpty();
+            assertThat(unknown(schema, answer.json())).as(what + " has members that are not described").isEmpty();
+            if (answer.status() < 300) {
+                ExampleFiles.offer(operation, body, answer);
+            }
         }
+    }
+
+    /** Fails unless the operation declares the code with this status, or any operation may answer it. */
+    private static void checkCode(JsonNode operation, Answer answer, String what) {
+        JsonNode problem = answer.json();
+        String code = problem.has("problems") ? ErrorCode.INVALID_BODY.name() : problem.get("code").stringValue();
+        String at = problem.has("problems") ? "" : "/responses/" + answer.status();
+        assertThat(Stream.of(operation.at(at), DOCUMENT.at("/components/responses/Problem"))
+                .flatMap(holder -> holder.path(ErrorResponses.CODES).valueStream()).map(JsonNode::stringValue))
+                .as(what + ": " + operation.get("operationId") + " declares its codes in x-error-codes").contains(code);
+    }
+
+    /**
+     * The problems of an operation's example, by the schema at a pointer: messages of the validator, and members that are
+     * not described.
+     */
+    static List<String> problems(String schema, JsonNode value) {
+        return Stream.concat(schema(schema).validate(value).stream().map(Object::toString),
+                unknown(schema, value).stream()).toList();
+    }
+
+    private static Set<String> unknown(String schema, JsonNode value) {
+        Set<String> unknown = new TreeSet<>();
+        new Known().and(DOCUMENT.at(schema)).look(value, "", unknown);
+        return unknown;
     }
 
     private static Schema schema(String at) {
@@ -117,6 +143,11 @@ final class DescribedAnswers {
         }
     }
 
+    /** Points to the item of a path. */
+    static String pointer(String path) {
+        return followed("/paths/" + escaped(path));
+    }
+
     /** The pointer behind a reference, or the pointer itself. */
     private static String followed(String pointer) {
         JsonNode reference = DOCUMENT.at(pointer).path("$ref");
@@ -134,13 +165,5 @@ final class DescribedAnswers {
 
     private static String escaped(String name) {
         return name.replace("~", "~0").replace("/", "~1");
-    }
-
-    private static JsonNode document() {
-        try (InputStream yaml = OpenApi.class.getResourceAsStream("/openapi.yaml")) {
-            return new YAMLMapper().readTree(yaml);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -3,11 +3,8 @@ package io.keelson.server.http.admin;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Page;
-import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
@@ -32,16 +29,10 @@ public final class AuditActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        String given = query.text("workspace_id");
-        UUID workspace = given == null ? null : IdKind.WORKSPACE.parse(given);
-        if (given != null && workspace == null) {
-            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "'workspace_id' must be a workspace's id")
-                    .with("parameter", "workspace_id");
-        }
+        UUID workspace = query.id("workspace_id");
         ListCursor cursor = new ListCursor("audit");
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
-        query.done();
         Page<AuditLog.Entry> found = auditLog.list(workspace, before, limit);
         return ApiResponse.ok(Lists.page(found, cursor, entry -> Long.toString(entry.id()), AuditActions::document));
     }

@@ -13,6 +13,7 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The engine about itself. */
@@ -22,9 +23,9 @@ public final class EngineActions {
 
     private final BooleanSupplier ready;
     private final Reads reads;
-    private final ObjectNode openApi;
+    private final Supplier<ObjectNode> openApi;
 
-    public EngineActions(BooleanSupplier ready, Reads reads, ObjectNode openApi) {
+    public EngineActions(BooleanSupplier ready, Reads reads, Supplier<ObjectNode> openApi) {
         this.ready = ready;
         this.reads = reads;
         this.openApi = openApi;
@@ -35,7 +36,7 @@ public final class EngineActions {
         table.get(Scope.RUNS_READ, "/lifecycles/{name}", this::lifecycle);
         table.getOpen("/healthz", apiRequest -> ApiResponse.ok(Json.object().put("status", "ok")));
         table.getOpen("/readyz", call -> ready());
-        table.getOpen("/openapi.json", request -> ApiResponse.resource(openApi));
+        table.getOpen("/openapi.json", request -> ApiResponse.resource(openApi.get()));
     }
 
     private ApiResponse lifecycles(ApiRequest request) {
@@ -43,7 +44,6 @@ public final class EngineActions {
     }
 
     private ApiResponse lifecycle(ApiRequest request) {
-        request.query().done();
         String name = request.pathText("name");
         return LifecycleDocument.named(name).map(Json::tree).map(ApiResponse::resource)
                 .orElseThrow(

@@ -70,7 +70,6 @@ public final class KeyActions {
         ListCursor cursor = new ListCursor("api-keys");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
         List<KeyRow> found = keys.list(workspace, after, limit + 1);
         List<ObjectNode> shown = found.stream().limit(limit).map(KeyActions::document).toList();
         return ApiResponse.ok(Lists.page(shown,
@@ -122,12 +121,10 @@ public final class KeyActions {
     }
 
     private ApiResponse revoke(ApiRequest request, UUID workspace, UUID id) {
-        request.query().done();
         return ApiResponse.ok(document(Reads.found(keys.revoke(workspace, id, request.origin()), IdKind.API_KEY, id)));
     }
 
     private ApiResponse whoAmI(ApiRequest request) {
-        request.query().done();
         UUID id = request.workspace();
         ObjectNode document = Json.object();
         document.putObject("workspace").put("id", id.toString())

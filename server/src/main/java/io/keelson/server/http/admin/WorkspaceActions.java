@@ -101,14 +101,12 @@ public final class WorkspaceActions {
         ListCursor cursor = new ListCursor("workspaces");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
         List<WorkspaceRow> found = workspaces.list(after, limit + 1);
         return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(WorkspaceActions::document).toList(),
                 found.size() <= limit ? null : cursor.write(found.get(limit - 1).id().toString())));
     }
 
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.WORKSPACE);
         ObjectNode document = document(Reads.found(workspaces.find(id), IdKind.WORKSPACE, id));
         document.set("use", reads.read((runs, c) -> runs.use(c, id)));
@@ -116,7 +114,6 @@ public final class WorkspaceActions {
     }
 
     private ApiResponse limits(ApiRequest request) {
-        request.query().done();
         UUID id = request.workspace();
         WorkspaceRow workspace = workspaces.find(id).orElseThrow();
         ObjectNode document = Json.object().put("workspace_id", id.toString());
@@ -193,7 +190,6 @@ public final class WorkspaceActions {
     }
 
     private WorkspaceRow closed(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.WORKSPACE);
         if (id.equals(Bootstrap.DEFAULT_WORKSPACE)) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN,

@@ -23,8 +23,6 @@ import io.keelson.server.workspace.WorkspaceStore;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
@@ -36,8 +34,6 @@ public final class CreditActions {
 
     private static final Duration USUAL_PERIOD = Duration.ofDays(30);
     private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
-    private static final List<String> PARTS =
-            Arrays.stream(UsageReader.By.values()).map(by -> by.name().toLowerCase(Locale.ROOT)).toList();
 
     record Grant(BigDecimal amount, @Nullable String reason) {}
 
@@ -61,7 +57,6 @@ public final class CreditActions {
     }
 
     private ApiResponse balance(ApiRequest request) {
-        request.query().done();
         WorkspaceBalance balance = money.balance(request.workspace());
         return ApiResponse.resource(Json.object().put("workspace_id", request.workspace().toString())
                 .put("available", Json.plain(balance.available())).put("reserved", Json.plain(balance.reserved()))
@@ -135,10 +130,9 @@ public final class CreditActions {
 
     private ApiResponse usage(ApiRequest request) {
         Query query = request.query();
-        String by = Objects.requireNonNullElse(query.word("by", PARTS), PARTS.getFirst());
+        String by = Objects.requireNonNull(query.text("by"));
         Instant to = Objects.requireNonNullElseGet(query.time("to"), () -> money.usage().now());
         Instant from = Objects.requireNonNullElseGet(query.time("from"), () -> to.minus(USUAL_PERIOD));
-        query.done();
         Instant now = money.usage().now();
         if (!from.isBefore(now)) {
             throw Query.invalid("from", "is in the future: " + from + "; now is " + now);

@@ -24,8 +24,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** The ledger: read in pages, or whole as CSV. */
 public final class LedgerActions {
 
-    private static final List<String> TYPES = List.of("grant", "reserve", "charge", "refund", "adjustment");
-    private static final List<String> FORMATS = List.of("json", "csv");
     private static final String CSV = "text/csv";
 
     private final Reads reads;
@@ -44,24 +42,21 @@ public final class LedgerActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        LedgerReader.Filter filter = new LedgerReader.Filter(query.word("type", TYPES), query.time("from"),
+        LedgerReader.Filter filter = new LedgerReader.Filter(query.text("type"), query.time("from"),
                 query.time("to"));
         UUID workspace = request.workspace();
         if (csv(request)) {
-            query.done();
             return csv("ledger", (after, limit) -> money.entries().oldestFirst(workspace, filter, after, limit));
         }
         ListCursor cursor = new ListCursor("ledger");
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
-        query.done();
         return page(money.entries().newestFirst(workspace, filter, before, limit + 1), limit, cursor);
     }
 
     /** Of the caller's workspace; of all with {@code all=true}, which is an operator's. */
     private ApiResponse verify(ApiRequest request) {
-        boolean all = "true".equals(request.query().word("all", List.of("true", "false")));
-        request.query().done();
+        boolean all = request.query().flag("all");
         if (all) {
             request.require(Scope.OPERATOR);
         }
@@ -78,22 +73,26 @@ public final class LedgerActions {
         UUID workspace = request.workspace();
         Query query = request.query();
         if (csv(request)) {
-            query.done();
             reads.requireRun(workspace, run);
             return csv("ledger-" + run, (after, limit) -> money.entries().ofRun(workspace, run, after, limit));
         }
         ListCursor cursor = new ListCursor("ledger " + run);
         Long after = cursor.read(query, Long::valueOf);
         int limit = query.limit();
-        query.done();
         reads.requireRun(workspace, run);
         return page(money.entries().ofRun(workspace, run, after == null ? 0 : after, limit + 1), limit, cursor);
     }
 
     /** As the query says; where it says nothing, as the request accepts. */
     private static boolean csv(ApiRequest request) {
-        String format = request.query().word("format", FORMATS);
-        return format == null ? accepts(request.header("Accept")) : format.equals("csv");
+        String format = request.query().text("format");
+        boolean csv = format == null ? accepts(request.header("Accept")) : format.equals("csv");
+        for (String paging : List.of("limit", "cursor")) {
+            if (csv && request.query().given(paging)) {
+                throw Query.invalid(paging, "is not for CSV, which has all entries");
+            }
+        }
+        return csv;
     }
 
     private static boolean accepts(@Nullable String header) {

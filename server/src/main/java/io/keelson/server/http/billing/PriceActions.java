@@ -48,7 +48,7 @@ public final class PriceActions {
     }
 
     private ApiResponse list(ApiRequest request) {
-        int version = (int) request.query().integer("version", 0, Integer.MAX_VALUE, NOW);
+        int version = (int) request.query().integer("version", NOW);
         ListPage page = new ListPage(request, "prices " + version);
         PriceListVersion list = version == NOW ? prices.current() : prices.at(version);
         if (version > list.version()) {

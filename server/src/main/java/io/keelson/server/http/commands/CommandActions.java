@@ -12,16 +12,11 @@ import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
-import java.util.Arrays;
-import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Commands as they stand, and those of the types that the server's settings add. */
 public final class CommandActions {
-
-    private static final List<String> STATES =
-            Arrays.stream(EffectCommand.State.values()).map(EffectCommand.State::wire).toList();
 
     record NewCommand(String type, ObjectNode payload) {}
 
@@ -42,22 +37,16 @@ public final class CommandActions {
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
         String type = query.text("type");
-        String state = query.word("state", STATES);
-        String run = query.text("run_id");
+        String state = query.text("state");
+        UUID run = query.id("run_id");
         ListCursor cursor = new ListCursor("commands");
         UUID before = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
-        UUID runId = run == null ? null : IdKind.RUN.parse(run);
-        if (run != null && runId == null) {
-            throw Query.invalid("run_id", "must be a run's id");
-        }
-        Page<EffectCommand> found = handler.list(request.workspace(), type, state, runId, before, limit);
+        Page<EffectCommand> found = handler.list(request.workspace(), type, state, run, before, limit);
         return ApiResponse.ok(Lists.page(found, cursor, command -> command.id().toString(), CommandDocuments::of));
     }
 
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.COMMAND);
         return ApiResponse.resource(CommandDocuments.of(
                 handler.find(request.workspace(), id).orElseThrow(() -> IdKind.COMMAND.notFound(id))));

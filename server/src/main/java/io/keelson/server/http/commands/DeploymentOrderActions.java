@@ -116,7 +116,6 @@ public final class DeploymentOrderActions {
         ListCursor cursor = new ListCursor(kind.word() + "s");
         UUID before = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
         Page<EffectCommand> found = handler.list(request.workspace(), kind.madeBy(),
                 EffectCommand.State.COMPLETED.wire(), null, before, limit);
         Map<UUID, ObjectNode> now = now(request, kind, found.items());

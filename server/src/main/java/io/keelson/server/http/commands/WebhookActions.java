@@ -29,8 +29,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Webhooks: only for a workspace's administrators, because events are sent to external systems. */
 public final class WebhookActions {
 
-    private static final List<String> STATES = List.of("pending", "delivered", "dead");
-
     /** Absent members stay unchanged; of {@code description} and {@code channel}, null removes the value. */
     record WebhookChange(@Nullable String url, @Nullable Optional<String> description, @Nullable List<String> events,
             @Nullable Optional<String> channel, @Nullable Boolean enabled) {}
@@ -77,7 +75,6 @@ public final class WebhookActions {
     }
 
     private ApiResponse show(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(document(endpoint(request)));
     }
 
@@ -104,7 +101,6 @@ public final class WebhookActions {
     }
 
     private ApiResponse remove(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.WEBHOOK);
         if (!endpoints.delete(request.workspace(), id, request.origin())) {
             throw IdKind.WEBHOOK.notFound(id);
@@ -113,7 +109,6 @@ public final class WebhookActions {
     }
 
     private ApiResponse rotate(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.WEBHOOK);
         return ApiResponse.ok(document(
                 Reads.found(endpoints.rotate(request.workspace(), id, request.origin()), IdKind.WEBHOOK, id)))
@@ -121,7 +116,6 @@ public final class WebhookActions {
     }
 
     private ApiResponse ping(ApiRequest request) {
-        request.query().done();
         Endpoint endpoint = enabled(request);
         UUID id = ids.next();
         deliveries.ping(request.workspace(), endpoint.id(), id);
@@ -152,10 +146,9 @@ public final class WebhookActions {
         UUID id = request.id("id", IdKind.WEBHOOK);
         Query query = request.query();
         ListCursor cursor = new ListCursor("deliveries " + id);
-        String state = query.word("state", STATES);
+        String state = query.text("state");
         Deliveries.Place after = cursor.read(query, WebhookActions::place);
         int limit = query.limit();
-        query.done();
         Endpoint endpoint = endpoint(request);
         List<Delivery> found = deliveries.list(request.workspace(), endpoint.id(), state, after, limit + 1);
         Delivery last = found.size() <= limit ? null : found.get(limit - 1);

@@ -40,7 +40,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Recipes: kept, changed, saved from runs, and run. */
 public final class RecipeActions {
 
-    private static final int MAX_VERSION = Integer.MAX_VALUE - 1;
     private static final String UNIQUE_VIOLATION = "23505";
     private static final String FOREIGN_KEY_VIOLATION = "23503";
 
@@ -86,7 +85,6 @@ public final class RecipeActions {
         String kind = query.text("kind");
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
-        query.done();
         if (kind != null) {
             Optional<RecipeRow> template = database.withConnection(c -> recipes.ofKind(c, request.workspace(), kind));
             return ApiResponse.ok(Lists.page(template.stream()
@@ -99,7 +97,6 @@ public final class RecipeActions {
     }
 
     private ApiResponse create(ApiRequest request) throws IOException {
-        request.query().done();
         NewRecipe recipe = checked(request, ids.next(), RunCreation.document(request.body()), null);
         return keep(request, recipe);
     }
@@ -116,15 +113,13 @@ public final class RecipeActions {
 
     private ApiResponse show(ApiRequest request) {
         UUID id = request.id("id", IdKind.RECIPE);
-        int version = (int) request.query().integer("version", 1, MAX_VERSION, 0);
-        request.query().done();
+        int version = (int) request.query().integer("version", 0);
         RecipeRow recipe = recipe(request, id);
         return ApiResponse.resource(version == 0 || version == recipe.version() ? RecipeDocuments.whole(recipe)
                 : RecipeDocuments.whole(recipe, version(recipe, version)));
     }
 
     private ApiResponse replace(ApiRequest request) throws IOException {
-        request.query().done();
         UUID id = request.id("id", IdKind.RECIPE);
         recipe(request, id);
         NewRecipe recipe = checked(request, id, RunCreation.document(request.body()), null);
@@ -140,7 +135,6 @@ public final class RecipeActions {
     }
 
     private ApiResponse remove(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.RECIPE);
         try {
             if (!database.inTransaction(c -> recipes.delete(c, request.workspace(), id))) {
@@ -161,7 +155,6 @@ public final class RecipeActions {
         ListCursor cursor = new ListCursor("recipe versions " + id);
         Integer before = cursor.read(query, Integer::valueOf);
         int limit = query.limit();
-        query.done();
         recipe(request, id);
         Page<RecipeStore.ListedVersion> found = database.withConnection(c -> recipes.versions(c, request.workspace(),
                 id, before == null ? Integer.MAX_VALUE : before, limit));
@@ -170,7 +163,6 @@ public final class RecipeActions {
     }
 
     private ApiResponse run(ApiRequest apiRequest) throws IOException, InterruptedException {
-        apiRequest.query().done();
         UUID id = apiRequest.id("id", IdKind.RECIPE);
         RecipeRow recipe = recipe(apiRequest, id);
         JsonNode body = apiRequest.body().bytes().length == 0 ? Json.object() : RunCreation.document(apiRequest.body());

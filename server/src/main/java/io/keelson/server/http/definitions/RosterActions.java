@@ -58,13 +58,11 @@ public final class RosterActions {
         ListCursor cursor = new ListCursor("agents");
         String after = Objects.requireNonNullElse(cursor.read(query, text -> text), "");
         int limit = query.limit();
-        query.done();
         Page<RosterEntry> found = roster.list(request.workspace(), after, limit);
         return ApiResponse.ok(Lists.page(found, cursor, RosterEntry::slug, RosterActions::document));
     }
 
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         String name = name(request);
         return ApiResponse.resource(document(roster.find(request.workspace(), name).orElseThrow(() -> notFound(name))));
     }
@@ -99,7 +97,6 @@ public final class RosterActions {
     }
 
     private ApiResponse delete(ApiRequest request) {
-        request.query().done();
         String name = name(request);
         if (!roster.delete(request.workspace(), name, request.origin())) {
             throw notFound(name);

@@ -37,8 +37,6 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ScheduleActions {
 
     private static final int MOST_BACKFILLED = 1_000;
-    private static final int MOST_AHEAD = 100;
-    private static final int AHEAD = 5;
     private static final String UNIQUE_VIOLATION = "23505";
 
     record Backfill(Instant from, Instant to) {}
@@ -82,7 +80,6 @@ public final class ScheduleActions {
         String name = query.text("name");
         String after = cursor.read(query, text -> text);
         int limit = query.limit();
-        query.done();
         Page<ScheduleStore.Listed> found = database
                 .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit));
         return ApiResponse.ok(Lists.page(found, cursor, listed -> listed.schedule().spec().name(),
@@ -103,7 +100,6 @@ public final class ScheduleActions {
     }
 
     private ApiResponse show(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(ScheduleDocuments.of(schedule(request)));
     }
 
@@ -128,7 +124,6 @@ public final class ScheduleActions {
     }
 
     private ApiResponse remove(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.SCHEDULE);
         if (!database.inTransaction(c -> schedules.delete(c, request.workspace(), id))) {
             throw IdKind.SCHEDULE.notFound(id);
@@ -137,13 +132,11 @@ public final class ScheduleActions {
     }
 
     private ApiResponse pause(ApiRequest request, boolean paused) {
-        request.query().done();
         ScheduleRow schedule = schedule(request);
         return change(request, schedule, schedule.spec(), paused);
     }
 
     private ApiResponse trigger(ApiRequest request) throws InterruptedException {
-        request.query().done();
         ScheduleRow schedule = schedule(request);
         ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(ScheduleDocuments.of(
                 Reads.found(scheduleRunner.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
@@ -178,7 +171,6 @@ public final class ScheduleActions {
         ListCursor cursor = new ListCursor("schedule runs " + id);
         ScheduledTimes.Place after = cursor.read(query, ScheduleActions::place);
         int limit = query.limit();
-        query.done();
         schedule(request);
         List<ScheduledTimeRow> found = database
                 .withConnection(c -> scheduledTimes.list(c, request.workspace(), id, after, limit + 1));
@@ -196,9 +188,8 @@ public final class ScheduleActions {
     /** Also of one that is paused: as if it were not. */
     private ApiResponse next(ApiRequest request) {
         Query query = request.query();
-        int count = (int) query.integer("count", 1, MOST_AHEAD, AHEAD);
+        int count = (int) query.integer("count", 0);
         Instant after = query.time("after");
-        query.done();
         ScheduleRow schedule = schedule(request);
         Instant from = after != null ? after : database.withConnection(schedules::now);
         ArrayNode items = Json.object().putArray("items");

@@ -45,7 +45,6 @@ public final class SecretActions {
     }
 
     private ApiResponse remove(ApiRequest request) {
-        request.query().done();
         String name = name(request);
         if (!secrets.remove(request.workspace(), name, request.origin())) {
             throw ApiProblem.of(ErrorCode.SECRET_NOT_FOUND, "the workspace has no secret '" + name + "'");

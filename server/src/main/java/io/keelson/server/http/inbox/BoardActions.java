@@ -8,7 +8,6 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
-import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.KeyedTransaction;
 import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
@@ -28,8 +27,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** The work board. */
 public final class BoardActions {
 
-    private static final int DEFAULT_COLUMN = 20;
-    private static final int MAX_COLUMN = 100;
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,15}");
     /** What a JSON number holds exactly. */
     private static final long MAX_ID = (1L << 53) - 1;
@@ -64,8 +61,7 @@ public final class BoardActions {
     private ApiResponse columns(ApiRequest request) {
         Query query = request.query();
         BoardTasks.Filter filter = filter(query, null);
-        int limit = (int) query.integer("limit", 1, MAX_COLUMN, DEFAULT_COLUMN);
-        query.done();
+        int limit = query.limit();
         ObjectNode document = Json.object();
         ArrayNode columns = document.putArray("columns");
         ListCursor cursor = cursor();
@@ -83,11 +79,10 @@ public final class BoardActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        BoardTasks.Filter filter = filter(query, query.word("status", BoardTasks.STATUSES));
+        BoardTasks.Filter filter = filter(query, query.text("status"));
         ListCursor cursor = cursor();
         Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
-        query.done();
         Page<BoardTaskRow> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
                 limit);
         return ApiResponse.ok(Lists.page(found, cursor, task -> Long.toString(task.id()), BoardActions::document));
@@ -98,17 +93,9 @@ public final class BoardActions {
     }
 
     private static BoardTasks.Filter filter(Query query, @Nullable String status) {
-        String parentText = query.text("parent_task_id");
-        Long parent = parentText == null ? null : number(parentText);
-        if (parentText != null && parent == null) {
-            throw Query.invalid("parent_task_id", "must be the number of a task on the board");
-        }
-        String runText = query.text("run_id");
-        UUID run = runText == null ? null : IdKind.RUN.parse(runText);
-        if (runText != null && run == null) {
-            throw Query.invalid("run_id", "must be a run's id");
-        }
-        String source = query.word("source_type", BoardTasks.SOURCES);
+        Long parent = query.integer("parent_task_id");
+        UUID run = query.id("run_id");
+        String source = query.text("source_type");
         String tag = query.text("tag");
         return new BoardTasks.Filter(parent, run, status, query.text("assignee"),
                 source != null ? List.of(source) : parent == null && run == null ? TOP : BoardTasks.SOURCES,
@@ -116,7 +103,6 @@ public final class BoardActions {
     }
 
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         long id = id(request);
         return ApiResponse.resource(document(board.find(request.workspace(), id).orElseThrow(() -> notFound(id))));
     }
@@ -145,7 +131,6 @@ public final class BoardActions {
     }
 
     private ApiResponse remove(ApiRequest request) {
-        request.query().done();
         long id = id(request);
         if (!board.remove(request.workspace(), id)) {
             throw readOnly(board.find(request.workspace(), id).orElseThrow(() -> notFound(id)),

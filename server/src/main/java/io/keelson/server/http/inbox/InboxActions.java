@@ -6,7 +6,6 @@ import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
-import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.KeyedTransaction;
 import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
@@ -30,7 +29,6 @@ public final class InboxActions {
     /** In place of a name, which begins with neither. */
     private static final String CALLER = "@me";
     private static final String UNASSIGNED = "@none";
-    private static final List<String> YES_NO = List.of("true", "false");
 
     /** Absent members stay unchanged; null removes the assignee, or restores the due time of the run's own rule. */
     record Change(@Nullable Optional<String> assignee, @Nullable Optional<Instant> dueAt) {}
@@ -53,19 +51,14 @@ public final class InboxActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        String kind = query.word("kind", InboxKind.words());
-        String run = query.text("run_id");
+        String kind = query.text("kind");
+        UUID run = query.id("run_id");
         String assignee = query.text("assignee");
-        boolean overdue = "true".equals(query.word("overdue", YES_NO));
+        boolean overdue = query.flag("overdue");
         ListCursor cursor = new ListCursor("inbox");
         Place after = cursor.read(query, InboxActions::place);
         int limit = query.limit();
-        query.done();
-        UUID runId = run == null ? null : IdKind.RUN.parse(run);
-        if (run != null && runId == null) {
-            throw Query.invalid("run_id", "must be a run's id");
-        }
-        Filter filter = new Filter(kind, runId, UNASSIGNED.equals(assignee) ? null : named(request, assignee),
+        Filter filter = new Filter(kind, run, UNASSIGNED.equals(assignee) ? null : named(request, assignee),
                 UNASSIGNED.equals(assignee), overdue);
         Page<ObjectNode> found = items.rows(request.workspace(), filter, after, limit);
         return ApiResponse.ok(Lists.page(found, cursor, item -> text(Place.of(item)), InboxItems::shown));
@@ -86,7 +79,6 @@ public final class InboxActions {
 
     /** Times and counts, no durations: as long as nothing changes, the answer does not. */
     private ApiResponse stats(ApiRequest request) {
-        request.query().done();
         List<ObjectNode> rows = items.stats(request.workspace());
         ObjectNode stats = Json.object();
         for (String count : List.of("count", "overdue", "unassigned")) {

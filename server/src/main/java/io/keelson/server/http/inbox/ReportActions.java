@@ -43,18 +43,11 @@ public final class ReportActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        String runText = query.text("run_id");
-        UUID run = runText == null ? null : IdKind.RUN.parse(runText);
-        if (runText != null && run == null) {
-            throw Query.invalid("run_id", "must be a run's id");
-        }
-        AgentReports.Filter filter =
-                new AgentReports.Filter(run, query.word("type", AgentReports.TYPES), query.text("agent"),
-                        query.time("from"), query.time("to"));
+        AgentReports.Filter filter = new AgentReports.Filter(query.id("run_id"), query.text("type"),
+                query.text("agent"), query.time("from"), query.time("to"));
         ListCursor cursor = new ListCursor("reports");
         AgentReports.Place after = cursor.read(query, ReportActions::place);
         int limit = query.limit();
-        query.done();
         List<AgentReport> found = reports.list(request.workspace(), filter, after, limit + 1);
         List<AgentReport> shown = found.subList(0, Math.min(limit, found.size()));
         Map<UUID, Integer> failures = texts.failures(request.workspace(), shown.stream().map(AgentReport::id).toList());
@@ -73,7 +66,6 @@ public final class ReportActions {
     }
 
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.REPORT);
         AgentReport report = Reads.found(reports.find(request.workspace(), id), IdKind.REPORT, id);
         String content = texts.find(request.workspace(), id).orElse(report.content());

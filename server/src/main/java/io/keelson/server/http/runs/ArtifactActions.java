@@ -56,7 +56,6 @@ public final class ArtifactActions {
     }
 
     private ApiResponse content(ApiRequest request) throws IOException {
-        request.query().done();
         UUID run = request.id("id", IdKind.RUN);
         UUID id = request.id("artifact", IdKind.ARTIFACT);
         RunReader.ArtifactFile file = reads.ofRun(request.workspace(), run,
@@ -83,7 +82,6 @@ public final class ArtifactActions {
 
     /** What is deleted already stays so. */
     private ApiResponse delete(ApiRequest request) {
-        request.query().done();
         UUID run = request.id("id", IdKind.RUN);
         UUID id = request.id("artifact", IdKind.ARTIFACT);
         reads.requireRun(request.workspace(), run);

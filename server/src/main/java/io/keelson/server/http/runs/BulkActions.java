@@ -75,18 +75,15 @@ public final class BulkActions {
         ListCursor cursor = new ListCursor("bulk");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
         Page<BulkJobRow> found = database.withConnection(c -> jobs.list(c, request.workspace(), after, limit));
         return ApiResponse.ok(Lists.page(found, cursor, job -> job.id().toString(), BulkActions::document));
     }
 
     private ApiResponse show(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(document(job(request)));
     }
 
     private ApiResponse stop(ApiRequest request) {
-        request.query().done();
         BulkJobRow job = job(request);
         database.runInTransaction(c -> jobs.stop(c, request.workspace(), job.id()));
         return ApiResponse.ok(document(job(request)));

@@ -26,7 +26,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Tickets: what the failure policy asks of humans, and their answers. */
 public final class EscalationActions {
 
-    private static final List<String> STATES = List.of("open", "resolved");
     private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();
 
     record Answer(String resolution, @Nullable String reason) {}
@@ -47,28 +46,18 @@ public final class EscalationActions {
 
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
-        UUID run = run(query.text("run_id"));
-        String state = query.word("state", STATES);
+        UUID run = query.id("run_id");
+        String state = query.text("state");
         ListCursor cursor = new ListCursor("escalations");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
         Page<ObjectNode> found = reads.read((runs, c) -> runs.escalations(c, request.workspace(), run, state, after,
                 limit));
         return ApiResponse.ok(
                 Lists.page(found, cursor, ticket -> ticket.get("id").stringValue(), EscalationActions::shown));
     }
 
-    private static @Nullable UUID run(@Nullable String text) {
-        UUID id = text == null ? null : IdKind.RUN.parse(text);
-        if (text != null && id == null) {
-            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "'run_id' must be a run's id").with("parameter", "run_id");
-        }
-        return id;
-    }
-
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(shown(reads.escalation(request.workspace(), request.id("id", IdKind.ESCALATION))));
     }
 

@@ -37,20 +37,17 @@ public final class ExplainActions {
     }
 
     private ApiResponse run(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.RUN);
         return answer(request, reads.status(request.workspace(), id), id, null, null);
     }
 
     private ApiResponse task(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.TASK);
         ObjectNode task = reads.task(request.workspace(), id);
         return answer(request, task, UUID.fromString(task.get("run_id").stringValue()), id, null);
     }
 
     private ApiResponse step(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.STEP);
         ObjectNode step = reads.step(request.workspace(), id);
         return answer(request, step, UUID.fromString(step.get("run_id").stringValue()),

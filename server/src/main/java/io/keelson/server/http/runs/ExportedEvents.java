@@ -38,7 +38,6 @@ public final class ExportedEvents {
     }
 
     private ApiResponse content(ApiRequest request) throws IOException {
-        request.query().done();
         UUID run = request.id("id", IdKind.RUN);
         List<EventRetention.Export> exports =
                 reads.ofRun(request.workspace(), run, (runs, c) -> EventRetention.exports(c, request.workspace(), run));

@@ -15,7 +15,6 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
-import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +22,6 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** What steps propose to people, and the answers. */
 public final class ProposalActions {
-
-    private static final List<String> STATES = List.of("pending", "accepted", "rejected", "expired", "withdrawn");
 
     private final Reads reads;
     private final Submission submission;
@@ -36,7 +33,7 @@ public final class ProposalActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/proposals",
-                request -> ApiResponse.ok(page(request, request.query().word("state", STATES))));
+                request -> ApiResponse.ok(page(request, request.query().text("state"))));
         table.getAlso(Scope.RUNS_READ, "/proposals/pending",
                 apiRequest -> ApiResponse.resource(page(apiRequest, "pending")));
         table.get(Scope.RUNS_READ, "/proposals/{id}", this::one);
@@ -48,22 +45,16 @@ public final class ProposalActions {
 
     private ObjectNode page(ApiRequest request, @Nullable String state) {
         Query query = request.query();
-        String run = query.text("run_id");
+        UUID run = query.id("run_id");
         ListCursor cursor = new ListCursor("proposals");
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit();
-        query.done();
-        UUID runId = run == null ? null : IdKind.RUN.parse(run);
-        if (run != null && runId == null) {
-            throw Query.invalid("run_id", "must be a run's id");
-        }
-        Page<ObjectNode> found = reads.read((runs, c) -> Reads.PROPOSALS.proposals(c, request.workspace(), state, runId,
+        Page<ObjectNode> found = reads.read((runs, c) -> Reads.PROPOSALS.proposals(c, request.workspace(), state, run,
                 after, limit));
         return Lists.page(found, cursor, proposal -> proposal.get("id").stringValue(), Function.identity());
     }
 
     private ApiResponse one(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(reads.proposal(request.workspace(), request.id("id", IdKind.PROPOSAL)));
     }
 

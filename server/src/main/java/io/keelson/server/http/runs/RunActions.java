@@ -109,7 +109,6 @@ public final class RunActions {
             throw ApiProblem.of("REQUIRED", "/hard_limit_usd",
                     "one of the limits or the budget of a task must be given");
         }
-        request.query().done();
         UUID id = request.id("id", IdKind.RUN);
         requireBudgetApproval(request, id);
         share.request(request, id, body.hardLimitUsd);
@@ -141,7 +140,6 @@ public final class RunActions {
 
     /** Cancels a run that was never started first, as its open work could still start. */
     private ApiResponse delete(ApiRequest request) throws InterruptedException {
-        request.query().done();
         UUID id = request.id("id", IdKind.RUN);
         RunDeletion.Found found = deleted(request, id);
         if (found.state() == RunState.CREATED) {

@@ -55,7 +55,6 @@ public final class RunCreation {
     }
 
     private ApiResponse create(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
         JsonNode document = document(request.body());
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             return answer(request, submit(request, read(request, document)));
@@ -64,7 +63,6 @@ public final class RunCreation {
 
     /** Answers as {@link #create} would for the same body, and creates and reserves nothing. */
     private ApiResponse validate(ApiRequest request) throws IOException, InterruptedException {
-        request.query().done();
         JsonNode document = document(request.body());
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);

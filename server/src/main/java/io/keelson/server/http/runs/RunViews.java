@@ -32,8 +32,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** What clients read of runs. */
 public final class RunViews {
 
-    private static final int MAX_ATTEMPT = 1_000_000;
-
     private final Reads reads;
     private final LongPoll poll;
     private final Commands commands;
@@ -71,7 +69,6 @@ public final class RunViews {
         RunSelection filter = RunFilters.of(query);
         int limit = query.limit();
         String cursor = query.text("cursor");
-        query.done();
         try {
             RunReader.RunPage page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
             return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
@@ -84,8 +81,7 @@ public final class RunViews {
     private ApiResponse run(ApiRequest request) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);
         Query query = request.query();
-        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
-        query.done();
+        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0));
         if (wait.isZero()) {
             return ApiResponse.resource(reads.run(request.workspace(), id));
         }
@@ -102,7 +98,6 @@ public final class RunViews {
 
     /** Polled more than anything else: whether it has changed follows from the number of the run's last event alone. */
     private ApiResponse status(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.RUN);
         String known = request.header("If-None-Match");
         if (known != null) {
@@ -120,18 +115,15 @@ public final class RunViews {
     }
 
     private ApiResponse states(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.RUN);
         return ApiResponse.resource(StatesDocument.of(reads.states(request.workspace(), id)));
     }
 
     private ApiResponse task(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(reads.task(request.workspace(), request.id("id", IdKind.TASK)));
     }
 
     private ApiResponse step(ApiRequest request) {
-        request.query().done();
         return ApiResponse.resource(reads.step(request.workspace(), request.id("id", IdKind.STEP)));
     }
 
@@ -158,17 +150,16 @@ public final class RunViews {
     private ApiResponse ofAttempt(ApiRequest request, ListCursor cursor, Rows rows) {
         Query query = request.query();
         Integer attempt = attempt(request);
-        boolean history = "true".equals(query.word("history", List.of("true", "false")));
+        boolean history = query.flag("history");
         UUID after = cursor.read(query, UUID::fromString);
-        int limit = query.limit(Query.MAX_LIMIT);
-        query.done();
+        int limit = query.limit();
         Page<ObjectNode> found = reads.ofRun(request.workspace(), request.id("id", IdKind.RUN),
                 (runs, c) -> rows.read(runs, c, attempt, history, after, limit));
         return ApiResponse.ok(Lists.page(found, cursor, row -> row.get("id").stringValue(), Function.identity()));
     }
 
     private static @Nullable Integer attempt(ApiRequest request) {
-        int attempt = (int) request.query().integer("attempt", 1, MAX_ATTEMPT, 0);
+        int attempt = (int) request.query().integer("attempt", 0);
         return attempt == 0 ? null : Integer.valueOf(attempt);
     }
 
@@ -180,9 +171,8 @@ public final class RunViews {
     private ApiResponse events(ApiRequest request) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);
         Query query = request.query();
-        SeqPage page = new SeqPage("events", query, "after");
-        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
-        query.done();
+        SeqPage page = new SeqPage("events", query);
+        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0));
         Page<ObjectNode> found = poll.look(request, wait, () -> reads.ofRun(request.workspace(), id,
                 (runs, c) -> runs.events(c, request.workspace(), id, page.after(), page.limit())));
         return ExportedEvents.named(reads, request.workspace(), id, page.after(), found.items(), page.answer(found));
@@ -206,8 +196,7 @@ public final class RunViews {
 
     private ApiResponse logs(ApiRequest request) {
         UUID id = request.id("id", IdKind.STEP);
-        SeqPage page = new SeqPage("logs", request.query(), "after");
-        request.query().done();
+        SeqPage page = new SeqPage("logs", request.query());
         return page.answer(reads.read((runs, c) -> {
             Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
             return runs.logs(c, request.workspace(), id, page.after(), page.limit());

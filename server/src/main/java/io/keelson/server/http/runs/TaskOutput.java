@@ -27,7 +27,6 @@ final class TaskOutput {
     }
 
     private ApiResponse output(ApiRequest request) {
-        request.query().done();
         UUID id = request.id("id", IdKind.TASK);
         JsonNode output = reads.read((runs, c) -> Reads.found(runs.output(c, request.workspace(), id), IdKind.TASK, id))
                 .get("output");

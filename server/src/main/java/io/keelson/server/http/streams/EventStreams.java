@@ -67,9 +67,8 @@ public final class EventStreams {
     private ApiResponse ofRun(ApiRequest request) throws InterruptedException {
         UUID run = request.id("id", IdKind.RUN);
         Query query = request.query();
-        long after = query.integer("after", 0, Long.MAX_VALUE, 0);
-        long wait = query.integer("wait_ms", 0, Long.MAX_VALUE, Long.MAX_VALUE);
-        query.done();
+        long after = query.integer("after", 0);
+        long wait = query.integer("wait_ms", Long.MAX_VALUE);
         long seen = Math.max(after, lastSeen(request, 0));
         Progress known = streamReads.once(() -> reads.read((reader, c) -> Reads.found(
                 reader.progress(c, request.workspace(), run), IdKind.RUN, run)));

@@ -32,13 +32,17 @@ public final class ApiRequest {
     private final Query query;
     private Idempotency.@Nullable Keyed keyed;
 
-    /** @param schema of the body; null for a route that reads its body itself */
-    public ApiRequest(Context context, @Nullable Caller caller, Body body, @Nullable RequestSchema schema) {
+    /**
+     * @param schema of the body; null for a route that reads its body itself
+     * @throws ApiProblem when the query has other parameters than the declared ones
+     */
+    public ApiRequest(Context context, @Nullable Caller caller, Body body, @Nullable RequestSchema schema,
+            QueryParameters parameters) {
         this.context = context;
         this.caller = caller;
         this.body = body;
         this.schema = schema;
-        this.query = new Query(context.queryParamMap(), context.queryString());
+        this.query = parameters.read(context.queryParamMap(), context.queryString());
     }
 
     public UUID keyId() {

@@ -8,20 +8,24 @@ import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.webhook.Endpoint;
 import io.keelson.server.webhook.Topics;
 import java.time.DateTimeException;
+import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The formats of texts in request bodies that JSON Schema has no keyword for, by their names in {@code openapi.yaml}. */
+/** The formats of texts in requests that JSON Schema has no keyword for, by their names in {@code openapi.yaml}. */
 final class Formats {
 
     private static final int FIRST_YEAR = 1970;
     private static final int LAST_YEAR = 9999;
+    private static final Pattern DAY = Pattern.compile("\\d{4}-\\d\\d-\\d\\d");
+    private static final Pattern TIME = Pattern.compile(DAY + "[Tt].{1,40}");
     private static final List<String> EVENTS = Stream.of(Stream.of(Topics.ALL), Topics.names().stream(),
             Arrays.stream(EventType.values()).map(EventType::wire)).flatMap(Function.identity()).toList();
 
@@ -35,6 +39,8 @@ final class Formats {
         return switch (format) {
             case "date-time" -> isTime(text) ? null
                     : invalid("must be a time with its offset (RFC 3339), such as 2026-01-31T12:00:00Z");
+            case "day-or-time" -> isDayOrTime(text) ? null
+                    : invalid("must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z");
             case "byte" -> isBase64(text) ? null : invalid("is not base64");
             case "cron" ->
                 Cron.read(text) instanceof Cron.Reading.Refused(String why) ? new Flaw("INVALID_CRON", why) : null;
@@ -59,6 +65,24 @@ final class Formats {
         try {
             int year = OffsetDateTime.parse(text).getYear();
             return year >= FIRST_YEAR && year <= LAST_YEAR;
+        } catch (DateTimeException e) {
+            return false;
+        }
+    }
+
+    /** Whether the text has the form of a day. */
+    static boolean isDay(String text) {
+        return DAY.matcher(text).matches();
+    }
+
+    private static boolean isDayOrTime(String text) {
+        try {
+            if (isDay(text)) {
+                var _ = LocalDate.parse(text);
+                return true;
+            }
+            var _ = OffsetDateTime.parse(text);
+            return TIME.matcher(text).matches();
         } catch (DateTimeException e) {
             return false;
         }

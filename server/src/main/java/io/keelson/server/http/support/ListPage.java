@@ -15,14 +15,13 @@ public final class ListPage {
     private final int from;
     private final int limit;
 
-    /** @param list the list's name, as {@link ListCursor} wants it; parameters that are not asked for before are refused */
+    /** @param list the list's name, as {@link ListCursor} wants it */
     public ListPage(ApiRequest request, String list) {
         Query query = request.query();
         cursor = new ListCursor(list);
         Integer given = cursor.read(query, Integer::parseUnsignedInt);
         from = given == null ? 0 : given;
-        limit = query.limit(Integer.MAX_VALUE);
-        query.done();
+        limit = query.limit();
     }
 
     /** The place of the page's first item. */

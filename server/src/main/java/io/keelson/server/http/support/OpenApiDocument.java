@@ -1,8 +1,12 @@
 package io.keelson.server.http.support;
 
 import io.keelson.server.json.Json;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -10,12 +14,54 @@ import tools.jackson.databind.node.ObjectNode;
 /** Finds the parts of an OpenAPI document. */
 public final class OpenApiDocument {
 
+    private static final List<String> METHODS = List.of("get", "post", "put", "patch", "delete");
+
     private OpenApiDocument() {}
+
+    /** Receives an operation with the item of its path. */
+    public interface OperationVisitor {
+        /** @param method in lower case */
+        void visit(String method, String path, JsonNode item, ObjectNode operation);
+    }
+
+    /** Visits each operation once, also one that several paths share. */
+    public static void forEachOperation(JsonNode document, OperationVisitor visitor) {
+        Set<String> visited = new HashSet<>();
+        for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
+            JsonNode item = resolved(document, path.getValue());
+            for (String method : METHODS) {
+                if (item.get(method) instanceof ObjectNode operation
+                        && visited.add(operation.path("operationId").asString(""))) {
+                    visitor.visit(method, path.getKey(), item, operation);
+                }
+            }
+        }
+    }
 
     /** The operation of a route; a missing node when the document does not have it. */
     public static JsonNode operation(JsonNode document, Route route) {
         return resolved(document, document.path("paths").path(route.path()))
                 .path(route.method().name().toLowerCase(Locale.ROOT));
+    }
+
+    static List<ObjectNode> parameters(JsonNode document, Route route, String in) {
+        return parameters(document, resolved(document, document.path("paths").path(route.path())),
+                operation(document, route), in);
+    }
+
+    /**
+     * The parameters of an operation without references, those of its path first.
+     *
+     * @param in {@code query}, {@code path} or {@code header}
+     */
+    public static List<ObjectNode> parameters(JsonNode document, JsonNode path, JsonNode operation, String in) {
+        return Stream.of(path, operation)
+                .flatMap(holder -> holder.path("parameters").valueStream())
+                .map(parameter -> resolved(document, parameter))
+                .filter(parameter -> parameter.path("in").asString("").equals(in))
+                .map(parameter -> ((ObjectNode) parameter.deepCopy()).set("schema",
+                        whole(document, parameter.path("schema"))))
+                .toList();
     }
 
     /** The node that a reference leads to, or the node itself. */

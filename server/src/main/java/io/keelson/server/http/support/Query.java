@@ -1,52 +1,46 @@
 package io.keelson.server.http.support;
 
 import io.keelson.server.json.Excerpt;
-import io.keelson.server.json.SafeText;
 import java.net.URLDecoder;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.regex.Pattern;
+import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The query parameters of a request. {@link #done} rejects unknown ones. */
+/**
+ * The query parameters of a request, which have the form that the OpenAPI document declares for the operation. A
+ * parameter that is absent has its declared default. Asking for one that is not declared is an error of the program.
+ */
 public final class Query {
 
-    static final int DEFAULT_LIMIT = 50;
-    public static final int MAX_LIMIT = 500;
-    private static final int MAX_LENGTH = 500;
-    private static final Pattern DAY = Pattern.compile("\\d{4}-\\d\\d-\\d\\d");
-    private static final Pattern TIME = Pattern.compile(DAY + "[Tt].{1,40}");
-
+    private final Map<String, QueryParameter> declared;
     private final Map<String, List<String>> values;
-    private final @Nullable String encoded;
-    private final Set<String> known = new HashSet<>();
 
-    /** @param encoded the query as it was sent, of which {@code values} lack what cannot be decoded */
-    Query(Map<String, List<String>> values, @Nullable String encoded) {
-        this.values = values;
-        this.encoded = encoded;
-    }
-
-    public void done() {
+    /**
+     * @param encoded the query as it was sent, of which {@code values} lack what cannot be decoded
+     * @throws ApiProblem UNKNOWN_PARAMETER or INVALID_PARAMETER
+     */
+    Query(Map<String, QueryParameter> declared, Map<String, List<String>> values, @Nullable String encoded) {
         if (encoded != null && !decodable(encoded)) {
             throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "the query is not UTF-8 in valid percent-encoding");
         }
         for (String name : values.keySet()) {
-            if (!known.contains(name)) {
-                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "unknown parameter '" + Excerpt.piece(name)
-                        + "'").allowing(known.stream().sorted().toList());
+            if (!declared.containsKey(name)) {
+                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "unknown parameter '" + Excerpt.piece(name) + "'")
+                        .allowing(declared.keySet().stream().sorted().toList());
             }
         }
+        declared.values().forEach(each -> each.check(values.getOrDefault(each.name(), List.of())));
+        this.declared = declared;
+        this.values = values;
     }
 
     private static boolean decodable(String encoded) {
@@ -61,89 +55,70 @@ public final class Query {
         }
     }
 
+    /** Null where the parameter is absent and has no default. */
     @Nullable public String text(String name) {
-        known.add(name);
-        List<String> given = values.getOrDefault(name, List.of());
-        if (given.isEmpty()) {
-            return null;
-        }
-        String value = given.getFirst();
-        if (given.size() > 1) {
-            throw invalid(name, "is given more than once");
-        }
-        checked(name, value);
-        return value;
+        List<String> given = texts(name);
+        return given.isEmpty() ? declared(name).absent() : given.getFirst();
     }
 
-    /** Given any number of times up to {@code most}. */
-    public List<String> texts(String name, int most) {
-        known.add(name);
-        List<String> given = values.getOrDefault(name, List.of());
-        if (given.size() > most) {
-            throw invalid(name, "is given more than " + most + " times");
-        }
-        given.forEach(value -> checked(name, value));
-        return given;
+    /** The values of a parameter that may be repeated. */
+    public List<String> texts(String name) {
+        return values.getOrDefault(declared(name).name(), List.of());
     }
 
-    private static void checked(String name, String value) {
-        if (value.length() > MAX_LENGTH || !SafeText.clean(value).equals(value)) {
-            throw invalid(name, "is too long or holds a character that is not allowed");
-        }
+    public boolean given(String name) {
+        return !texts(name).isEmpty();
     }
 
-    /** One of the words; null where the parameter is absent. */
-    @Nullable public String word(String name, List<String> words) {
+    private <T> @Nullable T read(String name, Function<String, T> reader) {
         String value = text(name);
-        if (value != null && !words.contains(value)) {
-            throw invalid(name, "must be one of " + String.join(", ", words)).allowing(words);
-        }
-        return value;
+        return value == null ? null : reader.apply(value);
     }
 
+    @Nullable public Long integer(String name) {
+        return read(name, Long::valueOf);
+    }
+
+    /** @param absent where the parameter is absent and has no default */
+    public long integer(String name, long absent) {
+        Long value = integer(name);
+        return value == null ? absent : value;
+    }
+
+    /** The maximum number of items of a page; all where the parameter is absent and has no default. */
     public int limit() {
-        return limit(DEFAULT_LIMIT);
+        return (int) integer("limit", Integer.MAX_VALUE);
     }
 
-    public int limit(int absent) {
-        return (int) integer("limit", 1, MAX_LIMIT, absent);
+    /** False where the parameter is absent. */
+    public boolean flag(String name) {
+        return "true".equals(text(name));
     }
 
-    public long integer(String name, long min, long max, long absent) {
-        String value = text(name);
-        if (value == null) {
-            return absent;
-        }
-        try {
-            long number = Long.parseLong(value);
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            // refused below, as what is out of range
-        }
-        throw invalid(name, "must be a whole number from " + min + " to " + max);
-    }
-
-    /** A time (RFC 3339), or a day, which means its start in UTC; null if absent. */
+    /** Of a day, its start in UTC; null where the parameter is absent. */
     @Nullable public Instant time(String name) {
-        String value = text(name);
-        if (value == null) {
-            return null;
-        }
-        try {
-            if (DAY.matcher(value).matches()) {
-                return LocalDate.parse(value).atStartOfDay(ZoneOffset.UTC).toInstant();
-            }
-            if (TIME.matcher(value).matches()) {
-                return OffsetDateTime.parse(value).toInstant();
-            }
-        } catch (DateTimeException e) {
-            // refused below, as what has another form
-        }
-        throw invalid(name, "must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z");
+        return read(name, Query::instant);
     }
 
+    private static Instant instant(String value) {
+        return Formats.isDay(value) ? LocalDate.parse(value).atStartOfDay(ZoneOffset.UTC).toInstant()
+                : OffsetDateTime.parse(value).toInstant();
+    }
+
+    /** The UUID of an id, without the prefix of its kind; null where the parameter is absent. */
+    @Nullable public UUID id(String name) {
+        return read(name, RequestSchema::id);
+    }
+
+    private QueryParameter declared(String name) {
+        QueryParameter parameter = declared.get(name);
+        if (parameter == null) {
+            throw new IllegalStateException("the OpenAPI document declares no query parameter " + name);
+        }
+        return parameter;
+    }
+
+    /** For what a declaration cannot say. */
     public static ApiProblem invalid(String name, String what) {
         return refused(ErrorCode.INVALID_PARAMETER, name, "'" + name + "' " + what);
     }

@@ -91,7 +91,8 @@ public final class RequestSchema {
         return known;
     }
 
-    private static UUID id(String text) {
+    /** The UUID of an id with or without the prefix of its kind. */
+    static UUID id(String text) {
         return UUID.fromString(text.substring(text.lastIndexOf('_') + 1));
     }
 

@@ -127,10 +127,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
 
         private <T> Table add(HandlerType method, String path, @Nullable Scope scope, Class<T> body,
                 BodyAction<T> action) {
-            return add(method, path, scope, body, request -> {
-                request.query().done();
-                return action.answer(request, request.body(body));
-            });
+            return add(method, path, scope, body, request -> action.answer(request, request.body(body)));
         }
 
         private Table add(HandlerType method, String path, @Nullable Scope scope, @Nullable Class<?> body,

@@ -11,10 +11,10 @@ public final class SeqPage {
     private final long after;
     private final int limit;
 
-    public SeqPage(String list, Query query, String afterName) {
+    public SeqPage(String list, Query query) {
         this.cursor = new ListCursor(list);
         Long position = cursor.read(query, Long::valueOf);
-        long named = query.integer(afterName, 0, Long.MAX_VALUE, 0);
+        long named = query.integer("after", 0);
         this.after = position == null ? named : position;
         this.limit = query.limit();
     }

@@ -19,8 +19,8 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Artifacts of any size that workers send: the body goes to the store as it comes, never whole in memory. */
@@ -28,8 +28,6 @@ public final class UploadActions {
 
     private static final String STORAGE_RETRY_SECONDS = "60";
     private static final String RETRY_SECONDS = "2";
-    private static final int MAX_RETENTION_DAYS = 36_500;
-    private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
 
     private final RemoteWork work;
     private final ArtifactStore store;
@@ -45,39 +43,20 @@ public final class UploadActions {
 
     private ApiResponse upload(ApiRequest request) throws IOException {
         Query query = request.query();
-        String worker = required(query, "worker_id");
-        UUID step = IdKind.STEP.parse(required(query, "step_id"));
-        if (step == null) {
-            throw Query.invalid("step_id", "must be a step's id");
-        }
-        int epoch = (int) query.integer("lease_epoch", 1, Integer.MAX_VALUE, 0);
-        if (epoch == 0) {
-            throw Query.invalid("lease_epoch", "is missing");
-        }
-        String name = required(query, "name");
-        long days = query.integer("retention_days", 1, MAX_RETENTION_DAYS, 0);
-        String hash = query.text("sha256");
-        if (hash != null && !SHA256.matcher(hash).matches()) {
-            throw Query.invalid("sha256", "must be 64 hex digits");
-        }
-        query.done();
+        String worker = Objects.requireNonNull(query.text("worker_id"));
+        UUID step = Objects.requireNonNull(query.id("step_id"));
+        long days = query.integer("retention_days", 0);
         String type = request.header("Content-Type");
-        RemoteWork.Upload upload = new RemoteWork.Upload(step, epoch, name,
-                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days), hash,
+        RemoteWork.Upload upload = new RemoteWork.Upload(step, (int) query.integer("lease_epoch", 0),
+                Objects.requireNonNull(query.text("name")),
+                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days),
+                query.text("sha256"),
                 Math.max(0, request.contentLength()));
         if (upload.announced() > store.maxBytes()) {
             throw ApiProblem.of(ErrorCode.ARTIFACT_TOO_LARGE, "an artifact has at most " + store.maxBytes()
                     + " bytes; nothing was stored");
         }
         return answer(step, store(request, worker, upload));
-    }
-
-    private static String required(Query query, String name) {
-        String value = query.text(name);
-        if (value == null || value.isEmpty()) {
-            throw Query.invalid(name, "is missing");
-        }
-        return value;
     }
 
     private UploadReply store(ApiRequest request, String worker, RemoteWork.Upload upload) throws IOException {

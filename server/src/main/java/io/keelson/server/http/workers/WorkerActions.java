@@ -50,7 +50,6 @@ public final class WorkerActions {
     }
 
     private ApiResponse drain(ApiRequest request) {
-        request.query().done();
         String worker = request.pathText("id");
         if (!work.drain(request.workspace(), worker)) {
             throw ApiProblem.of(ErrorCode.WORKER_NOT_FOUND, "no worker '" + Excerpt.piece(worker) + "'");
