@@ -63,6 +63,7 @@ final class StepFailures {
                         error.message(), decision.reason().wire(), null));
             }
             case ABORT -> {
+                TaskFailures.rejected(step.task(), error);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, false));
                 TaskFailures.abort(d, decision.reason(), step.task(), error);
             }

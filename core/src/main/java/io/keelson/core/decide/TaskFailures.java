@@ -26,6 +26,11 @@ final class TaskFailures {
         task.effectGeneration += error.errorClass() == ErrorClass.QUALITY ? 1 : 0;
     }
 
+    /** The same for a step that a ticket held back and that now fails with its run. */
+    static void rejected(StepRow step) {
+        step.task().effectGeneration += ErrorClass.QUALITY.wire().equals(step.errorClass) ? 1 : 0;
+    }
+
     /** A task has failed as a whole: its own policy decides. */
     static void task(Decision d, TaskRow task, StepError error) {
         rejected(task, error);

@@ -42,6 +42,10 @@ final class TicketAnswers {
             case FAIL -> {
                 d.run.errorCode = ticket.errorCode() == null ? "ESCALATION_FAILED" : ticket.errorCode();
                 d.run.errorMessage = comment == null ? ticket.message() : ticket.message() + " (" + comment + ")";
+                StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
+                if (step != null && step.parked()) {
+                    TaskFailures.rejected(step);
+                }
                 RunEnd.failAll(d, ticket.reason(),
                         ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
                         d.by(), null);

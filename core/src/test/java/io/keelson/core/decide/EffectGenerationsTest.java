@@ -16,6 +16,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Verdict.Outcome;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -133,6 +134,28 @@ class EffectGenerationsTest {
         world.resolve(world.ticket(), Command.Resolution.FAIL);
         retry(false);
         assertThat(key("a", "s1")).isEqualTo(world.id() + "/1.2/a/s1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"QUALITY, /1.2/", "INFRASTRUCTURE, /1/"})
+    void stepFailedWithItsTicketHasANewKeyIfItWasRejected(ErrorClass error, String generation) {
+        start(rules().escalation(Rules.ASK).policy(), task("a").retry(Plans.ONCE));
+        world.fail(world.claim("a"), error);
+        world.resolve(world.ticket(), Command.Resolution.FAIL);
+        retry(false);
+        assertThat(key("a", "s1")).isEqualTo(world.id() + generation + "a/s1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"QUALITY, /1.2/", "INFRASTRUCTURE, /1/"})
+    void stepThatAbortsItsRunHasANewKeyIfItWasRejected(ErrorClass error, String generation) {
+        start(rules().policy(), task("a"));
+        StepRow step = world.claim("a");
+        world.now = world.now.plus(Duration.ofHours(25));
+        world.fail(step, error);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        retry(false);
+        assertThat(key("a", "s1")).isEqualTo(world.id() + generation + "a/s1");
     }
 
     @Test
