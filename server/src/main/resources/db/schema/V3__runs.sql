@@ -161,8 +161,8 @@ create index if not exists ix_orch_runs_ended_badly on orchestration_runs (works
 -- Runs are not deleted while their events are there: those are kept until they have been archived.
 create or replace function keelson_keep_history() returns trigger language plpgsql as $$
 begin
-    if exists (select from orchestration_events e where tg_op = 'TRUNCATE' or e.run_id = old.id) then
-        raise exception 'orchestration_events is append-only: % of % refused while their events are there', tg_op,
+    if exists (select from run_event_packs p where tg_op = 'TRUNCATE' or p.run_id = old.id) then
+        raise exception 'run_event_packs is append-only: % of % refused while their events are there', tg_op,
             tg_table_name using errcode = 'restrict_violation';
     end if;
     return old;

@@ -1,57 +1,122 @@
 -- Events, how they end (docs/operate/retention.md) and who is sent them (docs/guide/webhooks.md), and commands to the world outside
 -- (docs/guide/commands.md).
 
--- seq counts a run's events without gaps. xid is the writing transaction's. The sequence of ids must not be cached by
--- sessions: see keelson_feed_look. The order of the columns is PRD-101's, then ours; they refer to nothing, for each
--- reference would be a query per event, and have no tree that nothing reads (docs/adr/0011).
-create table if not exists orchestration_events (
-    id bigserial primary key,
+-- Events are written packed: one row for those of a run in one commit, which costs a third of a row for each event
+-- (docs/adr/0015). A pack's events have its run, run attempt, time and transaction. body lists them, in their order:
+--
+--   [{"e": "step_completed", "s": "<step id>", "p": {"from": "running", "to": "completed"}}, …]
+--
+-- e is the type, s the step and p the payload. Agent, task and actor are the pack's, but where the event has members of
+-- its own: agent and task, which are '' for none, and actor_type, to which an actor_id belongs.
+--
+-- An event's seq and id are the pack's plus its place, from 0. Therefore ids are taken 1,000 at a time. The sequence must
+-- not be cached by sessions: see keelson_feed_look. Packs refer to nothing, for each reference would be a query per row,
+-- and have no tree that nothing reads (docs/adr/0011).
+create sequence if not exists run_event_packs_id_seq increment 1000;
+
+create table if not exists run_event_packs (
     run_id uuid not null,
+    first_seq bigint not null,
+    events integer not null,
+    id bigint primary key default nextval('run_event_packs_id_seq'),
+    attempt integer not null default 1,
+    agent_id uuid,
     task_id uuid,
-    event_type varchar(50) not null,
-    payload jsonb not null default '{}',
     actor_type varchar(20) not null default 'system',
     actor_id varchar(255),
     created_at timestamptz not null default now(),
-
-    seq bigint not null check (seq >= 1),
-    attempt integer not null default 1,
-    step_id uuid,
-    agent_id uuid,
-    xid xid8 not null default pg_current_xact_id()
+    xid xid8 not null default pg_current_xact_id(),
+    body json not null,
+    constraint ck_run_event_packs check (first_seq >= 1 and events between 1 and 100
+        and json_array_length(body) = events)
 );
 
-comment on table orchestration_events is
-    'Append-only event log for mission lifecycle (PRD-101). Never UPDATE or DELETE from application code.';
-comment on column orchestration_events.seq is 'counts a run''s events from 1, without gaps';
-comment on column orchestration_events.attempt is 'the run attempt';
-comment on column orchestration_events.agent_id is 'of run_agents';
+alter sequence run_event_packs_id_seq owned by run_event_packs.id;
 
--- PRD-101 has (run_id); with seq behind it the same tree also refuses a second event of one number and yields a run's
--- events in order, where two trees would cost every event twice.
-create unique index if not exists ix_orch_events_run on orchestration_events (run_id, seq);
-create index if not exists ix_orch_events_created on orchestration_events using brin (created_at);
+comment on table run_event_packs is
+    'Append-only event log, a row for the events of a run in one commit. Never UPDATE or DELETE from application code.';
+comment on column run_event_packs.first_seq is 'seq of the first event; a run''s events count from 1, without gaps';
+comment on column run_event_packs.events is 'the number of events';
+comment on column run_event_packs.id is 'id of the first event';
+comment on column run_event_packs.attempt is 'the run attempt';
+comment on column run_event_packs.agent_id is 'of run_agents';
+comment on column run_event_packs.xid is 'the transaction that wrote it';
 
-create table if not exists orchestration_events_archive (
-    id bigint primary key,
+-- PRD-101 has (run_id); with the number behind it the same tree also refuses a second pack from one number on and yields a
+-- run's events in order.
+create unique index if not exists ix_orch_events_run on run_event_packs (run_id, first_seq);
+create index if not exists ix_orch_events_created on run_event_packs using brin (created_at);
+
+create table if not exists run_event_packs_archive (
     run_id uuid not null,
+    first_seq bigint not null,
+    events integer not null,
+    id bigint primary key,
+    attempt integer not null,
+    agent_id uuid,
     task_id uuid,
-    event_type varchar(50) not null,
-    payload jsonb not null default '{}',
-    actor_type varchar(20) not null default 'system',
+    actor_type varchar(20) not null,
     actor_id varchar(255),
     created_at timestamptz not null,
-
-    seq bigint not null,
-    attempt integer not null,
-    step_id uuid,
-    agent_id uuid,
-    xid xid8 not null
+    xid xid8 not null,
+    body json not null
 );
 
-comment on table orchestration_events_archive is 'Cold storage for orchestration events past the hot period (PRD-101).';
+comment on table run_event_packs_archive is 'Cold storage for packs of events past the hot period (PRD-101).';
 
-create index if not exists ix_orch_events_archive_run on orchestration_events_archive (run_id, seq);
+create index if not exists ix_orch_events_archive_run on run_event_packs_archive (run_id, first_seq);
+
+-- The events of a pack. Plain SQL, which the planner opens up into the statement.
+create or replace function keelson_unpack(pack_id bigint, pack_seq bigint, pack_agent uuid, pack_task uuid,
+        pack_actor_type varchar, pack_actor varchar, body json)
+    returns table (id bigint, seq bigint, agent_id uuid, task_id uuid, step_id uuid, event_type varchar, payload jsonb,
+        actor_type varchar, actor_id varchar) language sql stable parallel safe as $$
+    select pack_id + e.place - 1, pack_seq + e.place - 1,
+        case when e.agent is null then pack_agent when e.agent <> '' then e.agent::uuid end,
+        case when e.task is null then pack_task when e.task <> '' then e.task::uuid end, e.s, e.e, e.p,
+        case when e.actor_type is null then pack_actor_type else e.actor_type end,
+        case when e.actor_type is null then pack_actor else e.actor_id end
+      from rows from (json_to_recordset(body) as (e varchar, s uuid, p jsonb, agent text, task text, actor_type varchar,
+            actor_id varchar)) with ordinality as e (e, s, p, agent, task, actor_type, actor_id, place)
+$$;
+
+-- The tables of PRD-101, a row for each event.
+create or replace view orchestration_events with (security_invoker = true) as
+select e.id, p.run_id, e.task_id, e.event_type::varchar(50), e.payload, e.actor_type::varchar(20),
+    e.actor_id::varchar(255), p.created_at, e.seq, p.attempt, e.step_id, e.agent_id, p.xid
+  from run_event_packs p
+ cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e;
+
+comment on view orchestration_events is 'Append-only event log for mission lifecycle (PRD-101).';
+
+create or replace view orchestration_events_archive with (security_invoker = true) as
+select e.id, p.run_id, e.task_id, e.event_type::varchar(50), e.payload, e.actor_type::varchar(20),
+    e.actor_id::varchar(255), p.created_at, e.seq, p.attempt, e.step_id, e.agent_id, p.xid
+  from run_event_packs_archive p
+ cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e;
+
+comment on view orchestration_events_archive is 'Cold storage for orchestration events past the hot period (PRD-101).';
+
+create or replace view run_event_packs_kept with (security_invoker = true) as
+select run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
+  from run_event_packs
+union all
+select run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
+  from run_event_packs_archive;
+
+comment on view run_event_packs_kept is 'Packs of the hot table and of the archive as one.';
+
+-- No index knows the ids and numbers of events. A statement that asks for a range of them asks for the packs first:
+-- pack_id > x - 1000 where id > x, pack_seq > x - 100 where seq > x, and orders by the pack's before the event's own.
+create or replace view orchestration_events_kept with (security_invoker = true) as
+select e.id, p.run_id, e.task_id, e.event_type, e.payload, e.actor_type, e.actor_id, p.created_at, e.seq, p.attempt,
+    e.step_id, e.agent_id, p.id as pack_id, p.first_seq as pack_seq
+  from run_event_packs_kept p
+ cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e;
+
+comment on view orchestration_events_kept is 'Events of the hot table and of the archive as one.';
+comment on column orchestration_events_kept.pack_id is 'id of the first event of its pack';
+comment on column orchestration_events_kept.pack_seq is 'seq of the first event of its pack';
 
 -- Events are never changed. What removes them puts them elsewhere: the functions below, which the trigger knows by the call
 -- stack, for a setting could be made by anyone.
@@ -68,41 +133,36 @@ begin
     raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'restrict_violation';
 end $$;
 
-create or replace trigger orchestration_events_no_change before update or delete on orchestration_events
+create or replace trigger run_event_packs_no_change before update or delete on run_event_packs
     for each row execute function keelson_refuse_event_change();
-create or replace trigger orchestration_events_no_truncate before truncate on orchestration_events
+create or replace trigger run_event_packs_no_truncate before truncate on run_event_packs
     for each statement execute function keelson_refuse_change();
-create or replace trigger orchestration_events_archive_no_change before update or delete on orchestration_events_archive
+create or replace trigger run_event_packs_archive_no_change before update or delete on run_event_packs_archive
     for each row execute function keelson_refuse_event_change();
-create or replace trigger orchestration_events_archive_no_truncate before truncate on orchestration_events_archive
+create or replace trigger run_event_packs_archive_no_truncate before truncate on run_event_packs_archive
     for each statement execute function keelson_refuse_change();
 
--- Each move is one statement: no snapshot sees an event in both places or in none.
-create or replace view orchestration_events_kept with (security_invoker = true) as
-select id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id, agent_id
-  from orchestration_events
-union all
-select id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id, agent_id
-  from orchestration_events_archive;
-
-comment on view orchestration_events_kept is 'Events of the hot table and of the archive as one.';
-
--- Moves events of a run that has ended, the first ones first; returns how many. A run that is open again keeps its own.
-create or replace function keelson_archive_events(of_run uuid, most integer) returns integer language plpgsql as $$
+-- Moves packs of a run that has ended, the first ones first, until they have so many events; returns how many. A run that
+-- is open again keeps its own. It is one statement: no snapshot sees an event in both places or in none.
+create or replace function keelson_archive_events(of_run uuid, enough integer) returns integer language plpgsql as $$
 declare
     moved integer;
 begin
     with gone as (
-        delete from orchestration_events where id = any (array(
-            select e.id from orchestration_events e join orchestration_runs r on r.id = e.run_id
-             where e.run_id = of_run and r.state_type = 'terminal' order by e.seq limit most))
-        returning id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id,
-            agent_id, xid)
-    insert into orchestration_events_archive (id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at,
-        seq, attempt, step_id, agent_id, xid)
-    select id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id, agent_id,
-        xid from gone;
-    get diagnostics moved = row_count;
+        delete from run_event_packs where id = any (array(
+            select p.id
+              from (select first.id, sum(first.events) over (order by first.first_seq) - first.events as before
+                      from (select * from run_event_packs where run_id = of_run order by first_seq limit enough) first) p
+             where p.before < enough and exists (
+                select from orchestration_runs r where r.id = of_run and r.state_type = 'terminal')))
+        returning *),
+    archived as (
+        insert into run_event_packs_archive (run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type,
+            actor_id, created_at, xid, body)
+        select run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, xid, body
+          from gone
+        returning events)
+    select coalesce(sum(events), 0) into moved from archived;
     return moved;
 end $$;
 
@@ -133,8 +193,10 @@ language plpgsql as $$
 declare
     gone bigint;
 begin
-    delete from orchestration_events_archive where run_id = of_run and seq between first_one and last_one;
-    get diagnostics gone = row_count;
+    with removed as (
+        delete from run_event_packs_archive where run_id = of_run and first_seq between first_one and last_one
+        returning events)
+    select coalesce(sum(events), 0) into gone from removed;
     if gone <> last_one - first_one + 1 then
         raise exception 'run % has % events from % to % in the archive', of_run, gone, first_one, last_one;
     end if;
@@ -151,8 +213,8 @@ end $$;
 create or replace function keelson_feed_look(known bigint, out last_id bigint, out next bigint, out open_from bigint)
     language plpgsql volatile as $$
 begin
-    select case when s.is_called then s.last_value else s.last_value - 1 end into last_id
-      from orchestration_events_id_seq s;
+    select case when s.is_called then s.last_value + 999 else s.last_value - 1 end into last_id
+      from run_event_packs_id_seq s;
     if last_id > known then
         next := pg_current_xact_id()::text::bigint;
     end if;
@@ -256,13 +318,13 @@ create table if not exists webhook_feed (
 
 comment on table webhook_feed is 'Up to which event deliveries are made.';
 
-insert into webhook_feed (last_id) select coalesce(max(id), 0) from orchestration_events on conflict do nothing;
+insert into webhook_feed (last_id) select coalesce(max(id) + 999, 0) from run_event_packs on conflict do nothing;
 
 -- For the engine's one look at what is due: a look into an empty index where there is no endpoint.
 create or replace function keelson_webhooks_wait(at timestamptz) returns boolean language sql stable as $$
     select case when exists (select from webhook_endpoints where enabled) then
         (select min(due_at) from webhook_endpoints where enabled) <= at
-        or (select max(id) from orchestration_events) > (select last_id from webhook_feed)
+        or (select max(id) + 999 from run_event_packs) > (select last_id from webhook_feed)
         or exists (select from webhook_endpoints where enabled and replay_after is not null) end
 $$;
 

@@ -84,7 +84,7 @@ select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspa
     workspace_limits}'::text[]) as own;
 
 select keelson_enable_rls(part::regclass, 'keelson_own_run(run_id)') from unnest('{
-    orchestration_events, orchestration_events_archive, run_attempts, run_heads, timers, work_results}'::text[]) as part;
+    run_attempts, run_event_packs, run_event_packs_archive, run_heads, timers, work_results}'::text[]) as part;
 
 select keelson_enable_rls('orchestration_task_dependencies', 'keelson_own_task(task_id)');
 select keelson_enable_rls('step_logs', 'keelson_own_step(step_id)');
@@ -93,7 +93,7 @@ select keelson_enable_rls('step_progress', 'keelson_own_step(step_id)');
 -- No request reads it.
 select keelson_enable_rls('status_document_progress', 'false');
 
--- Removes events of a run of a workspace that is to be purged: it is closed then, and its runs have ended. Ledger,
+-- Removes packs of events of a run of a workspace that is to be purged: it is closed then, and its runs have ended. Ledger,
 -- balances and audit stay, and so does its name. Returns how many.
 create or replace function keelson_purge_events(of_run uuid, most integer) returns integer language plpgsql as $$
 declare
@@ -105,11 +105,11 @@ begin
               and w.purge_asked_at is not null) then
         raise exception 'run % is not to be purged', of_run using errcode = 'restrict_violation';
     end if;
-    delete from orchestration_events where id = any (array(
-        select id from orchestration_events where run_id = of_run limit most));
+    delete from run_event_packs where id = any (array(
+        select id from run_event_packs where run_id = of_run limit most));
     get diagnostics gone = row_count;
-    delete from orchestration_events_archive where id = any (array(
-        select id from orchestration_events_archive where run_id = of_run limit most - gone));
+    delete from run_event_packs_archive where id = any (array(
+        select id from run_event_packs_archive where run_id = of_run limit most - gone));
     get diagnostics more = row_count;
     return gone + more;
 end $$;

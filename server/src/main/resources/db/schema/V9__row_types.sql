@@ -39,8 +39,8 @@ create type keelson_board_task as (workspace_id uuid, title text, description te
 create type keelson_board_task_change as (task_id uuid, status text, started_at timestamptz, completed_at timestamptz,
     result text, error_message text, planning_data jsonb);
 create type keelson_dependency_new as (task_id uuid, depends_on_id uuid, dependency_type text);
-create type keelson_event_new as (run_id uuid, seq int8, attempt int4, agent_id uuid, task_id uuid, step_id uuid,
-    event_type text, payload jsonb, actor_type text, actor_id text, at timestamptz);
+create type keelson_event_pack as (run_id uuid, first_seq int8, events int4, attempt int4, agent_id uuid, task_id uuid,
+    actor_type text, actor_id text, at timestamptz, body text);
 create type keelson_external_id as (workspace_id uuid, external_id text);
 create type keelson_key_use as (workspace_id uuid, endpoint text, idempotency_key text, request_hash text,
     run_id uuid);

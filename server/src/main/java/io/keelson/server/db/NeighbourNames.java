@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Names that Keelson's own tables, indexes and sequences need. PostgreSQL keeps the names of indexes and sequences when a
+ * Names that Keelson's own tables, views, indexes and sequences need. PostgreSQL keeps the names of indexes and sequences when a
  * table is renamed, and {@code create index if not exists} is silent about a name that another table's index has. A table
  * that is moved to another schema takes them along.
  */
@@ -15,11 +15,14 @@ final class NeighbourNames {
     static final String OWN_TABLES = "artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
             + " credit_balances status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
             + " execution_commands former_secrets idempotency_cache inbox_assignments operator_audit"
-            + " orchestration_events orchestration_events_archive orchestration_runs orchestration_steps"
+            + " orchestration_runs orchestration_steps"
             + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
-            + " recipe_versions run_agents run_attempts run_children run_heads run_parents run_plans run_signals"
+            + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads run_parents run_plans run_signals"
             + " schedule_ticks schedules secrets step_logs step_progress task_budgets timers upload_slots webhook_deliveries"
             + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
+
+    static final String OWN_VIEWS = "free_usage orchestration_events orchestration_events_archive"
+            + " orchestration_events_kept run_event_packs_kept";
 
     /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
@@ -95,7 +98,8 @@ final class NeighbourNames {
 
     /** Where Keelson has never been, others have made what exists. */
     private static final String TAKEN = "with " + Neighbours.OURS + """
-            , names (tables, indexes) as (values (string_to_array(?, ' '), string_to_array(?, ' '))),
+            , names (tables, views, indexes) as (values
+                (string_to_array(?, ' '), string_to_array(?, ' '), string_to_array(?, ' '))),
             here as (
                 select c.oid, c.relname as name, c.relkind as kind from pg_class c
                  where c.relnamespace = current_schema()::regnamespace and to_regclass('flyway_schema_history') is null)
@@ -103,13 +107,13 @@ final class NeighbourNames {
                 select 1 as step, name, format('%1$I exists, but Keelson did not make it. Set it aside with its indexes '
                         'and sequences: create schema if not exists set_aside; alter table %1$I set schema set_aside',
                         name) as problem
-                  from here cross join names where kind in ('r', 'p', 'v', 'm', 'f') and name = any (tables)
+                  from here cross join names where kind in ('r', 'p', 'v', 'm', 'f') and name = any (tables || views)
                 union all
                 select 2, h.name, format('The index %1$I of %2$s has a name that Keelson needs: '
                         'alter index %1$I rename to %3$I', h.name, i.indrelid::regclass, 'former_' || h.name)
                   from here h cross join names n join pg_index i on i.indexrelid = h.oid
                   join pg_class t on t.oid = i.indrelid
-                 where h.name = any (n.indexes) and not t.relname = any (n.tables) and t.oid not in (select oid from places)
+                 where h.name = any (n.indexes) and not t.relname = any (n.tables || n.views) and t.oid not in (select oid from places)
                 union all
                 select 3, h.name, format('The sequence %1$I has a name that Keelson needs: '
                         'alter sequence %1$I rename to %2$I', h.name, 'former_' || h.name)
@@ -135,7 +139,7 @@ final class NeighbourNames {
 
     /** Objects that must be renamed before the first start, with the statements for it. */
     static List<String> problems(Connection connection) throws SQLException {
-        List<String> problems = new ArrayList<>(Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_INDEXES));
+        List<String> problems = new ArrayList<>(Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_VIEWS, OWN_INDEXES));
         problems.addAll(Neighbours.texts(connection, DIFFERENT, OWN_INDEXES));
         return problems;
     }

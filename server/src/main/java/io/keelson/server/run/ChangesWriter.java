@@ -123,7 +123,7 @@ final class ChangesWriter {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
         return List.of(RunsTable.UPDATE_HEAD.of(old),
                 StepsTable.UPDATE.of(each(changes.steps(), this::changed)),
-                EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
+                EventPacksTable.INSERT.of(EventPack.of(changes.events())), ResultsTable.INSERT.of(changes.results()));
     }
 
     /** Rows that change when tasks and runs begin or end. */

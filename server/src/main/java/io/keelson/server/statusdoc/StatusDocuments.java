@@ -31,8 +31,8 @@ public final class StatusDocuments implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StatusDocuments.class);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
     private static final Duration SWEEP_INTERVAL = Duration.ofHours(1);
-    /** Event ids to follow before the progress is recorded. */
-    private static final int CHUNK_SIZE = 1_024;
+    /** Event ids to follow before the progress is recorded: those of 400 packs. */
+    private static final int CHUNK_SIZE = 400_000;
     /** With more failing runs than that the store itself has failed, and all wait. */
     private static final int MAX_POSTPONED = 1_000;
     private static final Duration RETRY_DELAY = Duration.ofSeconds(5);

@@ -63,8 +63,8 @@ class MigrationAcceptanceTest {
                 insert into orchestration_runs (id, workspace_id, title, goal, created_by)
                 select '00000000-0000-7000-8000-000000000001', id, 't', 'g', 'b' from workspaces""");
         execute("""
-                insert into orchestration_events (run_id, seq, event_type)
-                values ('00000000-0000-7000-8000-000000000001', 1, 'run_created')""");
+                insert into run_event_packs (run_id, first_seq, events, body)
+                values ('00000000-0000-7000-8000-000000000001', 1, 1, '[{"e": "run_created", "p": {}}]')""");
         execute("""
                 insert into board_tasks (workspace_id, title, source_type, source_id)
                 select id, 'Mission', 'orchestration', '00000000-0000-7000-8000-000000000001' from workspaces""");
@@ -136,7 +136,7 @@ class MigrationAcceptanceTest {
     }
 
     private List<String> tables() throws SQLException {
-        return query("select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace");
+        return query("select relname from pg_class where relkind in ('r', 'v') and relnamespace = 'public'::regnamespace");
     }
 
     private List<String> schema() throws SQLException {

@@ -171,8 +171,8 @@ class NeighboursTest {
                 select pg_get_constraintdef(oid) from pg_constraint
                  where contype = 'f' and conname = 'agent_reports_orchestration_task_id_fkey'""")).singleElement()
                 .asString().contains("REFERENCES orchestration_tasks(id) ON DELETE SET NULL");
-        assertThat(query("select pg_get_serial_sequence('orchestration_events', 'id')"))
-                .containsExactly("public.orchestration_events_id_seq");
+        assertThat(query("select pg_get_serial_sequence('run_event_packs', 'id')"))
+                .containsExactly("public.run_event_packs_id_seq");
         assertThat(query("select title from set_aside.orchestration_tasks")).containsExactly("theirs");
     }
 
@@ -189,7 +189,6 @@ class NeighboursTest {
         assertRefused(List.of("alter index ix_orch_deps_reverse rename to former_ix_orch_deps_reverse",
                 "alter index ix_orch_runs_active rename to former_ix_orch_runs_active",
                 "alter index ix_orch_tasks_run rename to former_ix_orch_tasks_run",
-                "alter sequence orchestration_events_id_seq rename to former_orchestration_events_id_seq",
                 "alter sequence public.tasks_seq rename to board_tasks_id_seq",
                 "alter table agent_reports drop constraint agent_reports_orchestration_task_id_fkey"));
         assertThat(indexes(url)).containsAll(indexes(TestDatabase.createUrl()));
@@ -280,6 +279,8 @@ class NeighboursTest {
                     'board_tasks', 'agent_reports', 'workflow_recipes')""");
 
         assertThat(NeighbourNames.OWN_TABLES.split(" ")).containsExactlyInAnyOrderElementsOf(own);
+        assertThat(NeighbourNames.OWN_VIEWS.split(" ")).containsExactlyInAnyOrderElementsOf(query("""
+                select relname from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace"""));
     }
 
     @Test

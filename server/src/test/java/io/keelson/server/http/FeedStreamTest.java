@@ -96,9 +96,10 @@ class FeedStreamTest {
         String bearer = "Bearer " + key.get("key").stringValue();
         int many = 20_000;
         api.sql("""
-                insert into orchestration_events (run_id, seq, attempt, event_type, payload, actor_type, created_at)
-                select '%s', 1000 + n, 1, 'run_progress', jsonb_build_object('text', repeat('x', 3000)), 'system', now()
-                  from generate_series(1, %d) n""".formatted(run, many));
+                insert into run_event_packs (run_id, first_seq, events, body)
+                select '%s', 1000 + n, 10, (select json_agg(json_build_object('e', 'run_progress', 'p',
+                           json_build_object('text', repeat('x', 3000)))) from generate_series(1, 10))
+                  from generate_series(1, %d, 10) n""".formatted(run, many));
         api.sql("update run_heads set last_seq = " + (1000 + many) + " where run_id = '" + run + "'");
         HttpURLConnection feed = (HttpURLConnection) URI
                 .create(api.url() + "/api/v1/events/stream?after=0&wait_ms=1000").toURL().openConnection();
@@ -205,8 +206,8 @@ class FeedStreamTest {
 
     private static long insert(Connection c, String run, int seq) throws SQLException {
         try (Statement statement = c.createStatement(); ResultSet row = statement.executeQuery(
-                "insert into orchestration_events (run_id, seq, event_type) values ('" + run + "', " + seq
-                        + ", 'test_late') returning id")) {
+                "insert into run_event_packs (run_id, first_seq, events, body) values ('" + run + "', " + seq
+                        + ", 1, '[{\"e\": \"test_late\", \"p\": {}}]') returning id")) {
             row.next();
             return row.getLong(1);
         }

@@ -253,9 +253,10 @@ class WebhookApiTest {
         JsonNode second = made(", \"events\": [\"*\"]");
         int events = 300;
         api.sql("""
-                insert into orchestration_events (run_id, seq, attempt, event_type, payload, actor_type, created_at)
-                select '%s', 1000 + n, 1, 'stall_detected', jsonb_build_object('text', repeat('x', 20000)), 'system', now()
-                  from generate_series(1, %d) n""".formatted(run, events));
+                insert into run_event_packs (run_id, first_seq, events, body)
+                select '%s', 1000 + n, 2, (select json_agg(json_build_object('e', 'stall_detected', 'p',
+                           json_build_object('text', repeat('x', 20000)))) from generate_series(1, 2))
+                  from generate_series(1, %d, 2) n""".formatted(run, events));
 
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> receiver.got().size() == 2 * events);
 

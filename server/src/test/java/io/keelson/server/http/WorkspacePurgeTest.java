@@ -170,7 +170,7 @@ class WorkspacePurgeTest {
         assertThat(before.values().stream().filter(n -> n > 0)).hasSizeGreaterThan(12);
         Set<String> ids = ids();
         assertThat(tablesWith(ids)).contains("step_logs", "step_progress", "work_results", "run_heads", "timers",
-                "work_queue", "orchestration_events", "run_attempts", "orchestration_task_dependencies");
+                "work_queue", "run_event_packs", "run_attempts", "orchestration_task_dependencies");
 
         ApiServer.Answer answer = api.send("DELETE", "/api/v1/workspaces/" + workspace, null);
 

@@ -109,6 +109,6 @@ class ChildKillsTest {
     }
 
     private static Write event(String type) {
-        return new Write("insert into orchestration_events", type);
+        return new Write("insert into run_event_packs", type);
     }
 }

@@ -145,6 +145,6 @@ class ReleaseTrainTest {
     }
 
     private static Write event(String type) {
-        return new Write("insert into orchestration_events", type);
+        return new Write("insert into run_event_packs", type);
     }
 }

@@ -23,12 +23,15 @@ import io.keelson.server.db.TestPostgres;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.SeenPlans.Seen;
 import io.keelson.server.run.queue.LeaseHeartbeats;
+import io.keelson.server.run.read.DocumentReader;
+import io.keelson.server.run.read.FeedReader;
 import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.Wanted;
 import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.retention.EventRetention;
 import io.keelson.server.run.sql.RowSetStatement;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -48,7 +51,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Frequent statements use indexes, with a long history and a long queue: the plans of all statements as executed on tables
- * with 60,000 ended steps, 300,000 events, and 20,000 queued runs.
+ * with 60,000 ended steps, 300,000 packs of events, and 20,000 queued runs.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HotPlansTest {
@@ -62,11 +65,11 @@ class HotPlansTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
-            "orchestration_steps", "orchestration_events", "orchestration_task_dependencies", "run_agents",
+            "orchestration_steps", "run_event_packs", "orchestration_task_dependencies", "run_agents",
             "run_attempts", "work_results", "work_queue", "timers", "board_tasks", "agent_reports");
     private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
-            TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventsTable.INSERT,
+            TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventPacksTable.INSERT,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
             QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR,
             BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE_RUN, BoardTable.UPDATE_TASK,
@@ -327,11 +330,29 @@ class HotPlansTest {
         reader.task(c, workspace, held.task().id());
         reader.steps(c, workspace, run, null, false, held.id(), 50);
         reader.step(c, workspace, held.id());
+        reader.stepAttempts(c, workspace, held.id(), 0, 50);
         reader.events(c, workspace, run, 3, 50);
+        reader.eventsWithSteps(c, workspace, run, 3, 50);
+        readEvents(c, run);
         reader.attempts(c, workspace, run);
         reader.agents(c, workspace, run);
         reader.artifacts(c, workspace, run);
         reader.logs(c, workspace, held.id(), 0, 50);
+    }
+
+    /** Ranges of events: their ids and numbers are in no index, those of their packs are. */
+    private void readEvents(Connection c, UUID run) throws SQLException {
+        long last = FeedReader.lastId(c);
+        long from = last - 50_000;
+        assertThat(DocumentReader.changed(c, from, last)).isNotEmpty();
+        FeedReader.events(c, world.workspace, from, last);
+        FeedReader.of(c, List.of(world.workspace), null, from, last);
+        FeedReader.before(c, world.now);
+        DocumentReader.steps(c, ended, 1, 0, 50, 20);
+        DocumentReader.past(c, ended, 1);
+        EventRetention retention = new EventRetention(() -> world.now);
+        retention.ended(c, false, Duration.ofDays(30), 0, 1_000);
+        retention.lines(c, run, 0, 1_000);
     }
 
     /** The pages that statements about the queue look at, from the search for work to the commit. */

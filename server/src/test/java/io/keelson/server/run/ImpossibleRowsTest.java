@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rows that the database itself refuses, as a bug in Java might write them (AC-7, and our own checks). */
 class ImpossibleRowsTest {
@@ -111,8 +112,8 @@ class ImpossibleRowsTest {
 
     @Test
     void eventsAreNeverChanged() {
-        List<String> attempts = Arrays.asList("update orchestration_events set event_type = 'x'",
-                "delete from orchestration_events", "truncate orchestration_events",
+        List<String> attempts = Arrays.asList("update run_event_packs set body = '[]'",
+                "delete from run_event_packs", "truncate run_event_packs",
                 "truncate orchestration_runs cascade", "delete from orchestration_runs");
         for (String sql : attempts) {
             assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql))).as(sql)
@@ -120,11 +121,35 @@ class ImpossibleRowsTest {
         }
     }
 
+    /** The view of the events is read only. */
+    @ParameterizedTest
+    @ValueSource(strings = {"update orchestration_events set event_type = 'x'", "delete from orchestration_events",
+            "insert into orchestration_events (run_id, seq, event_type) select run_id, 99, 'x' from run_event_packs"})
+    void eventsAreOnlyRead(String sql) {
+        assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql)))
+                .isInstanceOf(SqlFailure.class).hasMessageContaining("view");
+    }
+
+    /** A pack has as many events as it says, and some. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            0  | 1   | [{"e":"x","p":{}}]
+            50 | 0   | []
+            50 | 2   | [{"e":"x","p":{}}]
+            50 | 101 | [{"e":"x","p":{}}]
+            """)
+    void aPackIsWhatItSays(long first, int events, String body) {
+        assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, """
+                insert into run_event_packs (run_id, first_seq, events, body)
+                select run_id, %d, %d, '%s' from run_event_packs limit 1""".formatted(first, events, body))))
+                .isInstanceOfSatisfying(SqlFailure.class, e -> assertThat(e.sqlState()).isEqualTo(CHECK_VIOLATION));
+    }
+
     @Test
     void aRunHasOneEventOfANumberAndAWorkspaceOneRunOfAnExternalId() {
         assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, """
-                insert into orchestration_events (run_id, seq, event_type)
-                select run_id, 1, 'x' from orchestration_events limit 1""")))
+                insert into run_event_packs (run_id, first_seq, events, body)
+                select run_id, 1, 1, '[{"e": "x", "p": {}}]' from run_event_packs limit 1""")))
                 .hasMessageContaining("ix_orch_events_run");
         assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, """
                 insert into orchestration_runs (workspace_id, title, goal, created_by, external_id)

@@ -107,15 +107,21 @@ class SchemaTest {
             orchestration_task_dependencies | depends_on_id   | uuid                     | not null |
             orchestration_task_dependencies | dependency_type | character varying(20)    | not null | 'data'::character varying
             orchestration_task_dependencies | created_at      | timestamp with time zone | not null | now()
-            orchestration_events            | id              | bigint                   | not null | nextval('orchestration_events_id_seq'::regclass)
-            orchestration_events            | run_id          | uuid                     | not null |
+            orchestration_events            | id              | bigint                   | null     |
+            orchestration_events            | run_id          | uuid                     | null     |
             orchestration_events            | task_id         | uuid                     | null     |
-            orchestration_events            | event_type      | character varying(50)    | not null |
-            orchestration_events            | payload         | jsonb                    | not null | '{}'::jsonb
-            orchestration_events            | actor_type      | character varying(20)    | not null | 'system'::character varying
+            orchestration_events            | event_type      | character varying(50)    | null     |
+            orchestration_events            | payload         | jsonb                    | null     |
+            orchestration_events            | actor_type      | character varying(20)    | null     |
             orchestration_events            | actor_id        | character varying(255)   | null     |
-            orchestration_events            | created_at      | timestamp with time zone | not null | now()
-            orchestration_events            | xid             | xid8                     | not null | pg_current_xact_id()
+            orchestration_events            | created_at      | timestamp with time zone | null     |
+            orchestration_events            | xid             | xid8                     | null     |
+            run_event_packs                 | id              | bigint                   | not null | nextval('run_event_packs_id_seq'::regclass)
+            run_event_packs                 | run_id          | uuid                     | not null |
+            run_event_packs                 | actor_type      | character varying(20)    | not null | 'system'::character varying
+            run_event_packs                 | actor_id        | character varying(255)   | null     |
+            run_event_packs                 | created_at      | timestamp with time zone | not null | now()
+            run_event_packs                 | xid             | xid8                     | not null | pg_current_xact_id()
             agent_reports                   | orchestration_task_id | uuid               | null     |
             """)
     void ac03AndAc04AndAc09FurtherColumns(String table, String name, String type, String nullability, String fallback) {
@@ -182,8 +188,8 @@ class SchemaTest {
             ix_orch_tasks_board               | orchestration_tasks USING btree (board_task_id) WHERE (board_task_id IS NOT NULL)
             orchestration_task_dependencies_pkey | orchestration_task_dependencies USING btree (task_id, depends_on_id)
             ix_orch_deps_reverse              | orchestration_task_dependencies USING btree (depends_on_id)
-            ix_orch_events_run                | orchestration_events USING btree (run_id, seq)
-            ix_orch_events_created            | orchestration_events USING brin (created_at)
+            ix_orch_events_run                | run_event_packs USING btree (run_id, first_seq)
+            ix_orch_events_created            | run_event_packs USING brin (created_at)
             uq_board_tasks_orchestration_run  | board_tasks USING btree (source_id) WHERE ((source_type)::text = 'orchestration'::text)
             uq_board_tasks_orchestration_task | board_tasks USING btree (source_id) WHERE ((source_type)::text = 'orchestration_task'::text)
             ix_agent_reports_orch_task        | agent_reports USING btree (orchestration_task_id) WHERE (orchestration_task_id IS NOT NULL)
@@ -221,7 +227,7 @@ class SchemaTest {
     void ac04EventsHaveTheirNumberAsKey() {
         assertThat(query("""
                 select pg_get_constraintdef(oid) from pg_constraint
-                 where conrelid = 'orchestration_events'::regclass and contype = 'p'""")).containsExactly(
+                 where conrelid = 'run_event_packs'::regclass and contype = 'p'""")).containsExactly(
                 "PRIMARY KEY (id)");
     }
 
@@ -238,7 +244,7 @@ class SchemaTest {
 
     static Stream<RowSetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
-                DependenciesTable.class, EventsTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
+                DependenciesTable.class, EventPacksTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
                 ArtifactsTable.class, TicketsTable.class, DueWork.class, LeaseHeartbeats.class, BoardTable.class,
                 ReportsTable.class)
                 .flatMap(SchemaTest::statementsOf);

@@ -271,7 +271,7 @@ class DeliverySenderTest {
     @Test
     void aPingIsBehindWhatWaits() throws Exception {
         UUID to = endpoint("in").endpoint().id();
-        sql("select setval('orchestration_events_id_seq', 3)");
+        sql("select setval('run_event_packs_id_seq', 3)");
         queue(to, 3);
         deliveries.ping(WORKSPACE, to, new UUID(0, 1));
 

@@ -77,7 +77,7 @@ public final class EventSweeper implements AutoCloseable {
                 do {
                     some = database.inTransaction(c -> life.mine(c) ? life.archive(c, run.runId(), BATCH_SIZE) : 0);
                     moved += some;
-                } while (some == BATCH_SIZE && !task.isClosed());
+                } while (some >= BATCH_SIZE && !task.isClosed());
             }
             after = found.last();
         }

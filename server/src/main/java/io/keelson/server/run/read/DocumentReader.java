@@ -22,8 +22,10 @@ public final class DocumentReader {
 
     private static final String CHANGED = """
             select distinct e.run_id, r.workspace_id
-              from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
-             where e.id > ? and e.id <= ?
+              from (select ?::bigint as low, ?::bigint as high) ids
+              join orchestration_events_kept e on e.pack_id > ids.low - 1000 and e.pack_id <= ids.high
+               and e.id > ids.low and e.id <= ids.high
+              join orchestration_runs r on r.id = e.run_id
              order by e.run_id""";
 
     /** The values of {@link ReadSql#STATUS} for an earlier attempt. */
@@ -33,7 +35,7 @@ public final class DocumentReader {
                     select e.step_id from orchestration_events_kept e
                      where e.run_id = r.id and e.attempt = a.attempt_number and e.step_id is not null
                        and e.event_type not in ('step_cancelled', 'step_skipped')
-                     order by e.seq desc limit 1)) as current_step,
+                     order by e.pack_seq desc, e.seq desc limit 1)) as current_step,
                 steps.total as steps_total, steps.completed as steps_completed,
                 array(select 'prop_' || p.id from proposals p
                        where p.run_id = r.id and p.attempt <= a.attempt_number order by p.id)::text[]
@@ -50,12 +52,13 @@ public final class DocumentReader {
     private static final String STEPS = """
             select e.seq, 'run_' || s.run_id as run_id, t.key as task, s.name, s.kind, s.tool, s.state as status, s.attempt,
                 s.output, s.tokens, trim_scale(s.cost) as cost, s.started_at, s.completed_at
-              from orchestration_events_kept e
+              from (select ?::uuid as run_id, ?::integer as attempt, ?::bigint as low, ?::bigint as high) part
+              join orchestration_events_kept e on e.run_id = part.run_id and e.attempt = part.attempt
+               and e.pack_seq > part.low - 100 and e.pack_seq <= part.high and e.seq > part.low and e.seq <= part.high
               join orchestration_steps s on s.id = e.step_id
               join orchestration_tasks t on t.id = s.task_id
-             where e.run_id = ? and e.attempt = ? and e.seq > ? and e.seq <= ? and e.step_id is not null
-               and e.payload ->> 'to' = 'completed'
-             order by e.seq
+             where e.step_id is not null and e.payload ->> 'to' = 'completed'
+             order by e.pack_seq, e.seq
              limit ?""";
 
     private static final String ARTIFACTS = """

@@ -15,7 +15,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Reads events of all runs in the order of their ids, up to a settled id ({@link FeedWatermark}). Uses the primary key
- * only, at any size of the table.
+ * of packs only, at any size of the table.
  */
 public final class FeedReader {
 
@@ -27,12 +27,15 @@ public final class FeedReader {
                 select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type,
                     e.payload, e.actor_type, e.actor_id, e.created_at,
                     e.step_id is not null and e.payload ->> 'to' = 'completed' as completes
-                  from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
-                 where e.id > ? and e.id <= ? and (r.workspace_id = ?) is true),
+                  from (select ?::bigint as low, ?::bigint as high) ids
+                  join orchestration_events_kept e on e.pack_id > ids.low - 1000 and e.pack_id <= ids.high
+                   and e.id > ids.low and e.id <= ids.high
+                  join orchestration_runs r on r.id = e.run_id
+                 where (r.workspace_id = ?) is true),
             before as materialized (
                 select f.run_id, f.attempt, (
                     select count(*) from orchestration_events_kept b
-                     where b.run_id = f.run_id and b.seq < f.seq and b.attempt = f.attempt and b.step_id is not null
+                     where b.run_id = f.run_id and b.pack_seq < f.seq and b.seq < f.seq and b.attempt = f.attempt and b.step_id is not null
                        and b.payload ->> 'to' = 'completed') as steps
                   from (select run_id, attempt, min(seq) as seq from page group by run_id, attempt
                         having bool_or(event_type = 'step_completed')) f)
@@ -48,21 +51,23 @@ public final class FeedReader {
             select e.id, e.seq, e.run_id, r.workspace_id, r.title as run_name, r.external_id, e.attempt, e.agent_id,
                 e.task_id, e.step_id, e.event_type, e.payload, e.actor_type, e.actor_id, e.created_at,
                 r.config -> 'notifications' as notifications, r.origin ->> 'traceparent' as traceparent
-              from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
-             where e.id > ? and e.id <= ? and (r.workspace_id = any (?::uuid[])) is true
-               and (e.event_type = any (?::text[])) is not false
+              from (select ?::bigint as low, ?::bigint as high) ids
+              join orchestration_events_kept e on e.pack_id > ids.low - 1000 and e.pack_id <= ids.high
+               and e.id > ids.low and e.id <= ids.high
+              join orchestration_runs r on r.id = e.run_id
+             where (r.workspace_id = any (?::uuid[])) is true and (e.event_type = any (?::text[])) is not false
              order by e.id""";
 
-    /** Binary search: ids are ordered by time, except for a moment. */
+    /** Binary search in packs: ids are ordered by time, except for a moment. */
     private static final String BY_TIME = """
             with recursive halves (low, high) as (
-                select coalesce((select min(id) from orchestration_events_kept), 0) - 1,
-                    coalesce((select max(id) from orchestration_events_kept), 0)
+                select coalesce((select min(id) from run_event_packs_kept), 0) - 1,
+                    coalesce((select max(id) from run_event_packs_kept), 0)
                 union all
                 select case when m.early then m.middle else h.low end, case when m.early then h.high else m.middle end
                   from halves h cross join lateral (
-                    select (h.low + h.high + 1) / 2 as middle, (select e.created_at from orchestration_events_kept e
-                         where e.id >= (h.low + h.high + 1) / 2 order by e.id limit 1) < ? as early) m
+                    select (h.low + h.high + 1) / 2 as middle, (select p.created_at from run_event_packs_kept p
+                         where p.id >= (h.low + h.high + 1) / 2 order by p.id limit 1) < ? as early) m
                  where h.high - h.low > 1)
             select low from halves order by high - low limit 1""";
 

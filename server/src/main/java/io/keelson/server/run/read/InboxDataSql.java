@@ -24,7 +24,7 @@ final class InboxDataSql {
     private static final String PLAN_APPROVAL = """
             jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'estimated_cost', (
                 select (v.payload ->> 'estimated_cost')::numeric from orchestration_events_kept v
-                 where v.run_id = r.id and v.event_type = 'run_plan_ready' order by v.seq desc limit 1), 'plan', %s)"""
+                 where v.run_id = r.id and v.event_type = 'run_plan_ready' order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s)"""
             .formatted(PLAN.formatted("r.plan"));
 
     private static final String RESULT = """
@@ -40,7 +40,7 @@ final class InboxDataSql {
                 'score', trim_scale(t.verifier_score), 'attempt', t.attempt_number, 'reason', (
                     select v.payload -> 'reason' from orchestration_events_kept v
                      where v.run_id = r.id and v.task_id = t.id and v.event_type = 'task_human_review_requested'
-                     order by v.seq desc limit 1))
+                     order by v.pack_seq desc, v.seq desc limit 1))
                 || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end""";
 
     private static final String FAILURE = """
@@ -56,7 +56,7 @@ final class InboxDataSql {
     private static final String NEW_PLAN = """
             (select jsonb_build_object('goal', r.goal, 'reason', (
                     select v.payload -> 'reason' from orchestration_events_kept v
-                     where v.run_id = r.id and v.event_type = 'run_replanning' order by v.seq desc limit 1),
+                     where v.run_id = r.id and v.event_type = 'run_replanning' order by v.pack_seq desc, v.seq desc limit 1),
                 'failed', (
                     select coalesce(jsonb_agg(jsonb_build_object('task', f.key, 'title', f.title, 'error_code',
                         f.error_code, 'message', f.error_message)), '[]') from (

@@ -159,7 +159,7 @@ final class ReadSql {
                     select e.step_id from orchestration_events_kept e
                      where e.run_id = r.id and e.step_id is not null
                        and e.event_type not in ('step_cancelled', 'step_skipped')
-                     order by e.seq desc limit 1)) as current_step,
+                     order by e.pack_seq desc, e.seq desc limit 1)) as current_step,
                 r.steps_total, h.steps_completed,
                 array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
                     as proposals_created, r.error_code, r.error_message, f.error_of_turn, f.error_retried,
@@ -338,8 +338,8 @@ final class ReadSql {
             select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
                 e.actor_type, e.actor_id, e.created_at
               from orchestration_runs r join orchestration_events_kept e on e.run_id = r.id
-             where (r.workspace_id = ?) is true and r.id = ? and e.seq > ?
-             order by e.seq
+             where (r.workspace_id = ?) is true and r.id = ? and e.pack_seq > ? - 100 and e.seq > ?
+             order by e.pack_seq, e.seq
              limit ?""";
 
     /**
@@ -347,14 +347,18 @@ final class ReadSql {
      * so read many at once.
      */
     static final String EVENTS_WITH_STEPS = """
-            with page as materialized (%s)
-            select p.*, case when p.event_type = 'step_completed' then (
+            with page as materialized (%s),
+            before as materialized (
+                select f.attempt, (
                     select count(*) from orchestration_events_kept b
-                     where b.run_id = p.run_id and b.seq <= (select min(seq) - 1 from page) and b.attempt = p.attempt
-                       and b.step_id is not null and b.payload ->> 'to' = 'completed')
+                     where b.run_id = f.run_id and b.pack_seq < f.seq and b.seq < f.seq and b.attempt = f.attempt
+                       and b.step_id is not null and b.payload ->> 'to' = 'completed') as steps
+                  from (select run_id, attempt, min(seq) as seq from page group by run_id, attempt
+                        having bool_or(event_type = 'step_completed')) f)
+            select p.*, case when p.event_type = 'step_completed' then b.steps
                     + count(*) filter (where p.step_id is not null and p.payload ->> 'to' = 'completed')
                         over (partition by p.attempt order by p.seq) end as step
-              from page p
+              from page p left join before b on b.attempt = p.attempt
              order by p.seq""".formatted(EVENTS);
 
     static final String PROGRESS = """

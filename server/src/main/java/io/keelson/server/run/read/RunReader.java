@@ -251,13 +251,13 @@ public final class RunReader {
     /** Events of the run with a greater {@code seq}, in order. */
     public Page<ObjectNode> events(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
             throws SQLException {
-        return page(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit + 1), limit);
+        return page(c, ReadSql.EVENTS, eventsAfter(workspaceId, runId, afterSeq, limit + 1), limit);
     }
 
     /** Like {@link #events}; completed steps have the number in which they completed. */
     public List<ObjectNode> eventsWithSteps(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
             throws SQLException {
-        return list(c, ReadSql.EVENTS_WITH_STEPS, after(workspaceId, runId, afterSeq, limit));
+        return list(c, ReadSql.EVENTS_WITH_STEPS, eventsAfter(workspaceId, runId, afterSeq, limit));
     }
 
     public List<ObjectNode> attempts(Connection c, UUID workspaceId, UUID runId) throws SQLException {
@@ -429,6 +429,16 @@ public final class RunReader {
             ids(workspaceId, id).bind(statement);
             statement.setLong(3, seq);
             statement.setInt(4, limit);
+        };
+    }
+
+    /** The number selects packs, then events. */
+    private static Binder eventsAfter(UUID workspaceId, UUID id, long seq, int limit) {
+        return statement -> {
+            ids(workspaceId, id).bind(statement);
+            statement.setLong(3, seq);
+            statement.setLong(4, seq);
+            statement.setInt(5, limit);
         };
     }
 

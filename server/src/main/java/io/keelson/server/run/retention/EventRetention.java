@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class EventRetention {
 
     /**
-     * The result of one search, in the order of events.
+     * The result of one search, in the order of packs.
      *
-     * @param last the event after which to continue; null where all further ones are younger
+     * @param last the pack after which to continue; null where all further ones are younger
      */
     public record Found(List<Ended> runs, @Nullable Long last) {}
 
@@ -50,24 +50,25 @@ public final class EventRetention {
     private static final String LOOK = """
             select page.id, r.workspace_id, page.run_id,
                 page.created_at > long_ago.at as young, r.state_type = 'terminal' and r.completed_at <= long_ago.at as over
-              from (select e.id, e.run_id, e.created_at from %s e where e.id > ? order by e.id limit ?) page
+              from (select p.id, p.run_id, p.created_at from %s p where p.id > ? order by p.id limit ?) page
               join orchestration_runs r on r.id = page.run_id
              cross join (select {now} - ? * interval '1 millisecond' as at) long_ago
              order by page.id""".replace("{now}", DbClock.SQL);
 
-    private static final String HOT = LOOK.formatted("orchestration_events");
+    private static final String HOT = LOOK.formatted("run_event_packs");
 
-    private static final String ARCHIVED = LOOK.formatted("orchestration_events_archive");
+    private static final String ARCHIVED = LOOK.formatted("run_event_packs_archive");
 
     private static final String ARCHIVE = "select keelson_archive_events(?, ?)";
 
     /** Only of a run without events that are yet to be archived. */
     private static final String READ = """
-            select a.seq, (to_jsonb(a) - 'xid')::text as line
-              from orchestration_events_archive a
-             where a.run_id = ? and a.seq > ? and not exists (
-                select from orchestration_events e where e.run_id = a.run_id)
-             order by a.seq limit ?""";
+            select e.seq, (to_jsonb(e) - '{pack_id,pack_seq}'::text[])::text as line
+              from (select ?::uuid as run_id, ?::bigint as seq) after
+              join orchestration_events_kept e on e.run_id = after.run_id and e.pack_seq > after.seq - 100
+               and e.seq > after.seq
+             where not exists (select from run_event_packs p where p.run_id = after.run_id)
+             order by e.pack_seq, e.seq limit ?""";
 
     private static final String EXPORTED = """
             insert into event_exports (id, workspace_id, run_id, first_seq, last_seq, events, size_bytes, sha256,
@@ -98,10 +99,10 @@ public final class EventRetention {
     }
 
     /**
-     * Searches the next events for runs that ended before that age.
+     * Searches the next packs of events for runs that ended before that age.
      *
      * @param archived whether in the archive, instead of among the newer ones
-     * @param after the event after which to continue; 0 for the first
+     * @param after the pack after which to continue; 0 for the first
      */
     public Found ended(Connection c, boolean archived, Duration age, long after, int most) throws SQLException {
         List<Ended> runs = new ArrayList<>();
@@ -127,11 +128,11 @@ public final class EventRetention {
         return new Found(runs, last);
     }
 
-    /** Moves events of a run to the archive, up to a maximum; returns their number. */
-    public int archive(Connection c, UUID run, int most) throws SQLException {
+    /** Moves packs of a run to the archive until they have so many events; returns the number of events. */
+    public int archive(Connection c, UUID run, int enough) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(ARCHIVE)) {
             s.setObject(1, run);
-            s.setInt(2, most);
+            s.setInt(2, enough);
             try (ResultSet row = s.executeQuery()) {
                 row.next();
                 return row.getInt(1);

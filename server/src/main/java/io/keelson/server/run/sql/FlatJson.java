@@ -14,13 +14,24 @@ public final class FlatJson {
     private final StringBuilder text = new StringBuilder(96).append('{');
 
     public FlatJson put(String name, @Nullable Object value) {
+        name(name);
+        value(value);
+        return this;
+    }
+
+    /** Adds a member whose value is JSON text. */
+    public FlatJson putJson(String name, String json) {
+        name(name);
+        text.append(json);
+        return this;
+    }
+
+    private void name(String name) {
         if (text.length() > 1) {
             text.append(',');
         }
         string(name);
         text.append(':');
-        value(value);
-        return this;
     }
 
     private void value(@Nullable Object value) {

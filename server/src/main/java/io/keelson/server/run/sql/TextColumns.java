@@ -20,12 +20,13 @@ public final class TextColumns {
         return Caffeine.newBuilder().maximumSize(MAX_CACHED_TEXTS).build(writer::apply);
     }
 
-    static @Nullable String storable(@Nullable String text) {
+    /** Text that a column accepts. */
+    public static @Nullable String storable(@Nullable String text) {
         return text == null ? null : SafeText.clean(text);
     }
 
     /** JSON text that jsonb accepts: it refuses NUL and lone surrogates, escaped ones included. */
-    static @Nullable String storableJson(@Nullable String json) {
+    public static @Nullable String storableJson(@Nullable String json) {
         if (json == null) {
             return null;
         }
@@ -34,7 +35,7 @@ public final class TextColumns {
     }
 
     /** The first characters of a text, never half a surrogate pair. */
-    static @Nullable String clip(@Nullable String text, int most) {
+    public static @Nullable String clip(@Nullable String text, int most) {
         if (text == null || text.length() <= most) {
             return text;
         }

@@ -113,8 +113,10 @@ class EventSweeperTest {
 
     private void events(UUID run, int first, int last) {
         sql("""
-                insert into orchestration_events (run_id, event_type, payload, seq, created_at)
-                select '%s', 'something', jsonb_build_object('n', n), n, '%s' from generate_series(%d, %d) n"""
+                insert into run_event_packs (run_id, first_seq, events, created_at, body)
+                select '%s', n, 10, '%s', (select json_agg(json_build_object('e', 'something', 'p', json_build_object('n', m)))
+                       from generate_series(n, n + 9) m)
+                  from generate_series(%d, %d, 10) n"""
                 .formatted(run, ENDED, first, last));
     }
 
@@ -227,7 +229,7 @@ class EventSweeperTest {
         now = ENDED.plus(AGES.hot());
         sweeper.archive();
 
-        List<ObjectNode> all = database.withConnection(c -> FeedReader.events(c, workspace, 0, 2L * EVENTS));
+        List<ObjectNode> all = database.withConnection(c -> FeedReader.events(c, workspace, 0, 1_000L * EVENTS));
         assertThat(all).hasSize(2 * EVENTS);
     }
 
@@ -236,10 +238,13 @@ class EventSweeperTest {
     void theTablesStayAppendOnly() {
         now = ENDED.plus(AGES.hot());
         sweeper.archive();
-        for (String statement : List.of("delete from orchestration_events", "delete from orchestration_events_archive",
-                "update orchestration_events_archive set seq = seq", "truncate orchestration_events_archive",
+        for (String statement : List.of("delete from run_event_packs", "delete from run_event_packs_archive",
+                "update run_event_packs_archive set body = body", "truncate run_event_packs_archive",
                 "delete from orchestration_runs")) {
             assertThatThrownBy(() -> sql(statement)).isInstanceOf(SqlFailure.class).hasMessageContaining("append-only");
+        }
+        for (String view : List.of("orchestration_events", "orchestration_events_archive")) {
+            assertThatThrownBy(() -> sql("delete from " + view)).isInstanceOf(SqlFailure.class);
         }
     }
 }
