@@ -139,7 +139,8 @@ final class NeighbourNames {
 
     /** Objects that must be renamed before the first start, with the statements for it. */
     static List<String> problems(Connection connection) throws SQLException {
-        List<String> problems = new ArrayList<>(Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_VIEWS, OWN_INDEXES));
+        List<String> problems =
+                new ArrayList<>(Neighbours.texts(connection, TAKEN, OWN_TABLES, OWN_VIEWS, OWN_INDEXES));
         problems.addAll(Neighbours.texts(connection, DIFFERENT, OWN_INDEXES));
         return problems;
     }

@@ -1,7 +1,7 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.sql.Column.integer;
 import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
 import static io.keelson.server.run.sql.Column.time;
 import static io.keelson.server.run.sql.Column.uuid;
 import static io.keelson.server.run.sql.Column.word;

@@ -22,7 +22,7 @@
  * tokens and cost from the head.
  * <li>Tokens and cost in the row of an open task are those of its last state change. Readers use {@code TaskUsage}
  * instead.
- * <li>The event table is append-only. Event ids become visible out of order: readers across runs use
+ * <li>Events are append-only, and written in packs ({@code EventPack}). Event ids become visible out of order: readers across runs use
  * {@code FeedWatermark}, and no transaction writes events first.
  * <li>NUL and lone surrogates are legal in JSON text and refused by {@code jsonb}: outputs pass through
  * {@code SafeText}.

@@ -136,7 +136,8 @@ class MigrationAcceptanceTest {
     }
 
     private List<String> tables() throws SQLException {
-        return query("select relname from pg_class where relkind in ('r', 'v') and relnamespace = 'public'::regnamespace");
+        return query(
+                "select relname from pg_class where relkind in ('r', 'v') and relnamespace = 'public'::regnamespace");
     }
 
     private List<String> schema() throws SQLException {

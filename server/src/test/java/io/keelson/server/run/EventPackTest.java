@@ -34,8 +34,8 @@ class EventPackTest {
 
     private static Event event(long seq, @Nullable UUID agent, @Nullable UUID task, @Nullable UUID step,
             String reason, Actor actor) {
-        return new Event(RUN, seq, 1, agent, task, step, new RunPayload.Paused("ann", reason), "running", "paused", actor,
-                AT);
+        return new Event(RUN, seq, 1, agent, task, step, new RunPayload.Paused("ann", reason), "running", "paused",
+                actor, AT);
     }
 
     private static List<String> query(Database database, String sql) {

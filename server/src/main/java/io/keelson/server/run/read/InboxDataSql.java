@@ -24,7 +24,8 @@ final class InboxDataSql {
     private static final String PLAN_APPROVAL = """
             jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'estimated_cost', (
                 select (v.payload ->> 'estimated_cost')::numeric from orchestration_events_kept v
-                 where v.run_id = r.id and v.event_type = 'run_plan_ready' order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s)"""
+                 where v.run_id = r.id and v.event_type = 'run_plan_ready'
+                 order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s)"""
             .formatted(PLAN.formatted("r.plan"));
 
     private static final String RESULT = """
