@@ -17,7 +17,8 @@ final class NeighbourNames {
             + " execution_commands former_secrets idempotency_cache inbox_assignments operator_audit"
             + " orchestration_runs orchestration_steps"
             + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
-            + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads run_parents run_plans run_signals"
+            + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
+            + " run_parents run_plans run_signals"
             + " schedule_ticks schedules secrets step_logs step_progress task_budgets timers upload_slots webhook_deliveries"
             + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
 
@@ -113,7 +114,8 @@ final class NeighbourNames {
                         'alter index %1$I rename to %3$I', h.name, i.indrelid::regclass, 'former_' || h.name)
                   from here h cross join names n join pg_index i on i.indexrelid = h.oid
                   join pg_class t on t.oid = i.indrelid
-                 where h.name = any (n.indexes) and not t.relname = any (n.tables || n.views) and t.oid not in (select oid from places)
+                 where h.name = any (n.indexes) and not t.relname = any (n.tables || n.views)
+                   and t.oid not in (select oid from places)
                 union all
                 select 3, h.name, format('The sequence %1$I has a name that Keelson needs: '
                         'alter sequence %1$I rename to %2$I', h.name, 'former_' || h.name)

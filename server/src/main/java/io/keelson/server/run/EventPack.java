@@ -25,9 +25,9 @@ final class EventPack {
 
     /**
      * Before and after a task's id in a body, in place of a member with the number of the task's board row. JSON text has
-     * no such character.
+     * no such character; {@link EventPacksTable} knows it as {@code chr(1)}.
      */
-    static final String BOARD_TASK = "\u0001";
+    private static final char BOARD_TASK = 1;
 
     private static final int MAX_ACTOR_ID = 255;
 

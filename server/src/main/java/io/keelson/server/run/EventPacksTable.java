@@ -17,12 +17,12 @@ final class EventPacksTable {
             insert into run_event_packs (run_id, first_seq, events, attempt, agent_id, task_id, actor_type, actor_id,
                 created_at, body)
             select run_id, first_seq, events, attempt, agent_id, task_id, actor_type, actor_id, at,
-                (case when strpos(body, '{mark}') = 0 then body else (
+                (case when strpos(body, chr(1)) = 0 then body else (
                     select string_agg(case when place % 2 = 1 then part else coalesce((
                             select ',"board_task_id":' || t.board_task_id from orchestration_tasks t
                              where t.id = part::uuid), '') end, '' order by place)
-                      from string_to_table(body, '{mark}') with ordinality as cut (part, place)) end)::json
-              from {rows}""".replace("{mark}", EventPack.BOARD_TASK),
+                      from string_to_table(body, chr(1)) with ordinality as cut (part, place)) end)::json
+              from {rows}""",
             uuid("run_id", EventPack::runId), bigint("first_seq", EventPack::firstSeq),
             integer("events", EventPack::events), integer("attempt", EventPack::attempt),
             uuid("agent_id", EventPack::agentId), uuid("task_id", EventPack::taskId),

@@ -22,8 +22,8 @@
  * tokens and cost from the head.
  * <li>Tokens and cost in the row of an open task are those of its last state change. Readers use {@code TaskUsage}
  * instead.
- * <li>Events are append-only, and written in packs ({@code EventPack}). Event ids become visible out of order: readers across runs use
- * {@code FeedWatermark}, and no transaction writes events first.
+ * <li>Events are append-only, and written in packs ({@code EventPack}). Event ids become visible out of order: readers
+ * across runs use {@code FeedWatermark}, and no transaction writes events first.
  * <li>NUL and lone surrogates are legal in JSON text and refused by {@code jsonb}: outputs pass through
  * {@code SafeText}.
  * </ul>

@@ -35,8 +35,8 @@ public final class FeedReader {
             before as materialized (
                 select f.run_id, f.attempt, (
                     select count(*) from orchestration_events_kept b
-                     where b.run_id = f.run_id and b.pack_seq < f.seq and b.seq < f.seq and b.attempt = f.attempt and b.step_id is not null
-                       and b.payload ->> 'to' = 'completed') as steps
+                     where b.run_id = f.run_id and b.pack_seq < f.seq and b.seq < f.seq and b.attempt = f.attempt
+                       and b.step_id is not null and b.payload ->> 'to' = 'completed') as steps
                   from (select run_id, attempt, min(seq) as seq from page group by run_id, attempt
                         having bool_or(event_type = 'step_completed')) f)
             select p.id, p.seq, p.run_id, p.attempt, p.agent_id, p.task_id, p.step_id, p.event_type, p.payload,

@@ -57,7 +57,8 @@ final class InboxDataSql {
     private static final String NEW_PLAN = """
             (select jsonb_build_object('goal', r.goal, 'reason', (
                     select v.payload -> 'reason' from orchestration_events_kept v
-                     where v.run_id = r.id and v.event_type = 'run_replanning' order by v.pack_seq desc, v.seq desc limit 1),
+                     where v.run_id = r.id and v.event_type = 'run_replanning'
+                     order by v.pack_seq desc, v.seq desc limit 1),
                 'failed', (
                     select coalesce(jsonb_agg(jsonb_build_object('task', f.key, 'title', f.title, 'error_code',
                         f.error_code, 'message', f.error_message)), '[]') from (
