@@ -37,7 +37,7 @@ public final class TestPostgres {
             Path folder = Files.createTempDirectory(BINARIES, PREFIX + ProcessHandle.current().pid() + "-");
             var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(folder.resolve("data"), BINARIES,
                     EmbeddedPostgresOptions.throwaway(folder, BINARIES).parameters(), false)
-                            .with("max_connections", "200"));
+                    .with("max_connections", "200"));
             Runtime.getRuntime().addShutdownHook(new Thread(server::close));
             return server;
         } catch (IOException e) {
