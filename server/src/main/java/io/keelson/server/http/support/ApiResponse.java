@@ -51,7 +51,7 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         return new ApiResponse(status, new Content.Document(JSON, json), Map.of(), false);
     }
 
-    /** One resource. */
+    /** One resource, with an ETag; a request with the same {@code If-None-Match} gets 304. */
     public static ApiResponse resource(JsonNode json) {
         return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), true);
     }
