@@ -84,12 +84,20 @@ class TidyTest {
         assertThat(found).as(ban.instead).isEmpty();
     }
 
+    /** A source file without a type has no class file, and Maven then compiles its module each time. */
+    @Test
+    void everySourceFileDeclaresAType() {
+        List<String> empty = SOURCES.keySet().stream()
+                .filter(path -> path.endsWith(".java") && SOURCES.get(path).isBlank()).toList();
+        assertThat(empty).as("delete it").isEmpty();
+    }
+
     /** SQL names a table only in the package that owns it. */
     @Test
     void aTableIsNamedOnlyByItsOwner() {
         Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit",
                 "(auth|workspace|audit)",
-                "orchestration_\\w+|event_exports|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifact_reservations"
+                "orchestration_\\w+|run_event_packs\\w*|event_exports|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifact_reservations"
                         + "|upload_slots|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
                         + "|escalation_tickets|workers|inbox_assignments|proposals",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
