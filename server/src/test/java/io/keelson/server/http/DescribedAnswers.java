@@ -28,8 +28,9 @@ final class DescribedAnswers {
     static final JsonNode DOCUMENT = OpenApi.served(OpenApi.document()).get();
     private static final List<Route> ROUTES = DOCUMENT.get("paths").propertyStream()
             .map(path -> new Route(pattern(path.getKey()), "/paths/" + escaped(path.getKey()))).toList();
-    private static final SchemaRegistry REGISTRY = SchemaRegistry.withDefaultDialect(
-            SpecificationVersion.DRAFT_2020_12, builder -> builder.schemas(Map.of(ID, DOCUMENT.toString())));
+    /** All schemas are parts of this one. By location, the registry would read the whole document for each. */
+    private static final Schema ROOT = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+            .getSchema(SchemaLocation.of(ID), DOCUMENT);
     private static final Map<String, Schema> SCHEMAS = new ConcurrentHashMap<>();
 
     /** @param at pointer to the path's item */
@@ -98,8 +99,8 @@ final class DescribedAnswers {
     }
 
     private static Schema schema(String at) {
-        return SCHEMAS.computeIfAbsent(at, pointer -> REGISTRY.getSchema(
-                SchemaLocation.of(ID + "#" + pointer.replace("{", "%7B").replace("}", "%7D"))));
+        return SCHEMAS.computeIfAbsent(at, pointer -> ROOT.getSubSchema(
+                SchemaLocation.of(ID + "#" + pointer.replace("{", "%7B").replace("}", "%7D")).getFragment()));
     }
 
     /** What schemas say together of the members and items of a value. An object of which they name no member is free. */
