@@ -3,7 +3,9 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Command;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * The simulations of the core commit to a store made of maps. This test repeats their commits on PostgreSQL with the
@@ -15,7 +17,9 @@ class ReplayTest {
     /** Has {@code AddChildBudget}, which is too rare for the first 200. */
     private static final long RARE = 601;
 
+    /** The number of stories is a setting, so the test has no tight timeout. */
     @Test
+    @Timeout(value = 1, unit = TimeUnit.HOURS)
     void theDatabaseHoldsWhatTheSimulationHolds() throws Exception {
         try (Replica replica = new Replica()) {
             for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
