@@ -6,19 +6,18 @@ import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.scenario.Scenario;
 import io.keelson.bench.scenario.Scenarios;
 import io.keelson.bench.scenario.TenSteps;
+import io.keelson.core.Breadth;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
@@ -28,14 +27,9 @@ import tools.jackson.databind.json.JsonMapper;
  * The benchmark with tiny sizes: shows that it works. Its figures mean nothing and are not looked at. {@code ./check}
  * executes a third of the scenarios, {@code ./check --all} every one.
  */
+@ExtendWith(Breadth.InFailures.class)
 class BenchmarkTest {
-    private static final int PARTS = 3;
-    /** The third of the scenarios, 0 to 2: another one each day. */
-    private static final int PART = Integer.getInteger("keelson.bench.part",
-            (int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % PARTS));
-    private static final List<Scenario> SCENARIOS = Boolean.getBoolean("keelson.long") ? Scenarios.ALL
-            : IntStream.range(0, Scenarios.ALL.size()).filter(i -> i % PARTS == PART).mapToObj(Scenarios.ALL::get)
-                    .toList();
+    private static final List<Scenario> SCENARIOS = Breadth.of(Scenarios.ALL);
 
     @TempDir
     Path out;

@@ -25,7 +25,7 @@ public final class ViewDiff {
      */
     private static final Set<String> IGNORED = Set.of("RunView.plan", "RunView.agents", "RunView.tasks",
             "RunView.steps", "RunView.calls", "RunView.outages", "RunRow.output", "RunRow.failures",
-            "RunRow.saved", "TaskRow.spec",
+            "RunRow.saved", "RunRow.savedSpending", "TaskRow.spec",
             "TaskRow.cursor",
             "StepRow.spec");
     /** Derived from rows and used until the run has ended. */

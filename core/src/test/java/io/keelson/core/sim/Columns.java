@@ -106,7 +106,7 @@ final class Columns {
 
     private static Map<String, Object> head(Saved.Head h) {
         return columns("version_id", h.version(), "last_seq", h.seq(), "steps_completed", h.stepsCompleted(),
-                "total_tokens", h.tokens(), "total_cost", h.cost(), "credits_reserved", h.reserved(),
+                "total_tokens", h.tokens(), "total_cost", h.cost(), "credits_left", h.reserved().subtract(h.charged()),
                 "credits_charged", h.charged());
     }
 

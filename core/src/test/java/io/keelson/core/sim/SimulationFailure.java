@@ -6,7 +6,7 @@ final class SimulationFailure extends RuntimeException {
 
     SimulationFailure(Simulation simulation, Throwable cause) {
         super(simulation.tail() + "\nSEED " + simulation.seed + ": " + cause
-                + "\nAgain: mvn -Dfast test -pl core -Dtest=SimulationTest#oneSeed -Dkeelson.sim.seed="
+                + "\nAgain: mvn -Dfast test -pl proof -am -Dsurefire.failIfNoSpecifiedTests=false -Dtest=SimulationTest#oneSeed -Dkeelson.sim.seed="
                 + simulation.seed, cause);
     }
 }

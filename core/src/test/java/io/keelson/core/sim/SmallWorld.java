@@ -53,7 +53,10 @@ final class SmallWorld {
     private static final List<String> WORKERS = List.of("w1", "w2");
 
     /** Each may happen so many times. */
-    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels) {}
+    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels) {
+        /** One of each. */
+        static final Mishaps ALL = new Mishaps(1, 1, 1, 1, 1);
+    }
 
     /** What may happen next, and to what it leads. */
     record Move(String label, SmallWorld to) {}
@@ -69,7 +72,7 @@ final class SmallWorld {
         this.left = left;
     }
 
-    static SmallWorld started() {
+    static SmallWorld started(Mishaps mishaps) {
         NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan(), "{}", "{}",
                 new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
                 null, "ann");
@@ -78,7 +81,7 @@ final class SmallWorld {
                 Funds.UNLIMITED);
         Store store = new Store(null, Prices.NONE);
         store.commit(changes, List.of(), NOW, NOW);
-        return new SmallWorld(store.run(run.id()), Map.of(), new Mishaps(1, 1, 1, 1, 1));
+        return new SmallWorld(store.run(run.id()), Map.of(), mishaps);
     }
 
     private static Plan plan() {

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Write;
@@ -27,11 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The connection is lost with the COMMIT of a reservation, a charge, an
- * extension, a refund or a grant, or with its answer. More of it with {@code -Dkeelson.charge.cuts=1000}.
+ * extension, a refund or a grant, or with its answer. More of it with {@code ./check --all} or {@code -Dkeelson.charge.cuts=1000}.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class CutChargesTest {
-    private static final int CUTS = Integer.getInteger("keelson.charge.cuts", 60);
+    private static final int CUTS = Integer.getInteger("keelson.charge.cuts", Breadth.of(30, 1_000));
     private static final long SEED = Long.getLong("keelson.charge.seed", 1);
     private static final String MISSION = """
             name: dear

@@ -2,12 +2,12 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.process.Amount;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 90, unit = TimeUnit.MINUTES)
 class CutCommitsTest {
-    private static final int CUTS = Amount.of(30, 10_000);
+    private static final int CUTS = Breadth.of(30, 10_000);
     private static final long SEED = Long.getLong("keelson.cut.seed", 1);
     private static final String MISSION = """
             name: short

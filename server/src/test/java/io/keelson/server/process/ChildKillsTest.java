@@ -8,6 +8,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
@@ -24,12 +25,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A run with a child that has a child, each with paid work before and after it. The server is killed as children are
  * created, when one has ended, and as its parent records that. All three must have the same story as without kills.
  */
+@ExtendWith(Breadth.InFailures.class)
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChildKillsTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -37,6 +40,18 @@ class ChildKillsTest {
     private static final Write BORN = event("child_run_started");
     private static final Write ENDED = event("run_completed");
     private static final Write PARENT_INFORMED = event("child_run_ended");
+
+    /**
+     * Where the server is killed.
+     *
+     * @param past how many such writes precede
+     */
+    private record Kill(Point point, Write write, int past) {}
+
+    /** In the order in which a run gets there. */
+    private static final List<Kill> KILLS = Breadth.of(List.of(new Kill(Point.BEFORE_COMMIT, BORN, 0),
+            new Kill(Point.AFTER_COMMIT, BORN, 1), new Kill(Point.AFTER_COMMIT, ENDED, 0),
+            new Kill(Point.BEFORE_COMMIT, PARENT_INFORMED, 0), new Kill(Point.AFTER_COMMIT, PARENT_INFORMED, 1)));
 
     @Test
     void nothingIsLostOrDoneTwiceOnThreeLevels(@TempDir Path folder) throws Exception {
@@ -55,27 +70,25 @@ class ChildKillsTest {
     }
 
     private static String killed(KilledNode node, String run) throws IOException, InterruptedException {
-        node.doom(Point.BEFORE_COMMIT, BORN, 0);
+        doom(node, KILLS.getFirst());
         try {
             node.client().runs().start(run);
         } catch (KeelsonException e) {
             assertThat(e.status()).as("no refusal: " + e.getMessage()).isZero();
         }
         node.awaitDeath();
-        again(node, Point.AFTER_COMMIT, BORN, 1);
-        again(node, Point.AFTER_COMMIT, ENDED, 0);
-        again(node, Point.BEFORE_COMMIT, PARENT_INFORMED, 0);
-        again(node, Point.AFTER_COMMIT, PARENT_INFORMED, 1);
+        for (Kill next : KILLS.subList(1, KILLS.size())) {
+            doom(node, next);
+            node.restart();
+            node.awaitDeath();
+        }
         node.restart();
         node.awaitReady();
         return run;
     }
 
-    private static void again(KilledNode node, Point point, Write write, int past)
-            throws IOException, InterruptedException {
-        node.doom(point, write, past);
-        node.restart();
-        node.awaitDeath();
+    private static void doom(KilledNode node, Kill kill) {
+        node.doom(kill.point(), kill.write(), kill.past());
     }
 
     /** Of the run, its child and the child's. */

@@ -55,7 +55,7 @@ class CommandKillsTest {
             node.doom(Point.BEFORE_COMMIT, new Write("update execution_commands", "completed"), 0);
             node.client().runs().approve(run, "buy");
             node.awaitDeath();
-            node.doom(Point.BEFORE_COMMIT, new Write("insert into work_results", ""), 1);
+            node.doom(Point.BEFORE_COMMIT, new Write("insert into run_event_packs", "step_completed"), 1);
             node.restart();
             node.awaitDeath();
             node.restart();

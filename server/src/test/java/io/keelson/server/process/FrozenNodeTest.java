@@ -7,6 +7,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
@@ -30,11 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class FrozenNodeTest {
-    private static final int PAUSES = Amount.of(2, 200);
+    private static final int PAUSES = Breadth.of(2, 200);
     private static final int TASKS = 5;
     /** All that a late report could change. */
     private static final List<String> TABLES = List.of("orchestration_runs", "run_heads", "run_agents",
-            "orchestration_tasks", "orchestration_steps", "orchestration_events", "work_results", "work_queue");
+            "orchestration_tasks", "orchestration_steps", "orchestration_events", "step_results", "work_queue");
 
     @Test
     void lateReportsChangeNothing(@TempDir Path folder) throws Exception {

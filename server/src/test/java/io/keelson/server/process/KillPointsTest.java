@@ -3,6 +3,7 @@ package io.keelson.server.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class KillPointsTest {
-    private static final int KILLS = Amount.of(6, 100);
+    private static final int KILLS = Breadth.of(Point.values().length, 100);
     private static final int NODES = 3;
     private static final Duration LEASE = Duration.ofSeconds(2);
     private static final Write ANY = new Write("run_heads", "");
@@ -43,7 +44,7 @@ class KillPointsTest {
             try (Load load = new Load(nodes::client, KillPointsTest::mission)) {
                 for (int kill = 0; kill < KILLS; kill++) {
                     int node = random.nextInt(NODES);
-                    nodes.kill(node, Point.values()[kill % 3], ANY, random.nextInt(20));
+                    nodes.kill(node, Point.values()[kill % Point.values().length], ANY, random.nextInt(20));
                     nodes.awaitReady(node);
                 }
                 load.stop();

@@ -8,6 +8,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class KillTest {
     private static final int TASKS = 200;
-    private static final int KILLS = Amount.of(5, 50);
+    private static final int KILLS = Breadth.of(3, 50);
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
     private static final Map<String, String> QUICK = Map.of("KEELSON_LEASE_SECONDS", "2");
 

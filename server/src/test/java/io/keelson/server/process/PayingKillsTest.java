@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
@@ -18,20 +19,23 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Servers are killed at each point of the paying path, before its commit and after: nothing is charged twice, no grant is
  * lost, and the books are right. Runs come in steadily, grants too, and each grant is repeated until it is answered.
  */
+@ExtendWith(Breadth.InFailures.class)
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class PayingKillsTest {
-    private static final int KILLS = Amount.of(3, 200);
     private static final int NODES = 2;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
 
     /** What is being booked, as the rows of the ledger tell: by their type or by the end of their key. */
-    private static final List<String> BOOKED = List.of("charge", "grant", "/extend/", "/settle", "/reserve");
+    private static final List<String> BOOKED =
+            Breadth.of(List.of("charge", "grant", "/extend/", "/settle", "/reserve"));
+    private static final int KILLS = Breadth.of(BOOKED.size(), 200);
 
     @Test
     void ledgerIsConsistent(@TempDir Path folder) throws Exception {

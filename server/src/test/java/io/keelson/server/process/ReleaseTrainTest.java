@@ -6,6 +6,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
@@ -23,35 +24,43 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Runs examples/release-train from its goal to its order, once undisturbed and once with the server killed at five points
- * and restarted on the same data folder. Only times may differ.
+ * Runs examples/release-train from its goal to its order, once undisturbed and once with the server killed at up to
+ * five points and restarted on the same data folder. Only times may differ.
  */
+@ExtendWith(Breadth.InFailures.class)
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ReleaseTrainTest {
     private static final Path MISSION = Path.of("../examples/release-train/release-train.yaml");
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
+    /** Where the server is killed. */
+    private record Kill(Point point, Write write) {}
+
     /** The planner's first answer arrived and is not recorded. */
-    private static final Write PLANNED = new Write("insert into work_results", "");
+    private static final Kill PLANNED = new Kill(Point.BEFORE_COMMIT, event("step_completed"));
     /** The agent requested a tool call, which has not started. */
-    private static final Write TURNED = new Write("insert into orchestration_steps", "echo");
+    private static final Kill TURNED =
+            new Kill(Point.AFTER_COMMIT, new Write("insert into orchestration_steps", "echo"));
     /** The verifier rejected the notes; the agent is killed, too. */
-    private static final Write REJECTED = event("task_verification_failed");
+    private static final Kill REJECTED = new Kill(Point.AFTER_COMMIT, event("task_verification_failed"));
     /** The order is placed, and neither its command nor its step is recorded. */
-    private static final Write PLACED = new Write("insert into simulated_effects", "");
+    private static final Kill PLACED = new Kill(Point.AFTER_COMMIT, new Write("insert into simulated_effects", ""));
     /** All tasks are completed, and the run is about to be. */
-    private static final Write ENDED = event("run_completed");
+    private static final Kill ENDED = new Kill(Point.BEFORE_COMMIT, event("run_completed"));
+    private static final List<Kill> KILLS = Breadth.of(List.of(PLANNED, TURNED, REJECTED, PLACED, ENDED));
 
     @Test
-    void fiveKillsChangeNothingButTheTime(@TempDir Path folder) throws Exception {
+    void killsChangeNothingButTheTime(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
                 KilledNode node = new KilledNode(folder, url,
@@ -80,32 +89,36 @@ class ReleaseTrainTest {
 
     private static List<String> killed(KilledNode node, TrainProcess worker) throws Exception {
         String run = create(node.client());
-        node.doom(Point.BEFORE_COMMIT, PLANNED, 0);
-        send(() -> node.client().runs().start(run));
-        node.awaitDeath();
-        node.restart();
-        node.awaitReady();
+        send(node, worker, () -> node.client().runs().start(run), PLANNED);
         awaitPlan(node.client(), run);
-        node.doom(Point.AFTER_COMMIT, TURNED, 0);
-        send(() -> node.client().runs().approve(run, "a good plan"));
-        node.awaitDeath();
-        node.doom(Point.AFTER_COMMIT, REJECTED, 0);
-        node.restart();
-        node.awaitReady();
-        node.awaitDeath();
-        worker.killAndRestart();
-        node.restart();
-        node.awaitReady();
+        send(node, worker, () -> node.client().runs().approve(run, "a good plan"), TURNED, REJECTED);
         awaitSignal(node.client(), run);
-        node.doom(Point.AFTER_COMMIT, PLACED, 0);
-        send(() -> node.client().runs().approve(run, "the line is clear"));
-        node.awaitDeath();
-        node.doom(Point.BEFORE_COMMIT, ENDED, 0);
-        node.restart();
-        node.awaitDeath();
-        node.restart();
-        node.awaitReady();
+        send(node, worker, () -> node.client().runs().approve(run, "the line is clear"), PLACED, ENDED);
         return end(node.client(), run);
+    }
+
+    /** Sends a request, and kills and restarts the server at those of the points that follow it and are in {@link #KILLS}. */
+    private static void send(KilledNode node, TrainProcess worker, Request request, Kill... points) throws Exception {
+        List<Kill> kills = Stream.of(points).filter(KILLS::contains).toList();
+        doomAtNext(node, kills, 0);
+        send(request);
+        for (int killed = 0; killed < kills.size(); killed++) {
+            node.awaitDeath();
+            if (kills.get(killed).equals(REJECTED)) {
+                worker.killAndRestart();
+            }
+            doomAtNext(node, kills, killed + 1);
+            node.restart();
+        }
+        if (!kills.isEmpty()) {
+            node.awaitReady();
+        }
+    }
+
+    private static void doomAtNext(KilledNode node, List<Kill> kills, int next) {
+        if (next < kills.size()) {
+            node.doom(kills.get(next).point(), kills.get(next).write(), 0);
+        }
     }
 
     private static String create(Keelson client) throws IOException {

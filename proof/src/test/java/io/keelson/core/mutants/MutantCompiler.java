@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts a mutant into a copy of the core and lets the simulation loose on it. The classes of this JVM are not touched. */
 final class MutantCompiler {
-    private static final Path SOURCES = Path.of("src/main/java/io/keelson/core");
+    private static final Path SOURCES = Path.of("../core/src/main/java/io/keelson/core");
 
     private final Mutant mutant;
     private final Path folder;

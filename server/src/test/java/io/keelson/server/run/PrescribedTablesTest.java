@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** PRD-101's tables as it defines them (acceptance criteria AC-1 to AC-6, AC-8 to AC-10 and AC-28). */
-class SchemaTest {
+class PrescribedTablesTest {
     private static Database database;
 
     @BeforeAll
@@ -247,7 +247,7 @@ class SchemaTest {
                 DependenciesTable.class, EventPacksTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
                 ArtifactsTable.class, TicketsTable.class, DueWork.class, LeaseHeartbeats.class, BoardTable.class,
                 ReportsTable.class)
-                .flatMap(SchemaTest::statementsOf);
+                .flatMap(PrescribedTablesTest::statementsOf);
     }
 
     private static Stream<RowSetStatement<?>> statementsOf(Class<?> table) {

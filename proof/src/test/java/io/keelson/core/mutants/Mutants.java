@@ -30,7 +30,7 @@ final class Mutants {
                         "if (epoch > 0 && step.resultEpoch == epoch) { return null; }",
                         "a second result for the same lease is accepted"),
                 new Mutant(STEPS, "if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {",
-                        "if (step == null || !step.held()) {", "an earlier expiry ends a later lease"),
+                        "if (step == null || !step.held()) {", "an earlier expiry ends a later lease").foundBy(13),
                 new Mutant(LANES, "step.leaseEpoch++;", "step.leaseEpoch = Math.max(1, step.leaseEpoch);",
                         "a reclaimed step keeps its epoch"),
                 new Mutant(LANES, "if (!again) { step.attempt++; }", "step.attempt++;",
@@ -40,14 +40,14 @@ final class Mutants {
                 new Mutant(STEPS, "step.deliveries--;", "", "a released lease counts as a delivery"),
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
                         "facts.attempts > policy.maxAttempts()",
-                        "one attempt too many"),
+                        "one attempt too many").foundBy(13),
                 new Mutant(STEPS, "d.run.tokens += result.tokens();", "d.run.tokens += 2 * result.tokens();",
                         "tokens are counted twice"));
     }
 
     private static List<Mutant> time() {
         return List.of(new Mutant("run/EngineOutage.java", "alive = alive.minus(Duration.between(start, end));", "",
-                "time without any node counts for timeouts"));
+                "time without any node counts for timeouts").foundBy(13));
     }
 
     private static List<Mutant> turns() {
@@ -76,7 +76,7 @@ final class Mutants {
                         "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
                         "an agent that ends a task in a pause keeps its slot for the next"),
                 new Mutant("decide/AttemptRestarts.java", "SlotScheduling.letOthers(d);", "",
-                        "an agent in its backoff keeps its slot").foundBy(170),
+                        "an agent in its backoff keeps its slot").foundBy(4913),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
                         "a worker that lost its lease still holds the step"));
     }
@@ -119,7 +119,7 @@ final class Mutants {
                 new Mutant(RESUMPTION,
                         "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
                         "",
-                        "acceptance is not requested again after a pause"),
+                        "acceptance is not requested again after a pause").foundBy(31),
                 new Mutant(TASKS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
                         "a cancelled wait leaves its timer"));
     }
@@ -135,7 +135,7 @@ final class Mutants {
                         "forgiven attempts still count").foundBy(9),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
-                new Mutant(TASKS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
+                new Mutant(TASKS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task").foundBy(139),
                 new Mutant("decide/Verdicts.java", "task.attempt, feedback)); SlotScheduling.free(d, task);",
                         "task.attempt, feedback));",
                         "a task that waits for a human keeps its slot"),
@@ -143,10 +143,10 @@ final class Mutants {
                         "a run ends while its last task is at work"),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED && !ended.failureIgnored)",
-                        "none_failed holds after an ignored failure"),
+                        "none_failed holds after an ignored failure").foundBy(14),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED)",
-                        "none_failed holds after a task whose steps all failed and were ignored").foundBy(950));
+                        "none_failed holds after a task whose steps all failed and were ignored").foundBy(2354));
     }
 
     private static List<Mutant> credits() {

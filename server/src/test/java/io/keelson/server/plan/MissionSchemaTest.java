@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
  * unknown, and every key of the schema, set to its own example, changes what will be done, or is refused as not
  * supported, or says of itself that it is only stored.
  */
-class SchemaTest {
+class MissionSchemaTest {
     private static final JsonNode MISSION = schema("mission");
     private static final JsonNode CONFIG = schema("config");
     private static final String LATER = "takes effect in a later release";
@@ -177,7 +177,7 @@ class SchemaTest {
     }
 
     private static JsonNode schema(String name) {
-        try (InputStream stream = SchemaTest.class.getResourceAsStream("/schema/" + name + ".schema.json")) {
+        try (InputStream stream = MissionSchemaTest.class.getResourceAsStream("/schema/" + name + ".schema.json")) {
             return JsonMapper.shared().readTree(stream);
         } catch (IOException e) {
             throw new IllegalStateException(e);

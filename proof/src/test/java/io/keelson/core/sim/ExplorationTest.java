@@ -1,0 +1,35 @@
+package io.keelson.core.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.Breadth;
+import io.keelson.core.sim.SmallWorld.Mishaps;
+import java.util.List;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Where simulations try their luck, this leaves nothing out: every order of events of a small configuration. In each
+ * state all laws hold, and from each an end can be reached.
+ */
+@ExtendWith(Breadth.InFailures.class)
+class ExplorationTest {
+    /** All five together with {@code ./check --all}, else each of them every day, and each pair within three days. */
+    static List<Mishaps> mishaps() {
+        return Breadth.all() ? List.of(Mishaps.ALL)
+                : Breadth.of(List.of(new Mishaps(1, 0, 0, 1, 1), new Mishaps(0, 1, 0, 1, 1),
+                        new Mishaps(0, 0, 1, 1, 1), new Mishaps(0, 1, 1, 0, 0), new Mishaps(1, 0, 1, 0, 0),
+                        new Mishaps(1, 1, 0, 0, 0)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mishaps")
+    void everyOrderOfASmallRunKeepsTheLawsAndCanEnd(Mishaps mishaps) {
+        Exploration exploration = new Exploration().from(SmallWorld.started(mishaps));
+        System.out.printf("exploration of %s: %,d states, %,d moves, %,d ends%n", mishaps, exploration.states(),
+                exploration.moves(), exploration.ends());
+        assertThat(exploration.hopeless()).as("a way on which the run can never end").isNull();
+        assertThat(exploration.states()).isGreaterThan(1_000);
+    }
+}
