@@ -10,6 +10,7 @@ import io.keelson.bench.scenario.History;
 import io.keelson.bench.scenario.Idle;
 import io.keelson.bench.scenario.Recovery;
 import io.keelson.bench.scenario.Sizes;
+import io.keelson.bench.scenario.SlowSteps;
 import io.keelson.bench.scenario.TenSteps;
 import io.keelson.bench.scenario.TwoTenants;
 import java.util.Collections;
@@ -63,6 +64,11 @@ final class Bars {
                 atMost("p99 of a quiet workspace beside another's flood ÷ alone: at most 2", 2,
                         ratio(server(TwoTenants.TITLE, TwoTenants.FLOODED, Measure.P99),
                                 server(TwoTenants.TITLE, TwoTenants.ALONE, Measure.P99))),
+                atMost("s until slow steps had ended ÷ ideal: at most 1.3", 1.3, slowSteps()),
+                atMost("peak resident MB of the server's JVM with slow steps: at most 500", 500,
+                        server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.RESIDENT_MB)),
+                atMost("database connections with slow steps: at most 20", 20,
+                        server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.CONNECTIONS)),
                 atMost("idle statements/s: at most 2", 2, server(Idle.TITLE, Idle.WATCHED,
                         Measure.STATEMENTS_PER_SECOND)),
                 atMost("idle resident MB of the server's JVM: at most 200", 200,
@@ -73,6 +79,13 @@ final class Bars {
                         server(Recovery.TITLE, Recovery.held(sizes.leaseSeconds()), Measure.CLAIMED_SECONDS)),
                 atMost("runs in flight at kill -9 that did not complete: none", 0,
                         server(Recovery.TITLE, Recovery.inFlight(sizes.recovered()), Measure.FAILED_RUNS)));
+    }
+
+    /** The ideal is the time of the same steps that are answered at once, and one wait. */
+    private OptionalDouble slowSteps() {
+        OptionalDouble atOnce = server(SlowSteps.TITLE, SlowSteps.AT_ONCE, Measure.ALL_ENDED_SECONDS);
+        return ratio(server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.ALL_ENDED_SECONDS),
+                atOnce.isPresent() ? OptionalDouble.of(atOnce.getAsDouble() + SlowSteps.WAIT_SECONDS) : atOnce);
     }
 
     private static Bar atLeast(String text, double bound, OptionalDouble measured) {

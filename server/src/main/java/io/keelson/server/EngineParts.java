@@ -21,11 +21,13 @@ import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.StartedRuns;
 import io.keelson.server.submission.SubmissionServices;
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.workspace.WorkspaceStore;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -64,14 +66,16 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
+        Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
+                SlotKind.WAITING, settings.execution().waitingSlots());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
                         computation),
                 new StartedRuns(recipeMissions, observation.tracing()), storage.artifacts(), clock,
-                new Engine.Options(settings.execution().slots(), settings.execution().lease(),
+                new Engine.Options(slots, settings.execution().lease(),
                         KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
                         observation.engine(), observation.tracing())));
-        observation.metrics().executors(engine::busy, settings.execution().slots());
+        observation.metrics().executors(engine::busy, slots);
         return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
                 SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine));
     }

@@ -111,9 +111,10 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Waits until the server is closed or has lost its own database, at most so long.
+     * Waits until the server is closed or has lost its embedded database.
      *
-     * @return false when it goes on
+     * @param patience maximum time to wait
+     * @return false when the time is over and the server still runs
      */
     public boolean awaitEnd(Duration patience) throws InterruptedException {
         return over.await(patience.toMillis(), TimeUnit.MILLISECONDS);

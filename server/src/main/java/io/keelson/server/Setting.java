@@ -34,7 +34,9 @@ public enum Setting {
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
             "whether `http.request` and webhooks may reach loopback and private networks"),
     KEELSON_EXECUTOR_SLOTS("128",
-            "steps of built-in tools that this server executes at a time; 0: none"),
+            "steps of built-in tools that this server executes at a time, but for those that wait; 0: none"),
+    KEELSON_WAITING_SLOTS("2000",
+            "steps of `http.request` that this server executes at a time; 0: none"),
     KEELSON_RUN_COMPUTE_SECONDS("120",
             "computing time in seconds for the expressions, templates, schemas and patterns of a run on this "
                     + "server, from 1 to 86400"),

@@ -44,6 +44,7 @@ final class SettingsReader {
     private static final int MIN_CONNECTIONS = 16;
     private static final int MAX_CONNECTIONS = 1_000_000;
     private static final int MAX_EXECUTOR_SLOTS = 10_000;
+    private static final int MAX_WAITING_SLOTS = 100_000;
     private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MAX_ARTIFACT_MIB = 10_240;
@@ -90,6 +91,7 @@ final class SettingsReader {
                         list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
                         flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES)),
                 new Settings.Execution(number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
+                        number(Setting.KEELSON_WAITING_SLOTS, 0, MAX_WAITING_SLOTS),
                         seconds(Setting.KEELSON_RUN_COMPUTE_SECONDS, MAX_RUN_COMPUTE_SECONDS),
                         seconds(Setting.KEELSON_LEASE_SECONDS, MAX_LEASE_SECONDS)),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,

@@ -17,5 +17,6 @@ public record Measure(String name, boolean moreIsBetter) {
     public static final Measure READY_SECONDS = new Measure("s until ready", false);
     public static final Measure CLAIMED_SECONDS = new Measure("s until claimed again", false);
     public static final Measure ALL_ENDED_SECONDS = new Measure("s until all had ended", false);
+    public static final Measure CONNECTIONS = new Measure("database connections", false);
     public static final Measure FAILED_RUNS = new Measure("runs not completed", false);
 }

@@ -5,9 +5,6 @@ import io.keelson.bench.lab.StatementLog;
 import io.keelson.bench.report.Measure;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +14,6 @@ public final class Idle implements Scenario {
     public static final String TITLE = "Idle";
     public static final String STARTED = "server with its embedded database";
     public static final String WATCHED = "server on a database of ours";
-    private static final double KILOBYTES_OF_A_MEGABYTE = 1_024;
 
     @Override
     public String name() {
@@ -50,7 +46,7 @@ public final class Idle implements Scenario {
             rest(bench);
             double seconds = (System.nanoTime() - start) / 1e9;
             bench.record(WATCHED, Measure.STATEMENTS_PER_SECOND, (log.count() - before) / seconds, Double.NaN);
-            bench.record(WATCHED, Measure.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
+            bench.record(WATCHED, Measure.RESIDENT_MB, server.residentMegabytes(), Double.NaN);
         }
     }
 
@@ -61,23 +57,12 @@ public final class Idle implements Scenario {
         try (KeelsonServer server = bench.turn().serverWithDatabase(node)) {
             bench.record(STARTED, Measure.READY_SECONDS, server.startup().toMillis() / 1e3, Double.NaN);
             rest(bench);
-            bench.record(STARTED, Measure.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
+            bench.record(STARTED, Measure.RESIDENT_MB, server.residentMegabytes(), Double.NaN);
         }
     }
 
     private static void rest(Bench bench) throws InterruptedException {
         long end = System.nanoTime() + (long) (bench.sizes().seconds() * 1e9);
         Poll.until(Duration.ofDays(1), () -> System.nanoTime() >= end);
-    }
-
-    /** Of the server's JVM alone; NaN where there is no {@code /proc}. */
-    private static double residentMegabytes(long pid) throws IOException {
-        Path status = Path.of("/proc", Long.toString(pid), "status");
-        if (!Files.exists(status)) {
-            return Double.NaN;
-        }
-        return Files.readAllLines(status).stream().filter(line -> line.startsWith("VmRSS:"))
-                .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) / KILOBYTES_OF_A_MEGABYTE)
-                .findFirst().orElse(Double.NaN);
     }
 }

@@ -6,7 +6,8 @@ import java.util.List;
 public final class Scenarios {
     public static final List<Scenario> ALL = List.of(new TenSteps(), new QueueDrain(), new BigRun(),
             new FanOutScenario(),
-            new RemoteWorkers(), new TwoServers(), new TwoTenants(), new Recovery(), new Idle(), new DeepQueue(),
+            new RemoteWorkers(), new TwoServers(), new TwoTenants(), new SlowSteps(), new Recovery(), new Idle(),
+            new DeepQueue(),
             new History());
 
     private Scenarios() {}

@@ -19,6 +19,7 @@ public final class KeelsonServer implements AutoCloseable {
 
     private static final Duration START = Duration.ofMinutes(2);
     private static final long STOP_SECONDS = 40;
+    private static final double KILOBYTES_OF_A_MEGABYTE = 1_024;
 
     private final Process process;
     private final Path folder;
@@ -90,8 +91,24 @@ public final class KeelsonServer implements AutoCloseable {
         return startup;
     }
 
-    public long pid() {
-        return process.pid();
+    /** Resident memory of the server's JVM now; NaN where there is no {@code /proc}. */
+    public double residentMegabytes() throws IOException {
+        return memory("VmRSS:");
+    }
+
+    /** Its maximum so far; NaN where there is no {@code /proc}. */
+    public double peakMegabytes() throws IOException {
+        return memory("VmHWM:");
+    }
+
+    private double memory(String field) throws IOException {
+        Path status = Path.of("/proc", Long.toString(process.pid()), "status");
+        if (!Files.exists(status)) {
+            return Double.NaN;
+        }
+        return Files.readAllLines(status).stream().filter(line -> line.startsWith(field))
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) / KILOBYTES_OF_A_MEGABYTE)
+                .findFirst().orElse(Double.NaN);
     }
 
     /** Sends SIGKILL. */

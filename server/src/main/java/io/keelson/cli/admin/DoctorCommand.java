@@ -48,6 +48,7 @@ public final class DoctorCommand extends CliCommand {
             Settings settings = settings();
             findings.addAll(MachineChecks.dataFolder(settings.dataDir()));
             findings.add(MachineChecks.git());
+            findings.add(MachineChecks.slots(settings));
             Keelson server = ServerConnection.find(settings);
             if (server != null) {
                 findings.add(server(server));

@@ -1,9 +1,11 @@
 package io.keelson.cli.admin;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.cli.view.AmountText;
 import io.keelson.server.Setting;
 import io.keelson.server.Settings;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class MachineChecks {
 
     private static final int JAVA = 25;
+    /** Files of a server besides its sockets. */
+    private static final int FILES = 500;
     private static final long LITTLE_SPACE = 1L << 30;
     private static final long NO_SPACE = 100L << 20;
     private static final Set<PosixFilePermission> OF_OTHERS = Set.of(PosixFilePermission.GROUP_READ,
@@ -106,6 +111,28 @@ final class MachineChecks {
             return CheckResult.fail("port", place + " cannot be used: " + e.getMessage(),
                     "stop the program that listens there, or set KEELSON_HTTP_PORT (0 selects a free one)");
         }
+    }
+
+    /** Each connection, and each step that waits for an HTTP answer, is an open file. */
+    static CheckResult slots(Settings settings) {
+        return slots(settings, ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+                ? system.getMaxFileDescriptorCount()
+                : Long.MAX_VALUE);
+    }
+
+    /** @param openFiles the most that a process may have */
+    static CheckResult slots(Settings settings, long openFiles) {
+        int waiting = settings.execution().waitingSlots();
+        long needed = (long) waiting + settings.http().connections() + FILES;
+        String message =
+                String.format(Locale.ROOT, "%,d steps that compute, %,d that wait", settings.execution().slots(),
+                        waiting);
+        return needed <= openFiles ? CheckResult.ok("slots", message)
+                : CheckResult.warn("slots", message + String.format(Locale.ROOT, "; a process may have %,d open files",
+                        openFiles), String.format(Locale.ROOT,
+                                "raise the limit (ulimit -n) to %d, or lower"
+                                        + " KEELSON_WAITING_SLOTS or KEELSON_HTTP_CONNECTIONS",
+                                needed));
     }
 
     static CheckResult git() {

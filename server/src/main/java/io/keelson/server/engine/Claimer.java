@@ -8,9 +8,10 @@ import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.WorkspaceRoundRobin;
+import io.keelson.server.tool.SlotKind;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,14 +27,14 @@ final class Claimer implements Runnable {
     private final Claims claims;
     private final LocalDispatcher node;
     private final WorkAvailability available;
-    private final Collection<String> tools;
+    private final Map<SlotKind, List<String>> tools;
     private final String holder;
     private final Duration lease;
     private final WorkspaceRoundRobin workspaceRoundRobin = new WorkspaceRoundRobin();
     private volatile boolean closing;
 
-    Claimer(Claims claims, LocalDispatcher node, WorkAvailability available, Collection<String> tools, String holder,
-            Duration lease) {
+    Claimer(Claims claims, LocalDispatcher node, WorkAvailability available,
+            Map<SlotKind, List<String>> tools, String holder, Duration lease) {
         this.claims = claims;
         this.node = node;
         this.available = available;
@@ -52,7 +53,11 @@ final class Claimer implements Runnable {
         while (!closing) {
             long seen = available.tick();
             try {
-                if (!claim()) {
+                boolean more = false;
+                for (Map.Entry<SlotKind, List<String>> each : tools.entrySet()) {
+                    more |= claim(each.getKey(), each.getValue());
+                }
+                if (!more) {
                     available.await(seen);
                 }
             } catch (InterruptedException e) {
@@ -65,22 +70,23 @@ final class Claimer implements Runnable {
     }
 
     /** True when more may be available at once. */
-    private boolean claim() {
-        int free = Math.min(node.free(), MAX_CLAIMED);
+    private boolean claim(SlotKind kind, List<String> names) {
+        int free = Math.min(node.free(kind), MAX_CLAIMED);
         if (free == 0) {
             return false;
         }
-        long queued = available.queuedHere();
-        List<Candidate> found = claims.find(new Search(null, tools, free, workspaceRoundRobin));
-        node.keep(found.size());
+        long queued = available.queuedHere(kind);
+        List<Candidate> found =
+                claims.find(new Search(null, names, free, workspaceRoundRobin));
+        node.keep(kind, found.size());
         try {
-            available.looked(queued, found.size() < free);
+            available.looked(kind, queued, found.size() < free);
             found.forEach(workspaceRoundRobin::taken);
             List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(),
                     candidate.taskId(), candidate.lane(), holder, lease, Actor.agent(holder)));
             return replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
         } finally {
-            node.kept(found.size());
+            node.kept(kind, found.size());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.StateType;
@@ -15,11 +16,15 @@ import io.keelson.server.engine.execute.StepExecution;
 import io.keelson.server.engine.upkeep.ClusterNotifier;
 import io.keelson.server.engine.upkeep.ConcurrencyKeyScheduler;
 import io.keelson.server.engine.upkeep.RunEnds;
+import io.keelson.server.tool.SlotKind;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** Starts this node's work after commits: executions, evaluations, timers and wake-ups. */
@@ -31,10 +36,12 @@ final class LocalDispatcher implements CommitListener {
      * What this node offers.
      *
      * @param node its name as a lease holder
-     * @param max lanes at a time
+     * @param slots lanes at a time, by the kind of slot that they use
      * @param tools the tools that its executors run
+     * @param slot what a call of such a tool uses
      */
-    record Lanes(String node, int max, Duration lease, Predicate<String> tools, LocalCapacity.Limits limits) {}
+    record Lanes(String node, Map<SlotKind, Integer> slots, Duration lease, Predicate<String> tools,
+            Function<String, SlotKind> slot, LocalCapacity.Limits limits) {}
 
     /** Components that are notified of commits. */
     record Listeners(WorkAvailability available, RunEnds ends, ConcurrencyKeyScheduler concurrencyKeys,
@@ -46,7 +53,8 @@ final class LocalDispatcher implements CommitListener {
     private final DelayedActions timeouts;
     private final Consumer<Command> commands;
     private final Listeners listeners;
-    private int promised;
+    private final Slots slots = new Slots();
+    private final Map<SlotKind, Integer> promised = new EnumMap<>(SlotKind.class);
     private boolean closing;
 
     LocalDispatcher(Lanes lanes, LocalExecutor executor, Evaluator evaluator, DelayedActions timeouts,
@@ -59,9 +67,10 @@ final class LocalDispatcher implements CommitListener {
         this.listeners = listeners;
     }
 
-    /** Free lanes, less those promised to commits and claims in progress. */
-    synchronized int free() {
-        return closing ? 0 : Math.max(0, lanes.max - executor.size() - promised);
+    /** Free slots of the kind, less those promised to commits and claims in progress. */
+    synchronized int free(SlotKind kind) {
+        return closing ? 0
+                : Math.max(0, lanes.slots.getOrDefault(kind, 0) - executor.size(kind) - promised.getOrDefault(kind, 0));
     }
 
     /** Takes no further work; running work continues. */
@@ -74,31 +83,43 @@ final class LocalDispatcher implements CommitListener {
         if (closing) {
             return LocalCapacity.none();
         }
-        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, this::take, lanes.limits);
+        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, lanes.limits);
     }
 
-    /** Takes a slot for work that was not queued; queued work goes first. */
-    private synchronized boolean take() {
-        boolean spare = free() > listeners.available.waiting();
-        if (spare) {
-            promised++;
+    private final class Slots implements LocalCapacity.Slots {
+
+        /** For work that was not queued; queued work goes first. */
+        @Override
+        public boolean take(String tool) {
+            synchronized (LocalDispatcher.this) {
+                SlotKind kind = lanes.slot.apply(tool);
+                boolean spare = free(kind) > listeners.available.waiting(kind);
+                if (spare) {
+                    keep(kind, 1);
+                }
+                return spare;
+            }
         }
-        return spare;
+
+        @Override
+        public boolean fits(Lane lane, String tool) {
+            return executor.slot(lane) == lanes.slot.apply(tool);
+        }
     }
 
     /** Reserves slots for lanes that are about to be claimed, until {@link #kept}. */
-    synchronized void keep(int slots) {
-        promised += slots;
+    synchronized void keep(SlotKind kind, int count) {
+        promised.merge(kind, count, Integer::sum);
     }
 
     /** The work of these reserved slots has begun, or will not. */
-    synchronized void kept(int slots) {
-        promised -= slots;
+    synchronized void kept(SlotKind kind, int count) {
+        promised.merge(kind, -count, Integer::sum);
     }
 
     @Override
     public synchronized void settled(LocalCapacity capacity) {
-        promised -= capacity.taken();
+        capacity.taken().forEach(tool -> kept(lanes.slot.apply(tool), 1));
     }
 
     @Override
@@ -143,7 +164,7 @@ final class LocalDispatcher implements CommitListener {
                 .filter(item -> item.holder() == null).map(ChangeSet.QueueItem::tool).toList();
         if (!waiting.isEmpty()) {
             listeners.available.queued(waiting);
-            if (free() < waiting.size() || !waiting.stream().allMatch(lanes.tools)) {
+            if (!waiting.stream().allMatch(lanes.tools) || overflows(waiting)) {
                 listeners.notifier.ring(ClusterNotifier.Notification.WORK);
             }
         }
@@ -151,6 +172,13 @@ final class LocalDispatcher implements CommitListener {
         if (changes.runs().stream().anyMatch(LocalDispatcher::takesTurns)) {
             listeners.concurrencyKeys.signal();
         }
+    }
+
+    /** True when this node has fewer free slots than the tools need. */
+    private boolean overflows(List<String> tools) {
+        Map<SlotKind, Integer> needed = new EnumMap<>(SlotKind.class);
+        tools.forEach(tool -> needed.merge(lanes.slot.apply(tool), 1, Integer::sum));
+        return needed.entrySet().stream().anyMatch(each -> free(each.getKey()) < each.getValue());
     }
 
     /** Whether it waits for its concurrency key, or has ended and freed it. */

@@ -6,11 +6,14 @@ import io.keelson.server.db.Database.PoolUse;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.RequestListener;
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.webhook.DeliveryObserver;
 import java.time.Duration;
-import java.util.function.IntSupplier;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 
 /** All metrics of one server. Counts in memory; renders a page on request. */
 public final class Metrics {
@@ -53,9 +56,12 @@ public final class Metrics {
     }
 
     /** Adds gauges of this server's executors. */
-    public void executors(IntSupplier busy, int slots) {
-        meters.gauge(Metric.EXECUTOR_BUSY, busy::getAsInt);
-        meters.gauge(Metric.EXECUTOR_SLOTS, () -> slots);
+    public void executors(ToIntFunction<SlotKind> busy, Map<SlotKind, Integer> slots) {
+        slots.forEach((kind, count) -> {
+            String name = kind.name().toLowerCase(Locale.ROOT);
+            meters.gauge(Metric.EXECUTOR_BUSY, () -> busy.applyAsInt(kind), name);
+            meters.gauge(Metric.EXECUTOR_SLOTS, () -> count, name);
+        });
     }
 
     /** Adds metrics of a background task. */

@@ -40,7 +40,8 @@ public final class OutboundClient implements AutoCloseable {
             "upgrade", "te", "trailer", "keep-alive", "expect", "accept-encoding");
     private static final Set<String> READS = Set.of("GET", "HEAD", "OPTIONS");
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
-    private static final int MAX_AT_ONCE = 10_000;
+    private static final int MAX_AT_ONCE = 100_000;
+    private static final Runnable NO_ACTION = () -> {};
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final OkHttpClient client;
@@ -102,19 +103,30 @@ public final class OutboundClient implements AutoCloseable {
      * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off
      */
     public OutboundResponse send(OutboundRequest request) throws IOException, InterruptedException {
+        return send(request, NO_ACTION);
+    }
+
+    /**
+     * The same.
+     *
+     * @param beforeBody called on another thread before the body of an answer is read; may block, and may be called again
+     *     for a repeated request
+     */
+    public OutboundResponse send(OutboundRequest request, Runnable beforeBody)
+            throws IOException, InterruptedException {
         Connected connected = new Connected();
         if (!READS.contains(request.method())) {
-            return send(single, request, connected);
+            return send(single, request, connected, beforeBody);
         }
         try {
-            return send(client, request, connected);
+            return send(client, request, connected, beforeBody);
         } catch (OutboundRefusedException | InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
             if (connected.created) {
                 throw e;
             }
-            return send(single, request, connected);
+            return send(single, request, connected, beforeBody);
         }
     }
 
@@ -125,11 +137,11 @@ public final class OutboundClient implements AutoCloseable {
      * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off
      */
     public OutboundResponse sendKept(OutboundRequest request) throws IOException, InterruptedException {
-        return send(client, request, new Connected());
+        return send(client, request, new Connected(), NO_ACTION);
     }
 
-    private static OutboundResponse send(OkHttpClient over, OutboundRequest request, Connected connected)
-            throws IOException, InterruptedException {
+    private static OutboundResponse send(OkHttpClient over, OutboundRequest request, Connected connected,
+            Runnable beforeBody) throws IOException, InterruptedException {
         Call call = over.newCall(toOkHttp(request, connected));
         call.timeout().timeout(Math.max(1, request.timeout().toMillis()), TimeUnit.MILLISECONDS);
         CompletableFuture<OutboundResponse> answer = new CompletableFuture<>();
@@ -142,6 +154,7 @@ public final class OutboundClient implements AutoCloseable {
             @Override
             public void onResponse(Call answered, Response response) {
                 try (response) {
+                    beforeBody.run();
                     answer.complete(read(response, request.maxBytes()));
                 } catch (IOException | RuntimeException e) {
                     answer.completeExceptionally(e);

@@ -18,6 +18,7 @@ import tools.jackson.databind.JsonNode;
  * @param log lines people can read beside the step
  * @param struck redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution
+ * @param waitPhase where a tool of waiting slots announces that it waits
  */
 public record ToolCall(
         UUID workspaceId,
@@ -33,4 +34,5 @@ public record ToolCall(
         @Nullable String traceparent,
         StepLog log,
         Redactor struck,
-        ArtifactSink artifacts) {}
+        ArtifactSink artifacts,
+        WaitPhase waitPhase) {}

@@ -12,6 +12,7 @@ import tools.jackson.databind.JsonNode;
  * @param outputSchema JSON Schema 2020-12 of the output
  * @param defaultTimeout how long a call may take where neither step nor task says otherwise
  * @param engineOwned true when the engine itself carries it out (a durable timer) and no executor may claim it
+ * @param slot what a call uses of an executor
  */
 public record ToolSpec(
         String name,
@@ -19,4 +20,18 @@ public record ToolSpec(
         JsonNode inputSchema,
         JsonNode outputSchema,
         Duration defaultTimeout,
-        boolean engineOwned) {}
+        boolean engineOwned,
+        SlotKind slot) {
+
+    /** A tool whose calls compute. */
+    public ToolSpec(String name, String description, JsonNode inputSchema, JsonNode outputSchema,
+            Duration defaultTimeout, boolean engineOwned) {
+        this(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, SlotKind.COMPUTING);
+    }
+
+    /** The same tool, whose calls wait. */
+    public ToolSpec waiting() {
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned,
+                SlotKind.WAITING);
+    }
+}

@@ -132,7 +132,7 @@ class ServerCommandTest {
                         .end();
         assertThat(well.code()).as(well.out()).isZero();
         assertThat(well.json().get("checks").findValuesAsString("check")).contains("Java", "data folder", "disk space",
-                "git", "port", "embedded PostgreSQL", "database", "clocks", "settings");
+                "git", "slots", "port", "embedded PostgreSQL", "database", "clocks", "settings");
         Result ill = CliProcess.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u@127.0.0.1:1/d"), "doctor")
                 .end();
         assertThat(ill.code()).isEqualTo(1);

@@ -1,5 +1,6 @@
 package io.keelson.server.engine;
 
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -15,11 +16,22 @@ final class GateTool implements Tool {
     final Semaphore entered = new Semaphore(0);
     final Semaphore open = new Semaphore(0);
     final CountDownLatch interrupted = new CountDownLatch(1);
+    private final String name;
+    private final SlotKind slot;
+
+    GateTool() {
+        this("test.gate", SlotKind.COMPUTING);
+    }
+
+    GateTool(String name, SlotKind slot) {
+        this.name = name;
+        this.slot = slot;
+    }
 
     @Override
     public ToolSpec spec() {
         var any = JsonNodeFactory.instance.objectNode();
-        return new ToolSpec("test.gate", "Waits for the test", any, any, Duration.ofSeconds(60), false);
+        return new ToolSpec(name, "Waits for the test", any, any, Duration.ofSeconds(60), false, slot);
     }
 
     @Override

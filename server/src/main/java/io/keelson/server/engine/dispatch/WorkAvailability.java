@@ -1,11 +1,16 @@
 package io.keelson.server.engine.dispatch;
 
 import io.keelson.server.engine.upkeep.DueWorkPoller;
+import io.keelson.server.tool.SlotKind;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -13,19 +18,37 @@ import java.util.function.Predicate;
  * have queued, for as long as it is queued.
  */
 public final class WorkAvailability {
+    /** Work for slots of one kind. */
+    private static final class Kind {
+        /** Items that this node has queued for its own tools. */
+        private long queuedHere;
+        /** Of them, those that the last search of the queue must have found. */
+        private long accounted;
+        private boolean moreThanKnown = true;
+    }
+
     private final Predicate<String> localTools;
+    private final Function<String, SlotKind> slots;
+    private final Map<SlotKind, Kind> kinds = new EnumMap<>(SlotKind.class);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private long tick;
-    /** Items that this node has queued for its own tools. */
-    private long queuedHere;
-    /** Of them, those that the last search of the queue must have found. */
-    private long accounted;
-    private boolean moreThanKnown = true;
     private boolean heldBack;
 
-    public WorkAvailability(Predicate<String> localTools) {
+    /**
+     * @param localTools the tools that this node's executors run
+     * @param slots what a call of such a tool uses
+     */
+    public WorkAvailability(Predicate<String> localTools, Function<String, SlotKind> slots) {
         this.localTools = localTools;
+        this.slots = slots;
+        for (SlotKind kind : SlotKind.values()) {
+            kinds.put(kind, new Kind());
+        }
+    }
+
+    private Kind kind(SlotKind kind) {
+        return Objects.requireNonNull(kinds.get(kind));
     }
 
     /** Work was queued for these tools, each named once per item. */
@@ -33,16 +56,16 @@ public final class WorkAvailability {
         lock.lock();
         try {
             tick++;
-            queuedHere += tools.stream().filter(localTools).count();
+            tools.stream().filter(localTools).forEach(tool -> kind(slots.apply(tool)).queuedHere++);
             changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /** An executor slot of this node is free: its claimer searches again if there may be work. */
-    public void slotFreed() {
-        if (waiting() > 0) {
+    /** An executor slot of this node is free: its claimer searches again if there may be work for it. */
+    public void slotFreed(SlotKind kind) {
+        if (waiting(kind) > 0) {
             signal();
         }
     }
@@ -75,37 +98,39 @@ public final class WorkAvailability {
         queued(List.of());
     }
 
-    /** Items queued by this node for its own tools so far, for {@link #looked}. */
-    public long queuedHere() {
+    /** Items queued by this node for its own tools of the kind so far, for {@link #looked}. */
+    public long queuedHere(SlotKind kind) {
         lock.lock();
         try {
-            return queuedHere;
+            return kind(kind).queuedHere;
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * A search has found work for this node's tools, which it will be asked to claim.
+     * A search has found work for this node's tools of the kind, which it will be asked to claim.
      *
      * @param queuedBefore {@link #queuedHere} before the search
      * @param all whether it found all work within the limits
      */
-    public void looked(long queuedBefore, boolean all) {
+    public void looked(SlotKind kind, long queuedBefore, boolean all) {
         lock.lock();
         try {
-            accounted = queuedBefore;
-            moreThanKnown = !all;
+            kind(kind).accounted = queuedBefore;
+            kind(kind).moreThanKnown = !all;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Maximum queued work for this node's tools: that many slots must stay free for it. */
-    public int waiting() {
+    /** Maximum queued work for this node's tools of the kind: that many slots must stay free for it. */
+    public int waiting(SlotKind kind) {
         lock.lock();
         try {
-            return moreThanKnown ? Integer.MAX_VALUE : (int) Math.min(Integer.MAX_VALUE, queuedHere - accounted);
+            Kind found = kind(kind);
+            return found.moreThanKnown ? Integer.MAX_VALUE
+                    : (int) Math.min(Integer.MAX_VALUE, found.queuedHere - found.accounted);
         } finally {
             lock.unlock();
         }

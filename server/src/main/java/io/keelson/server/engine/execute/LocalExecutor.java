@@ -12,18 +12,25 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.tool.HandBackException;
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.WaitPhase;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +39,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs this node's steps, each on a virtual thread of its own, and reports their results. A slow tool holds neither a
  * connection nor a lock. Every stop of a tool is an interrupt.
+ *
+ * <p>Of the steps that wait for other systems, few at a time prepare their requests and have their answers in memory. The
+ * timeout of a step begins when it is one of them.
  */
 public final class LocalExecutor {
     private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
@@ -44,26 +54,46 @@ public final class LocalExecutor {
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final DelayedActions timeouts;
     private final Actor actor;
-    private final Runnable onFree;
+    private final Consumer<SlotKind> onFree;
     /** By step. */
     private final Map<UUID, Running> running = new ConcurrentHashMap<>();
     /** The latest execution of each lane held here. */
     private final Map<Lane, Running> holding = new ConcurrentHashMap<>();
+    private final Map<SlotKind, AtomicInteger> used = new EnumMap<>(SlotKind.class);
+    /** Bounds the steps of waiting slots that have not begun to wait; first come, first served. */
+    private final Semaphore preparing;
+    /** Bounds those that have been answered, which need not wait for those that begin. */
+    private final Semaphore processing;
     private volatile boolean closing;
 
+    /** @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1 */
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
-            DelayedActions timeouts,
-            Actor actor, Runnable onFree) {
+            DelayedActions timeouts, Actor actor, Consumer<SlotKind> onFree, int maxActive) {
         this.runner = runner;
         this.commands = commands;
         this.timeouts = timeouts;
         this.actor = actor;
         this.onFree = onFree;
+        this.preparing = new Semaphore(maxActive, true);
+        this.processing = new Semaphore(maxActive, true);
+        for (SlotKind kind : SlotKind.values()) {
+            used.put(kind, new AtomicInteger());
+        }
     }
 
-    /** Number of held lanes, reports in progress included. */
-    public int size() {
-        return holding.size();
+    /** Number of slots of the kind that held lanes use, reports in progress included. */
+    public int size(SlotKind kind) {
+        return used(kind).get();
+    }
+
+    private AtomicInteger used(SlotKind kind) {
+        return Objects.requireNonNull(used.get(kind));
+    }
+
+    /** The kind of the slot that the lane uses; null for a lane that is not held here. */
+    public @Nullable SlotKind slot(Lane lane) {
+        Running found = holding.get(lane);
+        return found == null ? null : found.slot;
     }
 
     /** Executions that run or report, by the lane whose lease must be extended. */
@@ -77,8 +107,10 @@ public final class LocalExecutor {
     public void start(StepExecution execution) {
         Running begun = new Running(execution);
         running.put(execution.stepId(), begun);
+        used(begun.slot).incrementAndGet();
         Running before = holding.put(begun.lane, begun);
         if (before != null) {
+            used(before.slot).decrementAndGet();
             before.stop(Stop.LEASE_GONE);
         }
         Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
@@ -114,23 +146,30 @@ public final class LocalExecutor {
                 .and(LogContext.NODE, actor.id());
     }
 
-    private final class Running implements Runnable {
+    private final class Running implements Runnable, WaitPhase {
         private final StepExecution execution;
         private final Lane lane;
+        private final SlotKind slot;
         private final CountDownLatch ended = new CountDownLatch(1);
         private @Nullable Thread thread;
         private @Nullable Stop reason;
         private boolean inTool;
+        /** {@link #preparing} or {@link #processing}; null while it waits. Set by one thread at a time. */
+        private volatile @Nullable Semaphore phase;
         /** The resolved input for the record; null until it is known, and when the plan's own row has it. */
         private volatile @Nullable String input;
 
         private Running(StepExecution execution) {
             this.execution = execution;
             this.lane = new Lane(execution.taskId(), execution.lane());
+            this.slot = runner.slot(execution.tool());
         }
 
         @Override
         public void run() {
+            if (slot == SlotKind.WAITING) {
+                enterPhase(preparing);
+            }
             try {
                 Command report = execute();
                 if (report != null) {
@@ -139,14 +178,44 @@ public final class LocalExecutor {
             } finally {
                 running.remove(execution.stepId(), this);
                 letGo();
+                leavePhase();
                 ended.countDown();
-                onFree.run();
+                onFree.accept(slot);
             }
         }
 
         /** Frees the lane, unless its next step has begun here. */
         private void letGo() {
-            holding.remove(lane, this);
+            if (holding.remove(lane, this)) {
+                used(slot).decrementAndGet();
+            }
+        }
+
+        /** The tool waits for another system. */
+        @Override
+        public void begin() {
+            leavePhase();
+        }
+
+        /** The tool is answered. */
+        @Override
+        public void end() {
+            enterPhase(processing);
+        }
+
+        private void enterPhase(Semaphore next) {
+            if (phase == null) {
+                next.acquireUninterruptibly();
+                phase = next;
+            }
+        }
+
+        private void leavePhase() {
+            Semaphore left = phase;
+            if (left != null) {
+                phase = null;
+                left.release();
+            }
         }
 
         private @Nullable Command execute() {
@@ -156,7 +225,7 @@ public final class LocalExecutor {
             try (DelayedActions.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
                 ToolInput resolved = runner.input(execution);
                 input = RecordedInput.of(execution.input(), resolved);
-                ToolResult result = runner.run(execution, resolved);
+                ToolResult result = runner.run(execution, resolved, this);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
                 leave();

@@ -6,11 +6,13 @@ import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.Redactor;
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.StepLog;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.WaitPhase;
 import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;
@@ -47,14 +49,21 @@ public final class ToolRunner {
         return catalog.find(tool).isPresent();
     }
 
+    /** What a call of the tool uses of an executor. */
+    public SlotKind slot(String tool) {
+        return catalog.find(tool).map(found -> found.spec().slot()).orElse(SlotKind.COMPUTING);
+    }
+
     /**
      * @param input from {@link #input}
+     * @param waitPhase as {@link ToolCall#waitPhase}
      * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
      */
-    ToolResult run(StepExecution execution, ToolInput input) throws ToolFailure, InterruptedException {
+    ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase)
+            throws ToolFailure, InterruptedException {
         Redaction struck = input.struck();
         try {
-            ToolResult result = catalog.execute(execution.tool(), call(execution, input));
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase));
             return struck.none() ? result
                     : new ToolResult(struck.json(result.output()), result.tokens(), result.cost(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
@@ -65,7 +74,7 @@ public final class ToolRunner {
         }
     }
 
-    private ToolCall call(StepExecution execution, ToolInput input) {
+    private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
@@ -76,7 +85,8 @@ public final class ToolRunner {
                 clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
                 text -> log.line(struck.text(text)), striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
-                        struck.stream(content)));
+                        struck.stream(content)),
+                waitPhase);
     }
 
     private static Redactor striking(Redaction struck) {

@@ -49,7 +49,7 @@ final class HttpRequest implements Tool {
               "status": {"type": "integer"}, "url": {"type": "string"},
               "headers": {"type": "object", "additionalProperties": {"type": "string"}},
               "json": {"description": "the body of a JSON answer"}, "body": {"type": "string"},
-              "body_base64": {"type": "string", "description": "the body of an answer that is no text"}}}""");
+              "body_base64": {"type": "string", "description": "the body of an answer that is no text"}}}""").waiting();
 
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
     private static final Set<Integer> RETRYABLE = Set.of(408, 425, 429);
@@ -89,7 +89,8 @@ final class HttpRequest implements Tool {
     }
 
     private OutboundResponse send(ToolCall call, OutboundRequest request) throws IOException, InterruptedException {
-        OutboundResponse response = client.send(request);
+        call.waitPhase().begin();
+        OutboundResponse response = client.send(request, call.waitPhase()::end);
         call.log().line(request.method() + " " + withoutQuery(request.url()) + " " + response.status());
         return response;
     }

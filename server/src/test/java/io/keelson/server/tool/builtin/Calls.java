@@ -11,6 +11,7 @@ import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.WaitPhase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -46,7 +47,8 @@ final class Calls {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
-                1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Redactor.NONE, sink);
+                1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Redactor.NONE, sink,
+                WaitPhase.NONE);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {
