@@ -39,14 +39,19 @@ import io.keelson.server.engine.upkeep.RunEnds;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.secret.SecretStore;
+import io.keelson.server.tool.SlotKind;
+import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolSpec;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -58,20 +63,21 @@ public final class Engine implements Commands, AutoCloseable {
     /** Prefix of a node's name as a lease holder. */
     static final String NODE = "node:";
 
-    private static final int COMMIT_LOOPS = 2;
+    private static final int COMMITTING_THREADS = 2;
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     /**
-     * @param maxLanes executions at a time on this node
+     * @param slots executions at a time on this node, by the kind of slot that they use
      * @param lease how long work stays with a silent node or worker
      * @param runArtifactBytes maximum bytes of a run's artifacts together
      */
-    public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention,
+    public record Options(Map<SlotKind, Integer> slots, Duration lease, String version, Duration artifactRetention,
             long runArtifactBytes, Observer observer, Tracing tracing) {
 
-        /** Retention of 30 days, and 10 GiB of artifacts per run. */
-        public Options(int maxLanes, Duration lease, String version) {
-            this(maxLanes, lease, version, Duration.ofDays(30), 10L << 30, Observer.NONE, Tracing.NONE);
+        /** As many slots of each kind, retention of 30 days, and 10 GiB of artifacts per run. */
+        public Options(int slots, Duration lease, String version) {
+            this(Map.of(SlotKind.COMPUTING, slots, SlotKind.WAITING, slots), lease, version, Duration.ofDays(30),
+                    10L << 30, Observer.NONE, Tracing.NONE);
         }
     }
 
@@ -103,22 +109,25 @@ public final class Engine implements Commands, AutoCloseable {
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
-        available = new WorkAvailability(runner::knows);
+        available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
-        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), available::slotFreed);
+        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), available::slotFreed,
+                Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)));
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
         ends = new RunEnds(database, store.runs());
         work = new LocalDispatcher(
-                new LocalDispatcher.Lanes(node, options.maxLanes(), options.lease(), runner::knows, store.limits()),
+                new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows, runner::slot,
+                        store.limits()),
                 executor, evaluator, timeouts, this::own,
                 new LocalDispatcher.Listeners(available, ends, concurrencyKeyScheduler, notifier));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
-        committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
+        committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,
                 prices::inForce, options.observer());
-        List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
-                .map(tool -> tool.spec().name()).toList();
+        Map<SlotKind, List<String>> tools = catalog.all().stream().map(Tool::spec).filter(tool -> !tool.engineOwned())
+                .collect(Collectors.groupingBy(ToolSpec::slot, () -> new EnumMap<>(SlotKind.class),
+                        Collectors.mapping(ToolSpec::name, Collectors.toList())));
         Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
         claimer = new Claimer(claims, work, available, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
@@ -185,9 +194,9 @@ public final class Engine implements Commands, AutoCloseable {
         return remote;
     }
 
-    /** Steps that run on this node, including those whose outcome is being reported. */
-    public int busy() {
-        return executor.size();
+    /** Slots of the kind that steps use on this node, including those whose outcome is being reported. */
+    public int busy(SlotKind kind) {
+        return executor.size(kind);
     }
 
     /** Whether this node has recently committed something, so that it can accept work. */

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -9,7 +10,6 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.process.Amount;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class LostBackendsTest {
-    private static final Duration LENGTH = Duration.ofSeconds(Amount.of(5, 1_800));
+    private static final Duration LENGTH = Duration.ofSeconds(Breadth.of(5, 1_800));
     private static final Duration SOON = Duration.ofSeconds(5);
     private static final int POOL = 8;
     private static final String MISSION = """

@@ -15,7 +15,9 @@ import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
@@ -27,6 +29,7 @@ import io.keelson.server.plan.ReadResult;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.SecretStore;
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
@@ -82,10 +85,19 @@ public final class Nodes implements AutoCloseable {
     }
 
     Engine node(Duration lease) throws IOException {
+        return node(new Engine.Options(64, lease, "test"));
+    }
+
+    Engine node(Map<SlotKind, Integer> slots) throws IOException {
+        return node(new Engine.Options(slots, Duration.ofSeconds(30), "test", Duration.ofDays(30), 10L << 30,
+                Observer.NONE, Tracing.NONE));
+    }
+
+    private Engine node(Engine.Options options) throws IOException {
         Engine engine = new Engine(database, store(), catalog, expressions,
                 secrets, replans(),
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
-                new Engine.Options(64, lease, "test")).start(Map.of());
+                options).start(Map.of());
         engines.add(engine);
         return engine;
     }

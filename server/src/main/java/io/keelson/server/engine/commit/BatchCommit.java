@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.Created;
 import io.keelson.core.decide.Decider;
 import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.money.CreditBalances;
 import io.keelson.core.money.Funds;
@@ -16,6 +17,7 @@ import io.keelson.server.run.BalanceTooLowException;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Locked;
+import io.keelson.server.run.RunStore.Reading;
 import io.keelson.server.run.StaleViewException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,9 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Supplier;
 
@@ -39,6 +39,8 @@ import java.util.function.Supplier;
  *
  * <p>Likewise with credits: decisions assume that workspaces have what their runs need, and the last statement,
  * which changes the balances, proves it. If it is refused, all is decided again with runs and then balances locked.
+ *
+ * <p>Thread-safe. Commits at the same time must not concern the same run.
  */
 public final class BatchCommit {
     private final RunStore store;
@@ -85,72 +87,43 @@ public final class BatchCommit {
      * @throws SQLException when the database refused or was unreachable; the transaction is not committed, or its
      *                      outcome is unknown. The views concerned have been dropped
      */
-    public void run(Connection connection, List<PendingCommand> batch) throws SQLException {
+    public void run(Connection connection, List<PendingCommand> commands) throws SQLException {
         long begun = System.nanoTime();
         Observer.Way way = Observer.Way.REFUSED;
         try {
+            Batch batch = new Batch(commands, views);
             way = way(connection, batch);
+            batch.returnViews();
         } finally {
-            observer.flushed(way, batch.size(), System.nanoTime() - begun);
+            observer.flushed(way, commands.size(), System.nanoTime() - begun);
         }
     }
 
-    private Observer.Way way(Connection connection, List<PendingCommand> batch) throws SQLException {
+    private Observer.Way way(Connection connection, Batch batch) throws SQLException {
         Observer.Way way = Observer.Way.AT_HAND;
-        Set<UUID> runs = new TreeSet<>();
-        batch.forEach(pending -> runs.add(pending.command.runId()));
-        Instant now = time.now();
-        Outcome outcome = now == null || !atHand(batch) ? Outcome.STALE : onViewsAtHand(connection, batch, runs, now);
+        Outcome outcome = onViewsAtHand(connection, batch);
         if (outcome == Outcome.STALE) {
             way = Observer.Way.STALE;
-            outcome = locked(connection, batch, runs, false);
+            outcome = locked(connection, batch, false);
         }
         if (outcome == Outcome.INSUFFICIENT_CREDITS) {
             way = Observer.Way.INSUFFICIENT_CREDITS;
-            locked(connection, batch, runs, true);
+            locked(connection, batch, true);
         }
-        views.trim();
         return way;
     }
 
-    /**
-     * The number of commands that can be decided together. The start of a retry needs a view loaded after its run
-     * failed, not one on which it fails in the same batch.
-     */
-    static int cut(List<PendingCommand> batch) {
-        Set<UUID> before = new HashSet<>();
-        for (int i = 0; i < batch.size(); i++) {
-            UUID run = batch.get(i).command.runId();
-            if (batch.get(i).command instanceof Command.Retry && before.contains(run)) {
-                return i;
-            }
-            before.add(run);
+    private Outcome onViewsAtHand(Connection connection, Batch batch) throws SQLException {
+        Instant now = time.now();
+        if (now == null && batch.atHand()) {
+            now = read(connection, batch);
         }
-        return batch.size();
-    }
-
-    /** True when the batch can be decided before any query. Timers may concern ended runs. */
-    private boolean atHand(List<PendingCommand> batch) {
-        Set<UUID> created = new HashSet<>();
-        for (PendingCommand pending : batch) {
-            UUID run = pending.command.runId();
-            if (pending.command instanceof Command.Create) {
-                created.add(run);
-            } else if (pending.command instanceof Command.TimerDue
-                    || views.get(run) == null && !created.contains(run)) {
-                return false;
-            }
+        if (now == null || !batch.atHand()) {
+            return Outcome.STALE;
         }
-        return true;
-    }
-
-    private Outcome onViewsAtHand(Connection connection, List<PendingCommand> batch, Set<UUID> runs, Instant now)
-            throws SQLException {
-        Set<UUID> existing = new HashSet<>(runs);
-        existing.removeIf(run -> views.get(run) == null);
         try {
-            commit(connection, batch, runs,
-                    new CommitContext(now, existing, new HashSet<>(), funds(new OptimisticBalances()), false));
+            commit(connection, batch, new CommitContext(now, batch.existing(), new HashSet<>(),
+                    funds(new OptimisticBalances()), false));
             return Outcome.COMMITTED;
         } catch (StaleViewException e) {
             return undone(connection, batch, Outcome.STALE);
@@ -159,16 +132,22 @@ public final class BatchCommit {
         }
     }
 
+    /** The database's time; drops the views where there was an outage. */
+    private Instant read(Connection connection, Batch batch) throws SQLException {
+        Reading reading = store.read(connection);
+        batch.observed(reading.outage());
+        return time.set(reading.now());
+    }
+
     /** @param looking true when the workspaces' balances are locked, too, and so known */
-    private Outcome locked(Connection connection, List<PendingCommand> batch, Set<UUID> runs, boolean looking)
-            throws SQLException {
-        Locked locked = store.lock(connection, runs);
+    private Outcome locked(Connection connection, Batch batch, boolean looking) throws SQLException {
+        Locked locked = store.lock(connection, batch.runs);
         time.set(locked.now());
-        refresh(connection, locked);
-        Set<KeyUse.Id> used = store.used(connection, keys(batch));
-        CreditBalances balances = looking ? store.balances(connection, workspaces(batch)) : new OptimisticBalances();
+        refresh(connection, batch, locked);
+        Set<KeyUse.Id> used = store.used(connection, batch.keys());
+        CreditBalances balances = looking ? store.balances(connection, batch.workspaces()) : new OptimisticBalances();
         try {
-            commit(connection, batch, runs,
+            commit(connection, batch,
                     new CommitContext(locked.now(), locked.versions().keySet(), used, funds(balances), true));
             return Outcome.COMMITTED;
         } catch (BalanceTooLowException e) {
@@ -176,10 +155,9 @@ public final class BatchCommit {
         }
     }
 
-    private static Outcome undone(Connection connection, List<PendingCommand> batch, Outcome outcome)
-            throws SQLException {
+    private static Outcome undone(Connection connection, Batch batch, Outcome outcome) throws SQLException {
         connection.rollback();
-        batch.forEach(PendingCommand::reset);
+        batch.commands.forEach(PendingCommand::reset);
         return outcome;
     }
 
@@ -187,31 +165,17 @@ public final class BatchCommit {
         return new Funds(prices.get(), balances);
     }
 
-    private Set<UUID> workspaces(List<PendingCommand> batch) {
-        Set<UUID> workspaces = new HashSet<>();
-        for (PendingCommand pending : batch) {
-            RunView view = views.get(pending.command.runId());
-            if (view != null) {
-                workspaces.add(view.run().workspaceId());
-            } else if (pending.command instanceof Command.Create create) {
-                workspaces.add(create.run().workspaceId());
-            }
-        }
-        return workspaces;
-    }
-
-    private void commit(Connection connection, List<PendingCommand> batch, Set<UUID> runs, CommitContext commitContext)
-            throws SQLException {
+    private void commit(Connection connection, Batch batch, CommitContext commitContext) throws SQLException {
         LocalCapacity capacity = node.offer();
         ChangeSet changes = new ChangeSet();
         List<KeyUse> keys = new ArrayList<>();
         boolean committed = false;
         try {
-            for (PendingCommand pending : batch) {
+            for (PendingCommand pending : batch.commands) {
                 if (pending.key != null && commitContext.used.contains(pending.key.id())) {
                     pending.failure = new Commands.KeyUsed();
                 } else {
-                    decide(pending, commitContext, changes, capacity);
+                    decide(pending, batch, commitContext, changes, capacity);
                     use(pending, commitContext.used, keys);
                 }
             }
@@ -219,7 +183,7 @@ public final class BatchCommit {
                 throw new BalanceTooLowException("the balance was not read");
             }
             if (!commitContext.locked) {
-                store.prove(connection, untouched(runs, changes));
+                store.prove(connection, batch.untouched(changes));
             }
             if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()
                     && keys.isEmpty()) {
@@ -235,15 +199,10 @@ public final class BatchCommit {
         } finally {
             node.settled(capacity);
             if (!committed) {
-                runs.forEach(views::drop);
+                batch.dropViews();
             }
         }
-        dropEnded(changes);
-    }
-
-    /** The idempotency keys in the batch. */
-    private static List<KeyUse.Id> keys(List<PendingCommand> batch) {
-        return batch.stream().map(pending -> pending.key).filter(Objects::nonNull).map(KeyUse::id).distinct().toList();
+        batch.drop(changes.runs().stream().filter(run -> run.state().terminal()).map(RunRow::id).toList());
     }
 
     /** A refused command does not use its key: the client may correct it and repeat it. */
@@ -254,32 +213,20 @@ public final class BatchCommit {
         }
     }
 
-    /** Views whose commands changed nothing: no write proves them current. */
-    private List<RunView> untouched(Set<UUID> runs, ChangeSet changes) {
-        Set<UUID> left = new TreeSet<>(runs);
-        changes.runs().forEach(run -> left.remove(run.id()));
-        return left.stream().map(views::get).filter(Objects::nonNull).toList();
-    }
-
-    private void refresh(Connection connection, Locked locked) throws SQLException {
-        views.observed(locked.outage());
-        List<UUID> stale = new ArrayList<>();
-        for (UUID run : locked.versions().keySet()) {
-            RunView view = views.get(run);
-            if (view == null || view.run().version() != locked.versions().get(run)) {
-                stale.add(run);
-            }
-        }
+    /** Absent runs were deleted. */
+    private void refresh(Connection connection, Batch batch, Locked locked) throws SQLException {
+        batch.observed(locked.outage());
+        List<UUID> stale = batch.stale(locked.versions());
         if (!stale.isEmpty()) {
-            stale.forEach(views::drop); // absent runs were deleted
-            store.load(connection, stale).values().forEach(views::put);
+            batch.drop(stale);
+            store.load(connection, stale).values().forEach(batch::put);
         }
     }
 
-    private void decide(PendingCommand pending, CommitContext commitContext, ChangeSet changes,
+    private void decide(PendingCommand pending, Batch batch, CommitContext commitContext, ChangeSet changes,
             LocalCapacity capacity) {
         UUID run = pending.command.runId();
-        RunView view = commitContext.existing.contains(run) || changes.isNew(run) ? views.get(run) : null;
+        RunView view = commitContext.existing.contains(run) || changes.isNew(run) ? batch.view(run) : null;
         if (pending.command instanceof Command.Create create) {
             if (view != null) {
                 pending.reply = Reply.UNCHANGED;
@@ -288,7 +235,7 @@ public final class BatchCommit {
                         Decider.create(create, changes, commitContext.now, ids, capacity, commitContext.funds);
                 pending.reply = created.reply();
                 if (created.view() != null) {
-                    views.put(created.view());
+                    batch.put(created.view());
                 }
             }
         } else if (view == null) {
@@ -297,9 +244,5 @@ public final class BatchCommit {
             pending.reply = Decider.decide(view, pending.command, changes, commitContext.now, ids, capacity,
                     commitContext.funds);
         }
-    }
-
-    private void dropEnded(ChangeSet changes) {
-        changes.runs().stream().filter(run -> run.state().terminal()).forEach(run -> views.drop(run.id()));
     }
 }

@@ -6,141 +6,66 @@ import io.keelson.server.log.LogContext;
 import io.keelson.server.run.StaleViewException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One committing thread with its own connection. While it commits, the next batch gathers, so batches grow with the
- * load and a single command is never delayed. A batch that the database refuses is split until the failing command is
- * alone. No background task, because it takes commands from a queue and waits for the next one within microseconds.
+ * One committing thread with its own connection. While it commits, the next batch gathers in the queue, so batches grow
+ * with the load and a single command is never delayed. A batch that the database refuses is split until the failing
+ * command is alone. No background task, because it takes commands from a queue and waits for the next one within
+ * microseconds.
  */
 final class CommitLoop implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(CommitLoop.class);
-    private static final int MAX_BATCH = 300;
-    private static final int YIELDS = 100;
     private static final int TRIES = 5;
     private static final long RETRY_DELAY_MS = 200;
 
+    private final CommandQueue queue;
     private final Database database;
     private final BatchCommit batchCommit;
     private final DiskSpace diskSpace;
-    private final BlockingQueue<PendingCommand> queue = new LinkedBlockingQueue<>();
-    private final AtomicInteger unanswered = new AtomicInteger();
-    private final AtomicLong text = new AtomicLong();
     private @Nullable Connection connection;
-    private volatile boolean closing;
 
-    CommitLoop(Database database, BatchCommit batch, DiskSpace diskSpace) {
-        this.diskSpace = diskSpace;
+    CommitLoop(CommandQueue queue, Database database, BatchCommit batchCommit, DiskSpace diskSpace) {
+        this.queue = queue;
         this.database = database;
-        this.batchCommit = batch;
+        this.batchCommit = batchCommit;
+        this.diskSpace = diskSpace;
     }
 
-    /**
-     * Queues the command within the limits. An empty loop accepts one command of any size.
-     *
-     * @param most maximum number of unanswered commands
-     * @param mostText their maximum text together, in characters
-     */
-    boolean offer(PendingCommand pending, int most, long mostText) {
-        int others = unanswered.getAndIncrement();
-        long theirText = text.getAndAdd(pending.text);
-        if (others >= most || others > 0 && theirText + pending.text > mostText) {
-            left(pending);
-            return false;
-        }
-        enqueue(pending);
-        return true;
-    }
-
-    /** Queues the command regardless of limits. */
-    void add(PendingCommand pending) {
-        unanswered.getAndIncrement();
-        text.getAndAdd(pending.text);
-        enqueue(pending);
-    }
-
-    private void enqueue(PendingCommand pending) {
-        queue.add(pending);
-        if (closing && queue.remove(pending)) {
-            pending.failure = new Commands.Overloaded();
-            answer(pending);
-        }
-    }
-
-    private void answer(PendingCommand pending) {
-        left(pending);
-        pending.answer();
-    }
-
-    private void left(PendingCommand pending) {
-        unanswered.getAndDecrement();
-        text.getAndAdd(-pending.text);
-    }
-
-    /** Ends the loop once everything that was added before has been answered. */
-    void close() {
-        closing = true;
-    }
-
+    /** Commits and answers commands until the queue is closed and empty. */
     @Override
     public void run() {
-        List<PendingCommand> batch = new ArrayList<>();
-        while (!closing || !queue.isEmpty()) {
+        boolean open = true;
+        while (open) {
             try {
-                PendingCommand first = next();
-                if (first != null) {
-                    batch.add(first);
-                    gather(batch);
-                    commit(batch);
+                List<PendingCommand> batch = queue.take();
+                open = !batch.isEmpty();
+                if (open) {
+                    commitAndAnswer(batch);
                 }
             } catch (InterruptedException e) {
-                closing = true;
-            } finally {
-                batch.forEach(this::answer);
-                batch.clear();
+                queue.close();
             }
         }
         discardConnection();
     }
 
-    /**
-     * The next command, null when none comes for a while. Follow-ups of the last commit arrive within microseconds,
-     * sooner than a parked thread wakes.
-     */
-    @SuppressWarnings("ThreadPriorityCheck") // it yields to any runnable thread
-    private @Nullable PendingCommand next() throws InterruptedException {
-        for (int waited = 0; waited < YIELDS; waited++) {
-            PendingCommand next = queue.poll();
-            if (next != null) {
-                return next;
-            }
-            Thread.yield();
+    private void commitAndAnswer(List<PendingCommand> batch) throws InterruptedException {
+        try {
+            commit(batch);
+        } finally {
+            queue.answered(batch);
+            batch.forEach(PendingCommand::answer);
+            queue.release(batch);
         }
-        return queue.poll(100, TimeUnit.MILLISECONDS);
-    }
-
-    /**
-     * Takes queued commands, and waits while more arrive: after a commit its replies cause new commands at once, and a
-     * commit of the first few would delay the others. A single command yields once.
-     */
-    @SuppressWarnings("ThreadPriorityCheck") // it yields to the threads that have just got their replies
-    private void gather(List<PendingCommand> batch) {
-        do {
-            Thread.yield();
-        } while (queue.drainTo(batch, MAX_BATCH - batch.size()) > 0 && batch.size() < MAX_BATCH);
     }
 
     private void commit(List<PendingCommand> all) throws InterruptedException {
-        int cut = BatchCommit.cut(all);
+        int cut = Batch.cut(all);
         commitTogether(all.subList(0, cut));
         if (cut < all.size()) {
             commit(all.subList(cut, all.size()));

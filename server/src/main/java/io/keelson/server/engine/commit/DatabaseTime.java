@@ -24,10 +24,12 @@ public final class DatabaseTime {
         this.nanos = nanos;
     }
 
-    public synchronized void set(Instant now) {
+    /** Takes a reading of the database's clock; returns the time. */
+    public synchronized Instant set(Instant now) {
         said = now;
         at = nanos.getAsLong();
         latest = noEarlier(now);
+        return latest;
     }
 
     /** The time, in microseconds; null when the database must be asked. */

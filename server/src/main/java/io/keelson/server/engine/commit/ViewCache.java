@@ -2,6 +2,7 @@ package io.keelson.server.engine.commit;
 
 import io.keelson.core.decide.RunView;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -9,13 +10,28 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Views of one committer's runs; drops the least recently used first. Not thread-safe. */
+/**
+ * Views of runs between commits. A commit takes its views out and puts them back, so a view is never in two hands. Drops
+ * the least recently used first. Thread-safe.
+ */
 public final class ViewCache {
     private final int maxRows;
-    private final Map<UUID, RunView> views = new LinkedHashMap<>(64, 0.75f, true);
-    private final Map<UUID, Integer> weights = new LinkedHashMap<>();
+    /** The least recently used first. */
+    private final Map<UUID, Weighed> views = new LinkedHashMap<>();
     private long rows;
     private @Nullable Instant outage;
+
+    /** A view with its weight when it was made; counting it again in each commit would cost more in a larger run. */
+    record Weighed(RunView view, int weight) {
+
+        Weighed(RunView view) {
+            this(view, view.weight());
+        }
+
+        UUID run() {
+            return view.run().id();
+        }
+    }
 
     /** @param maxRows maximum rows of all views together */
     public ViewCache(int maxRows) {
@@ -23,42 +39,58 @@ public final class ViewCache {
     }
 
     /**
+     * Moves the views of these runs out of the cache into a map.
+     *
+     * @return the end of the latest outage that the views have
+     */
+    synchronized @Nullable Instant take(Collection<UUID> runs, Map<UUID, Weighed> taken) {
+        for (UUID run : runs) {
+            Weighed view = remove(run);
+            if (view != null) {
+                taken.put(run, view);
+            }
+        }
+        return outage;
+    }
+
+    /** Receives views, except where a later outage was observed since they were taken. */
+    synchronized void put(Collection<Weighed> returned, @Nullable Instant known) {
+        if (!Objects.equals(outage, known)) {
+            return;
+        }
+        for (Weighed view : returned) {
+            remove(view.run());
+            views.put(view.run(), view);
+            rows += view.weight;
+        }
+        Iterator<Weighed> oldest = views.values().iterator();
+        while (rows > maxRows && oldest.hasNext()) {
+            rows -= oldest.next().weight;
+            oldest.remove();
+        }
+    }
+
+    /**
      * Receives the end of the latest outage. A view has only the outages up to its load, so a new outage drops all
      * views.
      */
-    void observed(@Nullable Instant latest) {
+    synchronized void observed(@Nullable Instant latest) {
         if (!Objects.equals(outage, latest)) {
             outage = latest;
             views.clear();
-            weights.clear();
             rows = 0;
         }
     }
 
-    @Nullable RunView get(UUID run) {
-        return views.get(run);
+    public synchronized void drop(UUID run) {
+        remove(run);
     }
 
-    void put(RunView view) {
-        drop(view.run().id());
-        views.put(view.run().id(), view);
-        weights.put(view.run().id(), view.weight());
-        rows += view.weight();
-    }
-
-    public void drop(UUID run) {
-        if (views.remove(run) != null) {
-            rows -= Objects.requireNonNull(weights.remove(run));
+    private @Nullable Weighed remove(UUID run) {
+        Weighed view = views.remove(run);
+        if (view != null) {
+            rows -= view.weight;
         }
-    }
-
-    /** Drops views over the bound; between batches only. */
-    void trim() {
-        Iterator<UUID> oldest = views.keySet().iterator();
-        while (rows > maxRows && oldest.hasNext()) {
-            UUID run = oldest.next();
-            oldest.remove();
-            rows -= Objects.requireNonNull(weights.remove(run));
-        }
+        return view;
     }
 }

@@ -48,15 +48,19 @@ class CommitLoopTest {
     void aRetryIsDecidedApartFromWhatEndsItsRun(@TempDir Path folder) throws Exception {
         Bystander node = new Bystander();
         try (Nodes nodes = new Nodes(folder)) {
-            CommitLoop loop = new CommitLoop(nodes.database, new BatchCommit(Nodes.store().runs(), new ViewCache(1_000),
-                    UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime), () -> Prices.NONE,
-                    Observer.NONE), new DiskSpace(nodes.database));
+            CommandQueue queue = new CommandQueue(100, 1_000);
+            CommitLoop loop = new CommitLoop(queue, nodes.database,
+                    new BatchCommit(Nodes.store().runs(), new ViewCache(1_000),
+                            UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime),
+                            () -> Prices.NONE,
+                            Observer.NONE),
+                    new DiskSpace(nodes.database));
             NewRun run = nodes.run(MISSION, "remote.work");
             List<PendingCommand> all = Stream.of(new Command.Create(run, true, Nodes.WHO),
                     new Command.FailRun(run.id(), "not so", Nodes.WHO), new Command.Retry(run.id(), false, Nodes.WHO),
                     new Command.Pause(run.id(), null, Nodes.WHO)).map(PendingCommand::new).toList();
-            all.forEach(loop::add);
-            loop.close();
+            all.forEach(queue::add);
+            queue.close();
             loop.run();
             assertThat(all).extracting(pending -> pending.answer).extracting(CompletableFuture::join)
                     .containsOnly(Reply.CHANGED);

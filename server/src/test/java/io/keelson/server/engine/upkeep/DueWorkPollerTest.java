@@ -10,6 +10,7 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.run.RunStore;
+import io.keelson.server.tool.SlotKind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -65,7 +66,8 @@ class DueWorkPollerTest {
     private static DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands) {
         RunStore runs = Nodes.store().runs();
         return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, Observer.NONE),
-                new WorkAvailability(tool -> false), new ConcurrencyKeyScheduler(nodes.database, runs, commands));
+                new WorkAvailability(tool -> false, tool -> SlotKind.COMPUTING),
+                new ConcurrencyKeyScheduler(nodes.database, runs, commands));
     }
 
     private static void execute(Nodes nodes, String sql) {

@@ -113,8 +113,8 @@ class EventSweeperTest {
 
     private void events(UUID run, int first, int last) {
         sql("""
-                insert into run_event_packs (run_id, first_seq, events, created_at, body)
-                select '%s', n, 10, '%s', (select json_agg(json_build_object('e', 'something', 'p', json_build_object('n', m)))
+                insert into run_event_packs (run_id, first_seq, created_at, body)
+                select '%s', n, '%s', (select json_agg(json_build_object('e', 'something', 'p', json_build_object('n', m)))
                        from generate_series(n, n + 9) m)
                   from generate_series(%d, %d, 10) n"""
                 .formatted(run, ENDED, first, last));

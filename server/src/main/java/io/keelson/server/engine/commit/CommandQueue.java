@@ -1,0 +1,191 @@
+package io.keelson.server.engine.commit;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * The commands that wait for a commit, shared by all committing threads. A run is in one commit at a time: a commit
+ * takes its commands in the order of their submission, and later ones wait until {@link #release}. Runs take turns.
+ * Thread-safe.
+ */
+final class CommandQueue {
+    /**
+     * The number of commands with which another commit begins beside a running one. The statements of a commit cost
+     * the database more than the rows of a few commands, so fewer commands wait for the next commit.
+     */
+    static final int WORTH_ANOTHER_COMMIT = 24;
+
+    private static final int MAX_BATCH = 300;
+    private static final int YIELDS = 100;
+
+    private final int maxUnanswered;
+    private final long maxText;
+    private final Map<UUID, Waiting> runs = new HashMap<>();
+    /** Runs with commands and in no commit, in the order of their turns. */
+    private final Deque<Waiting> turns = new ArrayDeque<>();
+    /** The number of commands of the runs in {@link #turns}. */
+    private volatile int ready;
+    private volatile int commits;
+    /** True while a thread looks for commands. No other thread is woken then. */
+    private boolean looking;
+    private int unanswered;
+    private long text;
+    private boolean closed;
+
+    /** Commands of one run. */
+    private static final class Waiting {
+        private final Deque<PendingCommand> commands = new ArrayDeque<>();
+        private boolean inCommit;
+    }
+
+    /**
+     * @param maxUnanswered maximum number of unanswered commands
+     * @param maxText their maximum text together, in characters
+     */
+    CommandQueue(int maxUnanswered, long maxText) {
+        this.maxUnanswered = maxUnanswered;
+        this.maxText = maxText;
+    }
+
+    /**
+     * Queues the command within the limits. An empty queue accepts one command of any size.
+     *
+     * @return false over a limit, or when the queue is closed
+     */
+    synchronized boolean offer(PendingCommand pending) {
+        boolean room = unanswered < maxUnanswered && (unanswered == 0 || text + pending.text <= maxText);
+        return room && add(pending);
+    }
+
+    /** Queues the command regardless of limits; returns false when the queue is closed. */
+    synchronized boolean add(PendingCommand pending) {
+        if (closed) {
+            return false;
+        }
+        unanswered++;
+        text += pending.text;
+        Waiting run = runs.computeIfAbsent(pending.command.runId(), _ -> new Waiting());
+        run.commands.add(pending);
+        if (!run.inCommit) {
+            if (run.commands.size() == 1) {
+                turns.add(run);
+            }
+            ready++;
+            if (!looking && worthCommit()) {
+                notify();
+            }
+        }
+        return true;
+    }
+
+    /** Refuses further commands. */
+    synchronized void close() {
+        closed = true;
+        notifyAll();
+    }
+
+    /**
+     * Waits until a commit is worth it, and takes commands for it. The caller has their runs to itself until
+     * {@link #release}.
+     *
+     * @return empty when the queue is closed and other threads commit what is left
+     */
+    List<PendingCommand> take() throws InterruptedException {
+        do {
+            if (beginLooking()) {
+                gather();
+                List<PendingCommand> batch = endLooking();
+                if (!batch.isEmpty()) {
+                    return batch;
+                }
+            }
+        } while (awaitCommands());
+        return List.of();
+    }
+
+    /** These commands no longer count for the limits: they are about to be answered. */
+    synchronized void answered(List<PendingCommand> batch) {
+        unanswered -= batch.size();
+        batch.forEach(pending -> text -= pending.text);
+    }
+
+    /** Ends the commit of these commands. Call it after the answers, so that a run's answers keep their order. */
+    synchronized void release(List<PendingCommand> batch) {
+        Set<UUID> released = new HashSet<>();
+        batch.forEach(pending -> released.add(pending.command.runId()));
+        for (UUID id : released) {
+            Waiting run = Objects.requireNonNull(runs.get(id));
+            run.inCommit = false;
+            if (run.commands.isEmpty()) {
+                runs.remove(id);
+            } else {
+                turns.add(run);
+                ready += run.commands.size();
+            }
+        }
+        commits--;
+    }
+
+    private boolean worthCommit() {
+        return ready >= (commits == 0 ? 1 : WORTH_ANOTHER_COMMIT);
+    }
+
+    private synchronized boolean beginLooking() {
+        boolean begins = !looking;
+        looking = true;
+        return begins;
+    }
+
+    /**
+     * Waits while more commands arrive: after a commit its replies cause new commands at once, and a commit of the first
+     * few would delay the others. They arrive within microseconds, sooner than a parked thread wakes. A single command
+     * yields once.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // it yields to the threads that have just got their replies
+    private void gather() {
+        for (int waited = 0; waited < YIELDS && !worthCommit(); waited++) {
+            Thread.yield();
+        }
+        int before;
+        do {
+            before = ready;
+            Thread.yield();
+        } while (ready > before && before < MAX_BATCH);
+    }
+
+    private synchronized List<PendingCommand> endLooking() {
+        List<PendingCommand> batch = new ArrayList<>();
+        if (worthCommit()) {
+            while (!turns.isEmpty() && batch.size() < MAX_BATCH) {
+                Waiting run = turns.remove();
+                run.inCommit = true;
+                ready -= run.commands.size();
+                while (!run.commands.isEmpty() && batch.size() < MAX_BATCH) {
+                    batch.add(run.commands.remove());
+                }
+            }
+            commits++;
+        }
+        looking = false;
+        if (worthCommit()) {
+            notify();
+        }
+        return batch;
+    }
+
+    /** Sleeps until this thread should look; false when the queue is closed and there is nothing for this thread. */
+    private synchronized boolean awaitCommands() throws InterruptedException {
+        while (!closed && (looking || !worthCommit())) {
+            wait();
+        }
+        return !looking && worthCommit();
+    }
+}
