@@ -18,6 +18,29 @@ begin
     raise exception '%', why using errcode = code;
 end $$;
 
+-- What a column may hold by itself is its type (docs/adr/0017). A session keeps a domain's condition ready; a check's text
+-- is parsed and planned by every statement that writes to the table. NaN is above everything and passes ">= 0", hence the
+-- bounds of amounts; numeric(20, 6) refuses what has too many digits.
+do $$
+declare
+    each record;
+begin
+    for each in select * from (values
+        ('keelson_amount', 'numeric(20, 6)', 'value >= 0 and value < ''NaN''', 'An amount of money, in USD or credits.'),
+        ('keelson_number', 'integer', 'value >= 1', 'An ordinal number, from 1.'),
+        ('keelson_long_number', 'bigint', 'value >= 1', 'An ordinal number, from 1.'),
+        ('keelson_events', 'json', 'json_array_length(value) <@ ''[1,100]''::int4range', 'The events of a pack.'),
+        ('keelson_agent_state', 'text', 'value = any (''{pending:pending:t,running:running:t,paused:paused:t,'
+            'terminal:completed:f,terminal:failed:f,terminal:cancelled:f,terminal:skipped:f}''::text[])',
+            'state_type, state and completed_at is null, of run_agents.')) as d (name, base, condition, purpose)
+    loop
+        if to_regtype(each.name) is null then
+            execute format('create domain %I as %s check (%s)', each.name, each.base, each.condition);
+            execute format('comment on domain %I is %L', each.name, each.purpose);
+        end if;
+    end loop;
+end $$;
+
 create table if not exists workspaces (
     id uuid primary key default gen_random_uuid(),
     name varchar(255) not null,

@@ -4,9 +4,10 @@
 -- PRD-101's would make a real run impossible: durations are BIGINT, money is NUMERIC(20,6) in USD. What a commit touches
 -- is kept cheap, as measured in docs/adr/0011:
 -- * Pages leave room (fillfactor) and no index mentions a column that changes often, so that updates stay heap-only.
--- * A table that commits touch has one check, a function of few plain columns with short expressions: a statement reads
---   a check's text each time, and a session a function's only once. `strpos` in a list of pairs of a state's type and a
---   state takes less time than comparisons one by one. Step counters that only ever grow are not checked.
+-- * What every commit writes has domains instead of checks. Another table that commits touch has one check, short or a
+--   function of plain columns: a statement reads a check's text each time, and a session a function's only once. `strpos`
+--   in a list of pairs of a state's type and a state takes less time than comparisons one by one. Step counters that only
+--   ever grow are not checked.
 -- * Rows that one transaction writes together do not refer to each other: each reference is a query per row. Deleting
 --   removes dependent rows by triggers on statements, which use indexes regardless of the planner's statistics.
 
@@ -188,12 +189,6 @@ end $$;
 create or replace trigger orchestration_runs_drop_heads after delete on orchestration_runs
     referencing old table as gone for each statement execute function keelson_drop_heads();
 
-create or replace function keelson_head_valid(credits_reserved numeric, credits_charged numeric)
-    returns boolean language plpgsql immutable as $$
-begin
-    return credits_charged >= 0 and credits_reserved >= credits_charged;
-end $$;
-
 -- A narrow row, locked by the server that decides about the run, and the proof that its view is current. The run's own row
 -- changes with its state and its tasks only.
 create table if not exists run_heads (
@@ -204,29 +199,20 @@ create table if not exists run_heads (
     total_tokens bigint not null,
     total_cost numeric(20, 6) not null,
     updated_at timestamptz not null,
-    credits_reserved numeric(20, 6) not null default 0,
-    credits_charged numeric(20, 6) not null default 0,
-    constraint ck_run_heads_valid check (keelson_head_valid(credits_reserved, credits_charged))
+    credits_left keelson_amount not null default 0,
+    credits_charged keelson_amount not null default 0
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.05);
 
 comment on table run_heads is 'What changes with every commit of a run: its version, last event and sums.';
 comment on column run_heads.version_id is 'rises with every commit of the run';
 comment on column run_heads.last_seq is 'of its events';
 comment on column run_heads.total_cost is 'USD';
-comment on column run_heads.credits_reserved is 'for the open attempt; 1 credit is 1 USD';
+comment on column run_heads.credits_left is 'reserved for the open attempt and not charged yet; 1 credit is 1 USD';
 comment on column run_heads.credits_charged is 'by the open attempt; reserved in the workspace''s balance until it ends';
-
-create or replace function keelson_attempt_valid(attempt_number integer, credits_reserved numeric,
-    credits_charged numeric, credits_refunded numeric, uncollected numeric, settled_at timestamptz)
-    returns boolean language plpgsql immutable as $$
-begin
-    return attempt_number >= 1 and least(credits_charged, credits_refunded, uncollected) >= 0
-        and (settled_at is null or credits_charged + credits_refunded = credits_reserved);
-end $$;
 
 create table if not exists run_attempts (
     run_id uuid not null,
-    attempt_number integer not null,
+    attempt_number keelson_number not null,
     state varchar(30) not null,
     started_at timestamptz not null,
     completed_at timestamptz,
@@ -234,13 +220,12 @@ create table if not exists run_attempts (
     error_message text,
     failures integer not null default 0,
     credits_reserved numeric(20, 6) not null default 0,
-    credits_charged numeric(20, 6) not null default 0,
-    credits_refunded numeric(20, 6) not null default 0,
-    uncollected numeric(20, 6) not null default 0,
+    credits_charged keelson_amount not null default 0,
+    credits_refunded keelson_amount not null default 0,
+    uncollected keelson_amount not null default 0,
     settled_at timestamptz,
     primary key (run_id, attempt_number),
-    constraint ck_run_attempts_credits check (keelson_attempt_valid(attempt_number, credits_reserved,
-        credits_charged, credits_refunded, uncollected, settled_at))
+    constraint ck_run_attempts_credits check (settled_at is null or credits_charged + credits_refunded = credits_reserved)
 );
 
 comment on table run_attempts is 'Attempts of a run; never changed once ended.';
@@ -248,21 +233,12 @@ comment on column run_attempts.failures is 'how many tasks and steps had failed 
 comment on column run_attempts.uncollected is 'credits that neither the run''s limit nor the balance had';
 comment on column run_attempts.settled_at is 'from then on charged + refunded = reserved; before, the head has the figures';
 
-create or replace function keelson_agent_valid(state varchar, state_type varchar, completed_at timestamptz,
-    attempt integer, number integer) returns boolean language plpgsql immutable as $$
-begin
-    return (completed_at is not null) = (state_type = 'terminal')
-        and strpos(' running:running pending:pending paused:paused terminal:completed terminal:failed'
-            ' terminal:cancelled terminal:skipped ', concat(' ', state_type, ':', state, ' ')) > 0
-        and least(attempt, number) >= 1;
-end $$;
-
 create table if not exists run_agents (
     id uuid primary key,
     run_id uuid not null,
     workspace_id uuid not null,
-    attempt integer not null,
-    number integer not null,
+    attempt keelson_number not null,
+    number keelson_number not null,
     name varchar(255),
     state varchar(30) not null,
     state_type varchar(10) not null,
@@ -275,7 +251,8 @@ create table if not exists run_agents (
     completed_at timestamptz,
     created_at timestamptz not null,
     unique (run_id, attempt, number),
-    constraint ck_run_agents_valid check (keelson_agent_valid(state, state_type, completed_at, attempt, number))
+    constraint ck_run_agents_state
+        check (concat_ws(':', state_type, state, completed_at is null)::keelson_agent_state is not null)
 ) with (fillfactor = 75);
 
 comment on table run_agents is 'Agents at work in a run, one row per attempt of the run.';
@@ -311,7 +288,7 @@ create table if not exists run_parents (
 );
 
 comment on table run_parents is 'The step that has started a run, and what the run may cost by it.';
-comment on column run_parents.abandon is 'the run goes on should its parent not wait for it any more';
+comment on column run_parents.abandon is 'true: the run continues when its parent no longer waits for it';
 comment on column run_parents.allotment is 'credits that it may cost at most; null for no limit';
 comment on column run_parents.seen is 'the parent''s version that it last heard of';
 comment on column run_parents.held is 'it rests because its parent is paused';
@@ -383,15 +360,4 @@ create or replace function keelson_raise_stale(what text, expected integer, foun
     language plpgsql as $$
 begin
     raise exception '%: % rows to change, % found as expected', what, expected, found using errcode = 'KE001';
-end $$;
-
--- What is decided without a look at the database relies on a node's guess of the database's time. A node that was
--- suspended thinks that no time has passed: it fails as one whose view is not current, and asks the database.
-create or replace function keelson_in_time(decided timestamptz, clock timestamptz) returns timestamptz
-    language plpgsql as $$
-begin
-    if decided not between clock - interval '5 seconds' and clock + interval '5 seconds' then
-        raise exception 'decided as of %, and it is %', decided, clock using errcode = 'KE001';
-    end if;
-    return decided;
 end $$;

@@ -112,7 +112,7 @@ create or replace function keelson_drop_steps() returns trigger language plpgsql
 declare
     steps uuid[] := array(select s.id from gone join orchestration_steps s on s.task_id = gone.id);
 begin
-    delete from work_results where step_id = any (steps);
+    delete from step_results where step_id = any (steps);
     delete from step_logs where step_id = any (steps);
     delete from step_progress where step_id = any (steps);
     delete from orchestration_steps where id = any (steps);
@@ -154,14 +154,15 @@ comment on table orchestration_task_dependencies is
 create index if not exists ix_orch_deps_reverse on orchestration_task_dependencies (depends_on_id);
 
 create or replace function keelson_step_valid(state varchar, state_type varchar, completed_at timestamptz,
-    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric)
+    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text)
     returns boolean language plpgsql immutable as $$
 begin
     return (completed_at is not null) = (state_type = 'terminal')
         and strpos(' running:running terminal:completed terminal:failed terminal:cancelled terminal:skipped'
             ' pending:pending pending:awaiting_retry paused:waiting paused:waiting_approval ',
             concat(' ', state_type, ':', state, ' ')) > 0
-        and result_epoch between 0 and lease_epoch and tokens >= 0 and cost >= 0;
+        and result_epoch between 0 and lease_epoch and tokens >= 0 and cost >= 0
+        and (completed_by is null or state = 'completed' and result_epoch >= 1);
 end $$;
 
 -- A run's steps are found by its tasks: a tree by run would cost every step an entry.
@@ -200,8 +201,15 @@ create table if not exists orchestration_steps (
     started_at timestamptz,
     completed_at timestamptz,
     created_at timestamptz not null,
+
+    -- The result that completed it, with result_epoch, tokens and cost; see work_results.
+    completed_by text,
+    result_input jsonb,
+    output_hash bigint,
+    model text,
+
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
-        lease_epoch, tokens, cost))
+        lease_epoch, tokens, cost, completed_by))
 ) with (fillfactor = 70);
 
 comment on table orchestration_steps is 'Steps of tasks: what a worker claims under a lease and a lease epoch.';
@@ -212,6 +220,11 @@ comment on column orchestration_steps.lease_epoch is 'rises with each claim; a r
 comment on column orchestration_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
 comment on column orchestration_steps.resolved_input is 'the input with the values of its expressions';
 comment on column orchestration_steps.cost is 'USD';
+comment on column orchestration_steps.completed_by is
+    'the holder of the lease whose result completed it; null where step_results has that result, or no lease had one';
+comment on column orchestration_steps.result_input is 'input of that result, see work_results';
+comment on column orchestration_steps.output_hash is 'of that result, see work_results';
+comment on column orchestration_steps.model is 'of that result: the model that used the tokens';
 
 create index if not exists ix_orch_steps_task on orchestration_steps (task_id);
 
@@ -221,8 +234,10 @@ begin
     return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed');
 end $$;
 
--- At most one result per lease, however often it is reported.
-create table if not exists work_results (
+-- Results that the row of their step does not hold: those of failed and continued leases, and completed ones of steps whose
+-- tokens or cost are of several leases, or with tokens that cost nothing. At most one result per lease, however often it is
+-- reported: by its key, and by the trigger for the result in the step's row.
+create table if not exists step_results (
     step_id uuid not null,
     epoch integer not null,
     run_id uuid not null,
@@ -240,10 +255,37 @@ create table if not exists work_results (
     holder text,
     recorded_at timestamptz not null,
     primary key (step_id, epoch),
-    constraint ck_work_results_valid check (keelson_result_valid(epoch, outcome, tokens, cost))
+    constraint ck_step_results_valid check (keelson_result_valid(epoch, outcome, tokens, cost))
 );
 
-comment on table work_results is 'What each lease of a step came to; at most one row per lease.';
+comment on table step_results is 'Results of leases that the row of their step does not hold.';
+
+create or replace function keelson_one_result() returns trigger language plpgsql as $$
+declare
+    held record;
+begin
+    select result_epoch, completed_by into held from orchestration_steps where id = new.step_id for share;
+    if held.completed_by is not null and held.result_epoch = new.epoch then
+        raise exception 'lease % of step % has a result', new.epoch, new.step_id
+            using errcode = 'unique_violation', constraint = 'step_results_pkey';
+    end if;
+    return null;
+end $$;
+
+create or replace trigger step_results_one after insert or update on step_results
+    for each row execute function keelson_one_result();
+
+create or replace view work_results with (security_invoker = true) as
+select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code, error_class, error_message, model,
+    tokens, cost, holder, recorded_at
+  from step_results
+union all
+select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, result_input, output_hash, null, null, null, model,
+    tokens, cost, completed_by, completed_at
+  from orchestration_steps
+ where completed_by is not null;
+
+comment on view work_results is 'What each lease of a step came to; at most one row per lease.';
 comment on column work_results.epoch is 'the lease epoch of its step';
 comment on column work_results.input is
     'resolved input, secrets redacted, cut above 64 KiB; null when the plan''s input has no expressions';
@@ -251,12 +293,12 @@ comment on column work_results.output_hash is
     'of the output as reported, before secrets were redacted; null for reported failures and for results of the server itself';
 comment on column work_results.cost is 'USD';
 
-create index if not exists ix_work_results_free on work_results (recorded_at) where tokens > 0 and cost = 0;
+create index if not exists ix_step_results_free on step_results (recorded_at) where tokens > 0 and cost = 0;
 
 -- Tokens that cost nothing, so that reports of usage name their models: what costs something is in the ledger.
 create or replace view free_usage with (security_invoker = true) as
 select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.recorded_at
-  from work_results w
+  from step_results w
   join orchestration_steps s on s.id = w.step_id
   join orchestration_tasks t on t.id = s.task_id
   left join run_agents a on a.id = t.run_agent_id

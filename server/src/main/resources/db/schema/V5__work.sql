@@ -115,9 +115,9 @@ create table if not exists step_progress (
 
 comment on table step_progress is 'Progress that workers report of steps at work.';
 
--- How long artifacts are kept is written in the transaction that ends their run. What is over is marked first (deleted_at),
+-- How long artifacts are kept is written in the transaction that ends their run. What has expired is marked first (deleted_at),
 -- removed from the store after a grace, and then noted as such (removed_at), so that a crash between any two leaves
--- something to go on with. No two records share a content.
+-- a state from which the next sweep continues. No two records share a content.
 create table if not exists artifacts (
     id uuid primary key,
     run_id uuid not null references orchestration_runs (id) on delete cascade,
@@ -198,8 +198,8 @@ create table if not exists upload_slots (
 
 comment on table upload_slots is 'Uploads under way, ten at a time in a workspace.';
 
--- A portion of runs at a time. What is chosen is written down before it is done, so that a server that goes on after a
--- crash does the very same again, under the same idempotency keys.
+-- A portion of runs at a time. What is chosen is written down before it is done, so that a server that continues after a
+-- crash repeats the same choice, under the same idempotency keys.
 create table if not exists bulk_jobs (
     id uuid primary key,
     workspace_id uuid not null,

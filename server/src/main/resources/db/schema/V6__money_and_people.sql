@@ -1,18 +1,15 @@
 -- Credits and prices (docs/concepts/money.md), what waits for people (docs/guide/inbox.md), and what makes runs at times
 -- (docs/guide/schedules.md).
 
--- Money: 1 credit is 1 USD; amounts are exact, with six places. NaN is above everything and passes ">= 0", hence the
--- bounds "< 'NaN'"; what has too many digits the columns refuse themselves.
+-- Money: 1 credit is 1 USD; amounts are exact, with six places.
 
 -- Changed in the transaction that writes the ledger's rows, but for what an open attempt has charged, which is moved from
 -- reserved to spent when the attempt is settled.
 create table if not exists credit_balances (
     workspace_id uuid primary key,
-    available numeric(20, 6) not null default 0,
-    reserved numeric(20, 6) not null default 0,
-    spent numeric(20, 6) not null default 0,
-    constraint ck_credit_balances_valid check (
-        least(available, reserved, spent) >= '0'::numeric and available + reserved + spent < 'NaN'::numeric)
+    available keelson_amount not null default 0,
+    reserved keelson_amount not null default 0,
+    spent keelson_amount not null default 0
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
 comment on table credit_balances is 'Credits of a workspace by account: the fold of its ledger.';

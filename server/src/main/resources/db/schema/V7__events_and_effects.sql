@@ -1,8 +1,8 @@
 -- Events, how they end (docs/operate/retention.md) and who is sent them (docs/guide/webhooks.md), and commands to the world outside
 -- (docs/guide/commands.md).
 
--- Events are written packed: one row for those of a run in one commit, which costs a third of a row for each event
--- (docs/adr/0015). A pack's events have its run, run attempt, time and transaction. body lists them, in their order:
+-- Events are written packed: those of a run in one commit are one row, on average for three events (docs/adr/0015). A
+-- pack's events have its run, run attempt, time and transaction. body lists them, in their order:
 --
 --   [{"e": "step_completed", "s": "<step id>", "p": {"from": "running", "to": "completed"}}, …]
 --
@@ -10,14 +10,13 @@
 -- its own: agent and task, which are '' for none, and actor_type, to which an actor_id belongs.
 --
 -- An event's seq and id are the pack's plus its place, from 0. Therefore ids are taken 1,000 at a time. The sequence must
--- not be cached by sessions: see keelson_feed_look. Packs refer to nothing, for each reference would be a query per row,
--- and have no tree that nothing reads (docs/adr/0011).
+-- not be cached by sessions: see keelson_feed_look. Packs have no foreign key, which would cost a query per row, and no
+-- index that no statement uses (docs/adr/0011).
 create sequence if not exists run_event_packs_id_seq increment 1000;
 
 create table if not exists run_event_packs (
     run_id uuid not null,
-    first_seq bigint not null,
-    events integer not null,
+    first_seq keelson_long_number not null,
     id bigint primary key default nextval('run_event_packs_id_seq'),
     attempt integer not null default 1,
     agent_id uuid,
@@ -26,9 +25,7 @@ create table if not exists run_event_packs (
     actor_id varchar(255),
     created_at timestamptz not null default now(),
     xid xid8 not null default pg_current_xact_id(),
-    body json not null,
-    constraint ck_run_event_packs check (first_seq >= 1 and events between 1 and 100
-        and json_array_length(body) = events)
+    body keelson_events not null
 );
 
 alter sequence run_event_packs_id_seq owned by run_event_packs.id;
@@ -36,7 +33,6 @@ alter sequence run_event_packs_id_seq owned by run_event_packs.id;
 comment on table run_event_packs is
     'Append-only event log, a row for the events of a run in one commit. Never UPDATE or DELETE from application code.';
 comment on column run_event_packs.first_seq is 'seq of the first event; a run''s events count from 1, without gaps';
-comment on column run_event_packs.events is 'the number of events';
 comment on column run_event_packs.id is 'id of the first event';
 comment on column run_event_packs.attempt is 'the run attempt';
 comment on column run_event_packs.agent_id is 'of run_agents';
@@ -47,10 +43,10 @@ comment on column run_event_packs.xid is 'the transaction that wrote it';
 create unique index if not exists ix_orch_events_run on run_event_packs (run_id, first_seq);
 create index if not exists ix_orch_events_created on run_event_packs using brin (created_at);
 
+-- Its types are those of the packs: a view over both uses their indexes only where no column is converted.
 create table if not exists run_event_packs_archive (
     run_id uuid not null,
-    first_seq bigint not null,
-    events integer not null,
+    first_seq keelson_long_number not null,
     id bigint primary key,
     attempt integer not null,
     agent_id uuid,
@@ -59,14 +55,14 @@ create table if not exists run_event_packs_archive (
     actor_id varchar(255),
     created_at timestamptz not null,
     xid xid8 not null,
-    body json not null
+    body keelson_events not null
 );
 
 comment on table run_event_packs_archive is 'Cold storage for packs of events past the hot period (PRD-101).';
 
 create index if not exists ix_orch_events_archive_run on run_event_packs_archive (run_id, first_seq);
 
--- The events of a pack. Plain SQL, which the planner opens up into the statement.
+-- The events of a pack. Plain SQL, which the planner inlines.
 create or replace function keelson_unpack(pack_id bigint, pack_seq bigint, pack_agent uuid, pack_task uuid,
         pack_actor_type varchar, pack_actor varchar, body json)
     returns table (id bigint, seq bigint, agent_id uuid, task_id uuid, step_id uuid, event_type varchar, payload jsonb,
@@ -98,10 +94,10 @@ select e.id, p.run_id, e.task_id, e.event_type::varchar(50), e.payload, e.actor_
 comment on view orchestration_events_archive is 'Cold storage for orchestration events past the hot period (PRD-101).';
 
 create or replace view run_event_packs_kept with (security_invoker = true) as
-select run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
+select run_id, first_seq, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
   from run_event_packs
 union all
-select run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
+select run_id, first_seq, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, body
   from run_event_packs_archive;
 
 comment on view run_event_packs_kept is 'Packs of the hot table and of the archive as one.';
@@ -152,17 +148,18 @@ begin
         delete from run_event_packs where id = any (array(
             select p.id
               from (select first.id, sum(first.events) over (order by first.first_seq) - first.events as before
-                      from (select * from run_event_packs where run_id = of_run order by first_seq limit enough) first) p
+                      from (select id, first_seq, json_array_length(body) as events
+                              from run_event_packs where run_id = of_run order by first_seq limit enough) first) p
              where p.before < enough and exists (
                 select from orchestration_runs r where r.id = of_run and r.state_type = 'terminal')))
         returning *),
     archived as (
-        insert into run_event_packs_archive (run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type,
+        insert into run_event_packs_archive (run_id, first_seq, id, attempt, agent_id, task_id, actor_type,
             actor_id, created_at, xid, body)
-        select run_id, first_seq, events, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, xid, body
+        select run_id, first_seq, id, attempt, agent_id, task_id, actor_type, actor_id, created_at, xid, body
           from gone
-        returning events)
-    select coalesce(sum(events), 0) into moved from archived;
+        returning body)
+    select coalesce(sum(json_array_length(body)), 0) into moved from archived;
     return moved;
 end $$;
 
@@ -195,8 +192,8 @@ declare
 begin
     with removed as (
         delete from run_event_packs_archive where run_id = of_run and first_seq between first_one and last_one
-        returning events)
-    select coalesce(sum(events), 0) into gone from removed;
+        returning body)
+    select coalesce(sum(json_array_length(body)), 0) into gone from removed;
     if gone <> last_one - first_one + 1 then
         raise exception 'run % has % events from % to % in the archive', of_run, gone, first_one, last_one;
     end if;

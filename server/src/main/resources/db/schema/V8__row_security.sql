@@ -84,7 +84,7 @@ select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspa
     workspace_limits}'::text[]) as own;
 
 select keelson_enable_rls(part::regclass, 'keelson_own_run(run_id)') from unnest('{
-    run_attempts, run_event_packs, run_event_packs_archive, run_heads, timers, work_results}'::text[]) as part;
+    run_attempts, run_event_packs, run_event_packs_archive, run_heads, step_results, timers}'::text[]) as part;
 
 select keelson_enable_rls('orchestration_task_dependencies', 'keelson_own_task(task_id)');
 select keelson_enable_rls('step_logs', 'keelson_own_step(step_id)');
@@ -137,7 +137,7 @@ begin
                 select s.id from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
                  where t.run_id = of_run limit most - total))
             returning id),
-        results as (delete from work_results where step_id = any (array(select id from steps))),
+        results as (delete from step_results where step_id = any (array(select id from steps))),
         progress as (delete from step_progress where step_id = any (array(select id from steps)))
         select count(*) into gone from steps;
         total := total + gone;

@@ -39,7 +39,7 @@ create type keelson_board_task as (workspace_id uuid, title text, description te
 create type keelson_board_task_change as (task_id uuid, status text, started_at timestamptz, completed_at timestamptz,
     result text, error_message text, planning_data jsonb);
 create type keelson_dependency_new as (task_id uuid, depends_on_id uuid, dependency_type text);
-create type keelson_event_pack as (run_id uuid, first_seq int8, events int4, attempt int4, agent_id uuid, task_id uuid,
+create type keelson_event_pack as (run_id uuid, first_seq int8, attempt int4, agent_id uuid, task_id uuid,
     actor_type text, actor_id text, at timestamptz, body text);
 create type keelson_external_id as (workspace_id uuid, external_id text);
 create type keelson_key_use as (workspace_id uuid, endpoint text, idempotency_key text, request_hash text,
@@ -68,7 +68,7 @@ create type keelson_run_change as (id uuid, state text, state_type text, attempt
 create type keelson_run_child as (step_id uuid, workspace_id uuid, run_id uuid, child_run_id uuid, task_key text,
     allotment numeric, charged numeric, tokens int8, ended bool);
 create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4, total_tokens int8,
-    total_cost numeric, credits_reserved numeric, credits_charged numeric);
+    total_cost numeric, credits_left numeric, credits_charged numeric);
 create type keelson_run_key as (run_id uuid);
 create type keelson_run_new as (id uuid, workspace_id uuid, title text, description text, goal text, plan jsonb,
     config jsonb, policy jsonb, inputs jsonb, tags jsonb, output_template text, priority int4, trigger text,
@@ -88,13 +88,19 @@ create type keelson_signal_taken as (id uuid, step_id uuid, taken_at timestamptz
 create type keelson_step_change as (id uuid, state text, state_type text, attempt int4, failures int4,
     deliveries int4, lease_epoch int4, result_epoch int4, error_code text, error_message text, error_class text,
     tokens int8, cost numeric, next_run_at timestamptz, started_at timestamptz, completed_at timestamptz,
-    output jsonb, resolved_input jsonb, granted_retries int4, failure_ignored bool);
+    output jsonb, resolved_input jsonb, granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb,
+    output_hash int8, model text);
 create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, input jsonb, retry jsonb,
     timeout_ms int8, state text, state_type text, attempt int4, failures int4, deliveries int4, lease_epoch int4,
     result_epoch int4, error_code text, error_message text, error_class text, tokens int8, cost numeric,
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
-    granted_retries int4, failure_ignored bool);
+    granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb, output_hash int8, model text);
+create type keelson_step_planned as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
+    task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, input jsonb, retry jsonb,
+    timeout_ms int8, started_at timestamptz);
+create type keelson_step_try as (id uuid, started_at timestamptz, completed_at timestamptz, tokens int8, cost numeric,
+    output jsonb, completed_by text, result_input jsonb, output_hash int8, model text);
 create type keelson_task_budget as (run_id uuid, task_key text, workspace_id uuid, budget_usd numeric, charged numeric,
     exceeded bool);
 create type keelson_task_change as (id uuid, state text, state_type text, attempt_number int4,

@@ -75,7 +75,7 @@ class ArchitectureTest {
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
                     + " server.board server.compute server.db server.json server.log server.background",
-            "server.metrics   | core server.background server.engine server.http server.run server.webhook server.db",
+            "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan server.json server.plan server.tool server.db",
     })

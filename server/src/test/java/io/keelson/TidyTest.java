@@ -97,7 +97,7 @@ class TidyTest {
     void aTableIsNamedOnlyByItsOwner() {
         Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit",
                 "(auth|workspace|audit)",
-                "orchestration_\\w+|run_event_packs\\w*|event_exports|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifact_reservations"
+                "orchestration_\\w+|run_event_packs\\w*|event_exports|run_attempts|run_agents|work_results|step_results|artifacts|artifact_uploads|artifact_reservations"
                         + "|upload_slots|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
                         + "|escalation_tickets|workers|inbox_assignments|proposals",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",

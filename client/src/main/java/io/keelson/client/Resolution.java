@@ -4,9 +4,9 @@ import java.util.Locale;
 
 /** Answers to a ticket. */
 public enum Resolution {
-    /** Go on: what failed is tried again with its failures forgiven, a new plan is approved. */
+    /** Continue: what failed is tried again with its failures forgiven, a new plan is approved. */
     RESUME,
-    /** Go on without it. */
+    /** Continue without it. */
     SKIP,
     /** The run fails. */
     FAIL,

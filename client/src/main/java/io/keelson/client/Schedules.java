@@ -46,7 +46,7 @@ public final class Schedules {
         return schedule(Call.post(RequestPath.of("/schedules/", id, "/pause"), Json.object()).repeatable());
     }
 
-    /** Goes on with the next time from now. */
+    /** Continues with the next time from now. */
     public Schedule resume(String id) {
         return schedule(Call.post(RequestPath.of("/schedules/", id, "/resume"), Json.object()).repeatable());
     }

@@ -147,8 +147,8 @@ public final class Invariants {
                     or l.charged <> r.credits_charged_before + h.credits_charged""");
         queries.put("I5 no zombies: what has not begun or has ended has nothing set aside",
                 """
-                select r.id, r.state, h.credits_reserved from orchestration_runs r join run_heads h on h.run_id = r.id
-                 where h.credits_reserved <> 0 and (r.state_type = 'terminal' or r.state in ('created', 'retrying'))""");
+                select r.id, r.state, h.credits_left + h.credits_charged from orchestration_runs r join run_heads h on h.run_id = r.id
+                 where h.credits_left + h.credits_charged <> 0 and (r.state_type = 'terminal' or r.state in ('created', 'retrying'))""");
     }
 
     private static void effects(Map<String, String> queries) {

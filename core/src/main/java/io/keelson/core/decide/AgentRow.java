@@ -22,7 +22,7 @@ public final class AgentRow {
     boolean failureIgnored;
     /** When a new attempt of it begins; null when none waits. */
     @Nullable Instant nextRunAt;
-    /** When its current attempt began, moved on by the time in which it was held up. */
+    /** When its current attempt began, moved on by the time in which its run was paused. */
     @Nullable Instant begunAt;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
@@ -110,7 +110,7 @@ public final class AgentRow {
         return nextRunAt;
     }
 
-    /** When its current attempt began, moved on by the time in which it was held up; null before. */
+    /** When its current attempt began, moved on by the time in which its run was paused; null before. */
     public @Nullable Instant begunAt() {
         return begunAt;
     }

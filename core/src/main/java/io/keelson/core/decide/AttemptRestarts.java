@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class AttemptRestarts {
     private AttemptRestarts() {}
 
-    /** A task's next attempt is due; while the run is held up it waits for the resume. */
+    /** A task's next attempt is due; while the run is paused it waits for the resume. */
     static void taskDue(Decision d, TaskRow task) {
         if (task.nextRunAt != null && task.nextRunAt.isAfter(d.now)) {
             return;

@@ -102,10 +102,12 @@ public final class ChangeSet {
      * @param input JSON text of the resolved input; null when it is the plan's own or unknown
      * @param outputHash of the output as a worker reported it; null where no report can be repeated
      * @param model that used the tokens; null when none is named
+     * @param sole true when the tokens and the cost are all that the step has used
      */
     public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, int attempt,
             @Nullable Instant startedAt, @Nullable String input, @Nullable Long outputHash,
-            @Nullable StepError error, @Nullable String model, long tokens, BigDecimal cost, @Nullable String holder) {
+            @Nullable StepError error, @Nullable String model, long tokens, BigDecimal cost, @Nullable String holder,
+            boolean sole) {
 
         public @Nullable String errorCode() {
             return error == null ? null : error.code();

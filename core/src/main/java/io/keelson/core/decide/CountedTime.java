@@ -52,7 +52,7 @@ final class CountedTime {
         }
     }
 
-    /** Excludes the time in which the run was held up. */
+    /** Excludes the time in which the run was paused. */
     static void heldUp(RunView view, ChangeSet changes, @Nullable Instant since, Instant now) {
         Duration held = since == null ? Duration.ZERO : Duration.between(since, now);
         view.tasks.values().stream().filter(RunView::begun).forEach(task -> moveOn(changes, task, held, now));

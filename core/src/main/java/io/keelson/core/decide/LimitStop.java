@@ -131,7 +131,7 @@ final class LimitStop {
     }
 
     /**
-     * Stops the run like a pause: work in flight may finish and is recorded. A run that is already held up does not
+     * Stops the run like a pause: work in flight may finish and is recorded. A run that is already paused does not
      * change.
      *
      * @param budgets of tasks, for which it stops

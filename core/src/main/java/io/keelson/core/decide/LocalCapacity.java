@@ -1,6 +1,9 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.decide.ChangeSet.Lane;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -38,11 +41,14 @@ public final class LocalCapacity {
         boolean limited(UUID workspace, String tool, String input);
     }
 
-    /** Capacity for lanes beyond those already held. */
-    @FunctionalInterface
+    /** The slots of the node's executors, of which a lane uses one at a time. There may be several kinds. */
     public interface Slots {
-        /** Takes one permanently, if available. */
-        boolean take();
+
+        /** Takes one permanently for a call of the tool, if available. */
+        boolean take(String tool);
+
+        /** True when a call of the tool may follow in the slot that the lane uses, which the node holds. */
+        boolean fits(Lane lane, String tool);
     }
 
     private final @Nullable String holder;
@@ -50,11 +56,11 @@ public final class LocalCapacity {
     private final Duration lease;
     private final Slots slots;
     private final Limits limits;
-    private int taken;
+    private final List<String> taken = new ArrayList<>();
 
     /**
      * @param holder the node; null when nothing is offered
-     * @param slots asked for each lane that could be started
+     * @param slots asked for each lane that could be started, or continued in a slot of another kind
      * @param tools the tools that the node's executors run
      */
     public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, Slots slots, Limits limits) {
@@ -65,12 +71,22 @@ public final class LocalCapacity {
         this.limits = limits;
     }
 
-    /** That many slots, without limits. */
+    /** That many slots of one kind, without limits. */
     public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
         this.holder = holder;
         this.tools = tools;
         this.lease = lease;
-        this.slots = () -> taken < slots;
+        this.slots = new Slots() {
+            @Override
+            public boolean take(String tool) {
+                return taken.size() < slots;
+            }
+
+            @Override
+            public boolean fits(Lane lane, String tool) {
+                return true;
+            }
+        };
         this.limits = Limits.NONE;
     }
 
@@ -79,9 +95,14 @@ public final class LocalCapacity {
         return new LocalCapacity(null, tool -> false, Duration.ZERO, 0);
     }
 
-    /** True when the offering node may continue with the next step of a lane that it holds. */
-    boolean keeps(String laneHolder, String tool) {
+    /** True for the offering node, if its executors run the tool. */
+    boolean runs(String laneHolder, String tool) {
         return laneHolder.equals(holder) && tools.test(tool);
+    }
+
+    /** True when the offering node continues with the next step of a lane that it holds. May take a slot. */
+    boolean keeps(String laneHolder, Lane lane, String tool) {
+        return runs(laneHolder, tool) && (slots.fits(lane, tool) || takeSlot(tool));
     }
 
     /** Whether a step must queue although its lane has a holder. */
@@ -91,10 +112,14 @@ public final class LocalCapacity {
 
     /** Takes a slot for a new lane of the workspace if one is available for that tool. */
     boolean take(UUID workspace, String tool) {
-        if (holder == null || !tools.test(tool) || limits.limited(workspace) || !slots.take()) {
+        return holder != null && tools.test(tool) && !limits.limited(workspace) && takeSlot(tool);
+    }
+
+    private boolean takeSlot(String tool) {
+        if (!slots.take(tool)) {
             return false;
         }
-        taken++;
+        taken.add(tool);
         return true;
     }
 
@@ -109,8 +134,8 @@ public final class LocalCapacity {
         return lease;
     }
 
-    /** Slots that were taken. */
-    public int taken() {
-        return taken;
+    /** The tool of each slot that was taken. */
+    public List<String> taken() {
+        return List.copyOf(taken);
     }
 }

@@ -135,7 +135,7 @@ final class Planning {
         }
     }
 
-    /** An agent's next attempt is due; while the run is held up it waits for the resume. */
+    /** An agent's next attempt is due; while the run is paused it waits for the resume. */
     static void agentDue(Decision d, AgentRow agent) {
         if (agent.nextRunAt != null && agent.nextRunAt.isAfter(d.now)) {
             return;

@@ -74,6 +74,7 @@ public final class RunRow {
     @Nullable String errorMessage;
     @Nullable String output;
     private @Nullable Face saved;
+    private @Nullable Spending savedSpending;
 
     /** The columns of the run's own row. Columns that may change with every step are in another row. */
     private record Face(RunState state, int attempt, int effectGeneration, boolean failing, int agents, int tasks,
@@ -83,6 +84,9 @@ public final class RunRow {
             @Nullable String errorMessage, @Nullable String output, BigDecimal chargedBefore, BigDecimal refunded,
             BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
             boolean budgetWarned) {}
+
+    /** Columns of the other row that do not change with every step. */
+    private record Spending(long tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
 
     /** What a running run waits for besides its tasks. */
     public enum Gate {
@@ -218,6 +222,16 @@ public final class RunRow {
     /** Marks the run's own row as up to date; for the writer and the loader of views. */
     public void saved() {
         saved = face();
+        savedSpending = spending();
+    }
+
+    private Spending spending() {
+        return new Spending(tokens, cost, reserved, charged);
+    }
+
+    /** True when the stored tokens and credits of the run are not up to date; for the writer of changes. */
+    public boolean spent() {
+        return !spending().equals(savedSpending);
     }
 
     public UUID id() {

@@ -203,7 +203,8 @@ final class SlotScheduling {
             d.evaluate(TimerKind.EVALUATE_STEP, step.id());
         } else if (HardLimit.holdsBack(d, step)) {
             return;
-        } else if (holder != null && d.capacity.keeps(holder, step.spec().tool())) {
+        } else if (holder != null
+                && d.capacity.keeps(holder, new Lane(step.task().id(), step.lane()), step.spec().tool())) {
             claim(d, step, holder);
             if (step.lane() == 0) {
                 d.changes.retain(new Lane(step.task().id(), 0));

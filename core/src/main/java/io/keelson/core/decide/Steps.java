@@ -38,7 +38,7 @@ final class Steps {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
         SlotScheduling.claim(d, step, command.holder());
-        boolean own = d.capacity.keeps(command.holder(), step.spec().tool());
+        boolean own = d.capacity.runs(command.holder(), step.spec().tool());
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
                 SlotScheduling.enqueue(d, step, command.lease(), own ? null : step.spec().timeout())));
     }
@@ -247,7 +247,8 @@ final class Steps {
         }
         d.changes.add(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
                 step.startedAt, result.input(), result.outputHash(), error, result.model(),
-                result.tokens(), cost.amount(), holder));
+                result.tokens(), cost.amount(), holder,
+                step.tokens == result.tokens() && step.cost.compareTo(cost.amount()) == 0));
         if (d.funds.prices().unpriced(step.spec().tool(), result.model(), result.tokens(), result.cost())) {
             d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens()));
         }

@@ -108,7 +108,7 @@ final class TaskFailures {
     }
 
     /**
-     * The escalation in force. A run that is planning cannot be held up: failures of its planner have a fixed outcome.
+     * The escalation in force. A run that is planning cannot be paused: failures of its planner have a fixed outcome.
      */
     static EscalationPolicy escalation(Decision d) {
         return d.planning() ? EscalationPolicy.OFF : d.run.policy().failures().escalation();

@@ -33,7 +33,7 @@ final class Tickets {
         hold(d);
     }
 
-    /** Holds up a running run with an open ticket; a paused run is held up when it resumes. */
+    /** Escalates a running run with an open ticket; a paused run is escalated when it resumes. */
     static void hold(Decision d) {
         if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty()) {
             TicketRow first = d.view.tickets.values().iterator().next();

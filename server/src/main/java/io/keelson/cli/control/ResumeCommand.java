@@ -38,7 +38,7 @@ public final class ResumeCommand extends ActionCommand {
         }
     }
 
-    /** What its next step is known to cost may be more than its hard limit or its task's budget leaves: then it is held up again at once. */
+    /** What its next step is known to cost may be more than its hard limit or its task's budget leaves: then the run stops again at once. */
     private static Run goneOn(Runs runs, Run resumed) {
         Run run = resumed;
         for (int looks = LOOKS; looks > 0 && !run.ended(); looks--) {

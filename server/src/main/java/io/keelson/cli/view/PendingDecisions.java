@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param outputs tasks whose output waits for one
  * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
  * @param tickets that are open
- * @param stopped why it is held up for its budget; null when it is not
+ * @param stopped why its budget stopped it; null when it did not
  */
 public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs, List<Task> results,
         List<Escalation> tickets,

@@ -109,7 +109,7 @@ public final class KeyStore {
     /**
      * Newest first.
      *
-     * @param after the key after which to go on; null to begin with the newest
+     * @param after the last key of the page before; null to begin with the newest
      */
     public List<KeyRow> list(UUID workspaceId, @Nullable UUID after, int limit) {
         return database.withConnection(c -> {

@@ -16,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param changed runs that did what they were told
  * @param unchanged runs that had got there by themselves
  * @param refused how many runs refused, by the code of the refusal
- * @param waitsFor the code of what it waits for, such as a limit of the workspace; null while it goes on
+ * @param waitsFor the code of what it waits for, such as a limit of the workspace; null while it progresses
  * @param endedAt null while it is at work
  */
 public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, long matches, long changed,

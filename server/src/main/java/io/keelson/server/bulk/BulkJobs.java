@@ -149,7 +149,7 @@ public final class BulkJobs {
     /**
      * Newest first.
      *
-     * @param after the job after which to go on; null for the first
+     * @param after the last job of the page before; null for the first
      */
     public Page<BulkJobRow> list(Connection c, UUID workspace, @Nullable UUID after, int limit) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(LIST)) {

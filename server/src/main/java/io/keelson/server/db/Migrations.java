@@ -119,7 +119,7 @@ public final class Migrations {
 
     /**
      * A file that is not applied in a transaction may fail half-way. It is then applied again from its beginning, as every
-     * file may be; Flyway by itself would refuse to go on for ever.
+     * file may be; Flyway by itself would refuse every later migration.
      */
     private static void forgetFailed(DatabaseUrl url) throws SQLException {
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {

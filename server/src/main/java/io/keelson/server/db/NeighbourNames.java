@@ -19,11 +19,11 @@ final class NeighbourNames {
             + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
             + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
             + " run_parents run_plans run_signals"
-            + " schedule_ticks schedules secrets step_logs step_progress task_budgets timers upload_slots webhook_deliveries"
-            + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
+            + " schedule_ticks schedules secrets step_logs step_progress step_results task_budgets timers upload_slots"
+            + " webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
     static final String OWN_VIEWS = "free_usage orchestration_events orchestration_events_archive"
-            + " orchestration_events_kept run_event_packs_kept";
+            + " orchestration_events_kept run_event_packs_kept work_results";
 
     /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
@@ -42,12 +42,13 @@ final class NeighbourNames {
                     + " ix_orch_runs_concurrency ix_orch_runs_coordinator ix_orch_runs_created_by"
                     + " ix_orch_runs_ended_badly ix_orch_runs_paused ix_orch_runs_ws_created ix_orch_steps_task"
                     + " ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run ix_simulated_effects_workspace"
+                    + " ix_step_results_free"
                     + " ix_proposals_pending ix_proposals_run ix_proposals_workspace ix_run_children_run"
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
                     + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_queue_deadline"
-                    + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn ix_work_results_free"
+                    + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn"
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
                     + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run"
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"

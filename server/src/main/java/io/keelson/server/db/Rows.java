@@ -97,7 +97,7 @@ public final class Rows {
      *
      * @param sql with places for the workspace, twice the name, twice the name before, and the number of rows
      * @param name only that one; null for all
-     * @param after the name after which to go on; null for the first
+     * @param after the last name of the page before; null for the first
      */
     public static <T> Page<T> byName(Connection c, String sql, UUID workspace, @Nullable String name,
             @Nullable String after, int limit, Reader<T> reader) throws SQLException {

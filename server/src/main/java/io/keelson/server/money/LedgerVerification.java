@@ -51,7 +51,7 @@ public final class LedgerVerification {
                 select r.workspace_id, h.run_id, coalesce(a.attempt_number, r.attempt_number) as attempt_number,
                     a.settled_at is not null as settled,
                     case when a.settled_at is not null then a.credits_reserved
-                        when coalesce(a.attempt_number, r.attempt_number) = r.attempt_number then h.credits_reserved
+                        when coalesce(a.attempt_number, r.attempt_number) = r.attempt_number then h.credits_left + h.credits_charged
                         else 0 end as reserved,
                     case when a.settled_at is not null then a.credits_charged
                         when coalesce(a.attempt_number, r.attempt_number) = r.attempt_number then h.credits_charged

@@ -26,7 +26,7 @@ public final class PriceTable {
                   from prices where version <= ? order by kind, name, version desc) latest
              where usd is not null order by kind desc, name""";
 
-    /** Two changes at once would take the same version; readers are not held up. */
+    /** Two changes at once would take the same version; readers do not wait. */
     private static final String LOCK = "lock table prices in share row exclusive mode";
 
     private static final String INSERT = """

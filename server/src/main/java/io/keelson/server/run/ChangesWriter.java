@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +56,10 @@ final class ChangesWriter {
     private final Duration retention;
     /** In the order of their ids. */
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
+    /** Results that the rows of their steps hold, by step. */
+    private final Map<UUID, StepResult> results = new HashMap<>();
+    private final List<StepsTable.New> newSteps;
+    private final List<StepsTable.Changed> steps;
 
     /** @param retention retention of artifacts without one of their own, after the end of their run */
     ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, Moment moment,
@@ -66,12 +72,16 @@ final class ChangesWriter {
         List<RunRow> ordered = new ArrayList<>(changes.runs());
         ordered.sort(Comparator.comparing(RunRow::id, BY_ID));
         ordered.forEach(run -> runs.put(run.id(), run));
+        those(changes.results(), ResultsTable::inStep).forEach(result -> results.put(result.stepId(), result));
+        this.newSteps = each(changes.newSteps(), step -> new StepsTable.New(changes.ownerOf(step), changed(step)));
+        this.steps = each(changes.steps(), this::changed);
     }
 
     void commit() throws SQLException {
         try {
             new CommitMessage(
-                    List.of(released(), born(), moves(), List.of(TimersTable.ANSWERED.of(changes.answered())), turns(),
+                    List.of(released(), born(), moves(), tries(), List.of(TimersTable.ANSWERED.of(changes.answered())),
+                            turns(),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
                     runs.size() == 1)
                     .send(c, moment);
@@ -114,16 +124,21 @@ final class ChangesWriter {
                 BoardTable.INSERT_TASK.of(those(tasks, each -> TasksTable.onBoard(each.row()))),
                 TasksTable.INSERT.of(tasks),
                 DependenciesTable.insert(changes.newTasks(), changes.links()),
-                StepsTable.INSERT.of(each(changes.newSteps(),
-                        step -> new StepsTable.New(changes.ownerOf(step), changed(step)))));
+                StepsTable.INSERT_PLAIN.of(those(newSteps, StepsTable::plain)));
     }
 
     /** Rows that change with every step. */
     private List<Part<?>> moves() {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
-        return List.of(RunsTable.UPDATE_HEAD.of(old),
-                StepsTable.UPDATE.of(each(changes.steps(), this::changed)),
-                EventPacksTable.INSERT.of(EventPack.of(changes.events())), ResultsTable.INSERT.of(changes.results()));
+        return List.of(RunsTable.UPDATE_HEAD.of(old), StepsTable.UPDATE_PLAIN.of(those(steps, StepsTable::plain)),
+                EventPacksTable.INSERT.of(EventPack.of(changes.events())));
+    }
+
+    /** Rows of steps that do not succeed at once. */
+    private List<Part<?>> tries() {
+        return List.of(StepsTable.INSERT.of(those(newSteps, step -> !StepsTable.plain(step))),
+                StepsTable.UPDATE.of(those(steps, step -> !StepsTable.plain(step))),
+                ResultsTable.INSERT.of(those(changes.results(), result -> !ResultsTable.inStep(result))));
     }
 
     /** Rows that change when tasks and runs begin or end. */
@@ -169,7 +184,8 @@ final class ChangesWriter {
     }
 
     private StepsTable.Changed changed(StepRow step) {
-        return new StepsTable.Changed(step, changes.outputOf(step), changes.resolvedInputOf(step));
+        return new StepsTable.Changed(step, changes.outputOf(step), changes.resolvedInputOf(step),
+                results.get(step.id()));
     }
 
     private TasksTable.Changed changed(TaskRow task) {

@@ -106,10 +106,6 @@ final class EventPack {
         return first.seq();
     }
 
-    int events() {
-        return events;
-    }
-
     int attempt() {
         return first.attempt();
     }

@@ -14,9 +14,9 @@ import io.keelson.server.run.sql.RowSetStatement;
  */
 final class EventPacksTable {
     static final RowSetStatement<EventPack> INSERT = new RowSetStatement<>("keelson_event_pack", """
-            insert into run_event_packs (run_id, first_seq, events, attempt, agent_id, task_id, actor_type, actor_id,
+            insert into run_event_packs (run_id, first_seq, attempt, agent_id, task_id, actor_type, actor_id,
                 created_at, body)
-            select run_id, first_seq, events, attempt, agent_id, task_id, actor_type, actor_id, at,
+            select run_id, first_seq, attempt, agent_id, task_id, actor_type, actor_id, at,
                 (case when strpos(body, chr(1)) = 0 then body else (
                     select string_agg(case when place % 2 = 1 then part else coalesce((
                             select ',"board_task_id":' || t.board_task_id from orchestration_tasks t
@@ -24,7 +24,7 @@ final class EventPacksTable {
                       from string_to_table(body, chr(1)) with ordinality as cut (part, place)) end)::json
               from {rows}""",
             uuid("run_id", EventPack::runId), bigint("first_seq", EventPack::firstSeq),
-            integer("events", EventPack::events), integer("attempt", EventPack::attempt),
+            integer("attempt", EventPack::attempt),
             uuid("agent_id", EventPack::agentId), uuid("task_id", EventPack::taskId),
             word("actor_type", EventPack::actorType), word("actor_id", EventPack::actorId),
             time("at", EventPack::at), word("body", EventPack::body));

@@ -27,10 +27,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
+/**
+ * {@code work_results}, a view: at most one result per lease. The row of a step holds the one that completed it, where it
+ * can; the others are rows of {@code step_results}. Both refuse a second one of a lease.
+ */
 final class ResultsTable {
     static final RowSetStatement<StepResult> INSERT = new RowSetStatement<>("keelson_result_new", """
-            insert into work_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
+            insert into step_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
                 error_code, error_class, error_message, model, tokens, cost, holder, recorded_at)
             select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
                 error_class, error_message, model, tokens, cost, holder, {now} from {rows}""",
@@ -69,6 +72,15 @@ final class ResultsTable {
              order by 2""".replace("{now}", DbClock.SQL);
 
     private ResultsTable() {}
+
+    /**
+     * Whether the row of its step holds the result: its tokens and cost are the step's. Tokens without a cost are found
+     * by an index of {@code step_results}; in the row of a step it would make every update write to all indexes.
+     */
+    static boolean inStep(StepResult result) {
+        return result.sole() && result.outcome().equals("completed")
+                && (result.tokens() == 0 || result.cost().signum() > 0);
+    }
 
     /** The recent calls, of runs that use them. */
     static void loadRecent(Connection c, ViewLoader loader, DbClock clock) throws SQLException {

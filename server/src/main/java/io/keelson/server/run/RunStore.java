@@ -31,6 +31,13 @@ public final class RunStore {
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     /**
+     * A reading of the database's clock, in microseconds.
+     *
+     * @param outage the end of the latest time without any engine; null when there was none
+     */
+    public record Reading(Instant now, @Nullable Instant outage) {}
+
+    /**
      * Runs whose rows are locked.
      *
      * @param versions the version of each run that exists, in order of their ids
@@ -110,6 +117,11 @@ public final class RunStore {
         this.clock = clock;
         this.plans = plans;
         this.due = new DueWork(clock);
+    }
+
+    /** Reads the clock in one message, without a lock. The connection is in no transaction. */
+    public Reading read(Connection c) throws SQLException {
+        return RunsTable.read(c, clock);
     }
 
     /** Locks the rows of existing runs, in order of their ids, until the transaction ends. */

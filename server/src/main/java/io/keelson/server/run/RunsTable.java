@@ -22,11 +22,13 @@ import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.RunStore.Locked;
+import io.keelson.server.run.RunStore.Reading;
 import io.keelson.server.run.sql.BinaryParameter;
 import io.keelson.server.run.sql.Column;
 import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.TextColumns;
 import io.keelson.server.run.sql.ViewLoader;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -42,6 +44,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** {@code orchestration_runs}. */
@@ -186,11 +189,16 @@ final class RunsTable {
     static final RowSetStatement<NewPlan> UPDATE_PLAN = RowSetStatement.ofAll("keelson_plan", """
             update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""", PLAN);
 
-    private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
-            integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),
-            integer("steps_completed", r -> r.counts().stepsCompleted()), bigint("total_tokens", RunRow::tokens),
-            money("total_cost", RunRow::cost), money("credits_reserved", RunRow::reserved),
-            money("credits_charged", RunRow::charged));
+    private static final List<Column<RunRow>> HEAD = head(run -> true);
+
+    /**
+     * The time of the decision, if the database's time is near it. A node that was suspended thinks that no time has
+     * passed: its commit fails as one whose view is not current.
+     */
+    private static final String IN_TIME = """
+            (select case when m.decided between m.clock - interval '5 seconds' and m.clock + interval '5 seconds'
+                    then m.decided else keelson_raise('KE001', 'decided at another time')::timestamptz end
+               from (select {now} as decided, {clock} as clock) m)""";
 
     /**
      * Columns that change with every commit, in a row of its own that is quick to lock and to update. Raises an error
@@ -198,24 +206,30 @@ final class RunsTable {
      */
     static final RowSetStatement<RunRow> INSERT_HEAD = new RowSetStatement<>("keelson_run_head", """
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
-                credits_reserved, credits_charged, updated_at)
-            select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_reserved,
-                credits_charged, (select keelson_in_time({now}, {clock})) from {rows}""", HEAD);
+                credits_left, credits_charged, updated_at)
+            select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_left,
+                credits_charged, %s from {rows}""".formatted(IN_TIME), HEAD);
 
-    static final RowSetStatement<RunRow> UPDATE_HEAD = RowSetStatement.ofEach("keelson_run_head", "run_id", """
+    /** The same. Tokens and credits are null where the stored ones are up to date. */
+    static final RowSetStatement<RunRow> UPDATE_HEAD = RowSetStatement.ofEach("keelson_run_head", "run_id",
+            """
             merge into run_heads h using {rows} on h.run_id = u.run_id
              when matched then update
                set version_id = case h.version_id when u.version_id - 1 then u.version_id
                        else keelson_raise('KE001', 'another version of a run')::integer end,
                    last_seq = u.last_seq, steps_completed = u.steps_completed,
-                   total_tokens = u.total_tokens, total_cost = u.total_cost, credits_reserved = u.credits_reserved,
-                   credits_charged = u.credits_charged, updated_at = (select keelson_in_time({now}, {clock}))""", HEAD);
+                   total_tokens = coalesce(u.total_tokens, h.total_tokens),
+                   total_cost = coalesce(u.total_cost, h.total_cost),
+                   credits_left = coalesce(u.credits_left, h.credits_left),
+                   credits_charged = coalesce(u.credits_charged, h.credits_charged), updated_at = %s"""
+                    .formatted(IN_TIME),
+            head(RunRow::spent));
 
     private static final String LOAD = """
             select r.id, workspace_id, title, priority, policy, output_template, origin ->> 'traceparent' as traceparent, state,
                 attempt_number, effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost,
-                h.credits_reserved, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
+                h.credits_left, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
                 hard_limit_usd, soft_limit_usd, budget_warned, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
                 active_since, quiet_since,
                 exists (select from proposals p where p.run_id = r.id and p.state = 'pending') as proposing,
@@ -243,12 +257,41 @@ final class RunsTable {
                 (select max(to_at) from engine_outages) as outage
               from (values (0)) as once left join locked on true""";
 
+    private static final String READ = "select " + DbClock.SQL
+            + " as now, (select max(to_at) from engine_outages) as outage";
+
     private static final String VERSIONS = "select run_id, version_id from run_heads where run_id = any (?)";
 
     private static final String ENDED = """
             select id, state from orchestration_runs where id = any (?) and state_type = 'terminal'""";
 
     private RunsTable() {}
+
+    /** @param spent whether the columns of tokens and credits have values; they are null otherwise */
+    private static List<Column<RunRow>> head(Predicate<RunRow> spent) {
+        return List.of(uuid("run_id", RunRow::id), integer("version_id", RunRow::version),
+                bigint("last_seq", RunRow::seq), integer("steps_completed", r -> r.counts().stepsCompleted()),
+                bigint("total_tokens", r -> spent.test(r) ? r.tokens() : null),
+                money("total_cost", r -> spent.test(r) ? r.cost() : null),
+                money("credits_left", r -> spent.test(r) ? r.reserved().subtract(r.charged()) : null),
+                money("credits_charged", r -> spent.test(r) ? r.charged() : null));
+    }
+
+    static Reading read(Connection c, DbClock clock) throws SQLException {
+        c.setAutoCommit(true); // the driver would send a BEGIN in a message of its own
+        try (PreparedStatement statement = c.prepareStatement(READ)) {
+            clock.bind(statement, 1);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Reading(Objects.requireNonNull(Rows.optionalTime(row, "now")),
+                        Rows.optionalTime(row, "outage"));
+            }
+        } finally {
+            if (!c.isClosed()) {
+                c.setAutoCommit(false);
+            }
+        }
+    }
 
     static Locked lock(Connection c, Collection<UUID> ids, DbClock clock) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {
@@ -341,7 +384,8 @@ final class RunsTable {
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"),
                 row.getString("error_message"));
-        run.restoreCredits(row.getBigDecimal("credits_reserved"), row.getBigDecimal("credits_charged"),
+        BigDecimal charged = row.getBigDecimal("credits_charged");
+        run.restoreCredits(row.getBigDecimal("credits_left").add(charged), charged,
                 row.getBigDecimal("credits_uncollected"), row.getBigDecimal("credits_charged_before"),
                 row.getBigDecimal("credits_refunded"), row.getBigDecimal("hard_limit_usd"),
                 row.getBigDecimal("soft_limit_usd"), row.getBoolean("budget_warned"));

@@ -97,7 +97,7 @@ public final class WorkspaceStore {
     /**
      * Newest first.
      *
-     * @param after the workspace after which to go on; null to begin with the newest
+     * @param after the last workspace of the page before; null to begin with the newest
      */
     public List<WorkspaceRow> list(@Nullable UUID after, int limit) {
         return database.withConnection(c -> {

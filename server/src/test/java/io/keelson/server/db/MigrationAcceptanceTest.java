@@ -63,8 +63,8 @@ class MigrationAcceptanceTest {
                 insert into orchestration_runs (id, workspace_id, title, goal, created_by)
                 select '00000000-0000-7000-8000-000000000001', id, 't', 'g', 'b' from workspaces""");
         execute("""
-                insert into run_event_packs (run_id, first_seq, events, body)
-                values ('00000000-0000-7000-8000-000000000001', 1, 1, '[{"e": "run_created", "p": {}}]')""");
+                insert into run_event_packs (run_id, first_seq, body)
+                values ('00000000-0000-7000-8000-000000000001', 1, '[{"e": "run_created", "p": {}}]')""");
         execute("""
                 insert into board_tasks (workspace_id, title, source_type, source_id)
                 select id, 'Mission', 'orchestration', '00000000-0000-7000-8000-000000000001' from workspaces""");

@@ -23,6 +23,14 @@ class SchemaDocTest {
     private static final Pattern MADE =
             Pattern.compile("^create (?:table if not exists|or replace view) (\\w+)", Pattern.MULTILINE);
 
+    private static final String DOMAINS = """
+            select '- `' || t.typname || '` ' || format_type(t.typbasetype, t.typtypmod) || ': '
+                    || obj_description(t.oid, 'pg_type')
+                    || case when length(pg_get_constraintdef(c.oid)) <= 100
+                        then ' `' || pg_get_constraintdef(c.oid) || '`' else '' end
+              from pg_type t join pg_constraint c on c.contypid = t.oid
+             where t.typnamespace = ?::regnamespace order by t.typname""";
+
     private static final String PURPOSE = "select obj_description(?::regclass, 'pg_class')";
 
     private static final String COLUMNS = """
@@ -50,7 +58,8 @@ class SchemaDocTest {
     void everyTable() throws Exception {
         try (Stream<Path> files = Files.list(FILES);
                 Connection connection = TestDatabase.createUrl().connect()) {
-            StringBuilder text = new StringBuilder();
+            StringBuilder text = new StringBuilder("\n## Domains\n").append(texts(connection, DOMAINS, "public"))
+                    .append('\n');
             for (Path file : files.filter(each -> each.toString().endsWith(".sql")).sorted().toList()) {
                 text.append(section(file, connection));
             }

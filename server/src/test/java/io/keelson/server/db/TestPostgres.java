@@ -19,8 +19,6 @@ public final class TestPostgres {
     /** The unpacked programs, shared by all tests and runs of this module. */
     public static final Path BINARIES = Path.of("target", "postgres").toAbsolutePath();
 
-    private static final String PREFIX = "test-";
-
     private static final EmbeddedPostgres SERVER = start();
 
     private TestPostgres() {}
@@ -34,10 +32,11 @@ public final class TestPostgres {
             Files.createDirectories(BINARIES);
             List<Path> leftovers = leftovers();
             Thread.ofPlatform().daemon().name("leftovers").start(() -> leftovers.forEach(TestPostgres::delete));
-            Path folder = Files.createTempDirectory(BINARIES, PREFIX + ProcessHandle.current().pid() + "-");
-            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(folder.resolve("data"), BINARIES,
-                    EmbeddedPostgresOptions.throwaway(folder, BINARIES).parameters(), false)
-                    .with("max_connections", "200"));
+            Path data = Files.createTempDirectory(BINARIES, "test-" + ProcessHandle.current().pid() + "-")
+                    .resolve("data");
+            var notSynced =
+                    EmbeddedPostgresOptions.throwaway(data, BINARIES).with("max_connections", "200").parameters();
+            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(data, BINARIES, notSynced, false));
             Runtime.getRuntime().addShutdownHook(new Thread(server::close));
             return server;
         } catch (IOException e) {
@@ -45,13 +44,13 @@ public final class TestPostgres {
         }
     }
 
-    /** The folders of JVMs that have ended. */
+    /** The folders {@code test-PID-NUMBER} of JVMs that have ended. */
     private static List<Path> leftovers() throws IOException {
         try (Stream<Path> entries = Files.list(BINARIES)) {
             return entries.filter(entry -> {
                 String[] name = entry.getFileName().toString().split("-", -1);
-                return name[0].equals("test")
-                        && (name.length < 3 || ProcessHandle.of(Long.parseLong(name[1])).isEmpty());
+                return name.length == 3 && name[0].equals("test")
+                        && ProcessHandle.of(Long.parseLong(name[1])).isEmpty();
             }).toList();
         }
     }

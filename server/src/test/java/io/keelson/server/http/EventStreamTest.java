@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.json.Json;
@@ -33,9 +34,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Event streams: each event once and in order, even after lost connections. */
 class EventStreamTest {
-    private static final boolean LONG = Boolean.getBoolean("keelson.long");
-    private static final int READERS = LONG ? 1_000 : 40;
-    private static final int ITEMS = LONG ? 1_000 : 60;
+    private static final int READERS = Breadth.of(40, 1_000);
+    private static final int ITEMS = Breadth.of(60, 1_000);
     private static final String MANY = """
             {"name": "many", "start": true, "plan": {"tasks": [
               {"id": "each", "title": "Each", "for_each": "${ [range(%d)] }", "steps": [
@@ -261,7 +261,7 @@ class EventStreamTest {
     private HttpURLConnection connection(String run, long last, String query, String key) throws IOException {
         HttpURLConnection stream = (HttpURLConnection) api.url().resolve("/api/v1/runs/" + run + "/events/stream"
                 + query).toURL().openConnection();
-        stream.setReadTimeout(LONG ? 120_000 : 30_000);
+        stream.setReadTimeout(Breadth.of(30_000, 120_000));
         stream.setRequestProperty("Authorization", key);
         stream.setRequestProperty("Accept", "text/event-stream");
         if (last > 0) {

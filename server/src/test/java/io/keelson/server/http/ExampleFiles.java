@@ -9,7 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.util.DefaultIndenter;
+import tools.jackson.core.util.DefaultPrettyPrinter;
+import tools.jackson.core.util.Separators;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -18,6 +22,10 @@ final class ExampleFiles {
 
     private static final Path FOLDER = Path.of("src", "main", "resources", "openapi", "examples");
     private static final JsonNode DOCUMENT = DescribedAnswers.DOCUMENT;
+    /** The notation of the files: two spaces, "name": value, an array's items on lines of their own. */
+    private static final ObjectWriter WRITER = JsonMapper.shared().writer().with(new DefaultPrettyPrinter(
+            Separators.createDefaultInstance().withObjectNameValueSpacing(Separators.Spacing.AFTER))
+            .withArrayIndenter(DefaultIndenter.SYSTEM_LINEFEED_INSTANCE));
 
     private ExampleFiles() {}
 
@@ -54,7 +62,7 @@ final class ExampleFiles {
         example.put("status", answer.status()).set("response", answer.json());
         try {
             Files.writeString(FOLDER.resolve(DOCUMENT.at(operation + "/operationId").stringValue() + ".json"),
-                    JsonMapper.builder().build().writerWithDefaultPrettyPrinter().writeValueAsString(example) + "\n");
+                    WRITER.writeValueAsString(example) + "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -96,8 +96,8 @@ class FeedStreamTest {
         String bearer = "Bearer " + key.get("key").stringValue();
         int many = 20_000;
         api.sql("""
-                insert into run_event_packs (run_id, first_seq, events, body)
-                select '%s', 1000 + n, 10, (select json_agg(json_build_object('e', 'run_progress', 'p',
+                insert into run_event_packs (run_id, first_seq, body)
+                select '%s', 1000 + n, (select json_agg(json_build_object('e', 'run_progress', 'p',
                            json_build_object('text', repeat('x', 3000)))) from generate_series(1, 10))
                   from generate_series(1, %d, 10) n""".formatted(run, many));
         api.sql("update run_heads set last_seq = " + (1000 + many) + " where run_id = '" + run + "'");
@@ -206,8 +206,8 @@ class FeedStreamTest {
 
     private static long insert(Connection c, String run, int seq) throws SQLException {
         try (Statement statement = c.createStatement(); ResultSet row = statement.executeQuery(
-                "insert into run_event_packs (run_id, first_seq, events, body) values ('" + run + "', " + seq
-                        + ", 1, '[{\"e\": \"test_late\", \"p\": {}}]') returning id")) {
+                "insert into run_event_packs (run_id, first_seq, body) values ('" + run + "', " + seq
+                        + ", '[{\"e\": \"test_late\", \"p\": {}}]') returning id")) {
             row.next();
             return row.getLong(1);
         }

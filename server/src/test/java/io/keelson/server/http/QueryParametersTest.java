@@ -22,7 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Each operation accepts the query parameters that the document declares for it, in their bounds, and no others. */
+/**
+ * Each operation accepts the query parameters that the document declares for it, in their bounds. Operations that need
+ * a key refuse others.
+ */
 class QueryParametersTest {
 
     private static final ObjectNode DOCUMENT = OpenApi.document();
@@ -34,7 +37,7 @@ class QueryParametersTest {
     private static ApiServer api;
 
     /** @param parameters by name, without references */
-    private record Operation(String method, String path, Map<String, JsonNode> parameters) {
+    private record Operation(String method, String path, Map<String, JsonNode> parameters, boolean needsNoKey) {
 
         /** The query with the values, and with what the operation needs to answer at once. */
         Answer ask(Map<String, List<String>> values) {
@@ -67,11 +70,22 @@ class QueryParametersTest {
         for (Operation operation : operations()) {
             Answer answer = operation.ask(Map.of("nonsense", List.of("1")));
 
-            assertThat(answer.status()).as(operation.toString()).isEqualTo(400);
-            assertThat(answer.json().get("code").stringValue()).as(answer.text()).isEqualTo("UNKNOWN_PARAMETER");
-            assertThat(answer.json().get("allowed").valueStream().map(JsonNode::stringValue))
-                    .containsExactlyElementsOf(operation.parameters().keySet());
+            if (operation.needsNoKey) {
+                assertThat(answer.status()).as(operation.toString()).isEqualTo(200);
+            } else {
+                assertThat(answer.status()).as(operation.toString()).isEqualTo(400);
+                assertThat(answer.json().get("code").stringValue()).as(answer.text()).isEqualTo("UNKNOWN_PARAMETER");
+                assertThat(answer.json().get("allowed").valueStream().map(JsonNode::stringValue))
+                        .containsExactlyElementsOf(operation.parameters().keySet());
+            }
         }
+    }
+
+    @Test
+    void probesAndScrapersMayAddParameters() {
+        assertThat(operations().stream().filter(Operation::needsNoKey).map(Operation::path))
+                .containsExactlyInAnyOrder("/healthz", "/readyz", "/metrics", "/openapi.json");
+        assertThat(api.get("/healthz?verbose&t=1").status()).isEqualTo(200);
     }
 
     @Test
@@ -166,7 +180,8 @@ class QueryParametersTest {
                     Map<String, JsonNode> parameters = new TreeMap<>();
                     OpenApiDocument.parameters(DOCUMENT, item, item.get(method), "query")
                             .forEach(each -> parameters.put(each.get("name").stringValue(), each));
-                    operations.add(new Operation(method.toUpperCase(Locale.ROOT), path.getKey(), parameters));
+                    operations.add(new Operation(method.toUpperCase(Locale.ROOT), path.getKey(), parameters,
+                            OpenApiDocument.needsNoKey(item.get(method))));
                 }
             }
         }

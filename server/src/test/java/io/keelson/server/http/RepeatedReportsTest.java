@@ -2,9 +2,9 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.process.Amount;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -31,7 +31,7 @@ import tools.jackson.databind.JsonNode;
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class RepeatedReportsTest {
-    private static final int RUNS = Amount.of(20, 2_000);
+    private static final int RUNS = Breadth.of(20, 2_000);
     private static final int STEPS = 6;
     private static final int AT_ONCE = 8;
     private static final long SEED = Long.getLong("keelson.report.seed", 1);

@@ -253,8 +253,8 @@ class WebhookApiTest {
         JsonNode second = made(", \"events\": [\"*\"]");
         int events = 300;
         api.sql("""
-                insert into run_event_packs (run_id, first_seq, events, body)
-                select '%s', 1000 + n, 2, (select json_agg(json_build_object('e', 'stall_detected', 'p',
+                insert into run_event_packs (run_id, first_seq, body)
+                select '%s', 1000 + n, (select json_agg(json_build_object('e', 'stall_detected', 'p',
                            json_build_object('text', repeat('x', 20000)))) from generate_series(1, 2))
                   from generate_series(1, %d, 2) n""".formatted(run, events));
 

@@ -51,7 +51,7 @@ class WorkspacePurgeTest {
         String done = send("POST", "/runs", """
                 {"name": "done", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
                   {"tool": "artifact.write", "input": {"name": "a.txt", "content": "x"}}]},
-                  {"id": "b", "depends_on": ["a"], "steps": [{"tool": "noop"}]}]}}""").get("id")
+                  {"id": "b", "depends_on": ["a"], "steps": [{"tool": "noop", "input": {"tokens": 5}}]}]}}""").get("id")
                 .stringValue();
         work();
         send("POST", "/runs", ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
@@ -169,7 +169,7 @@ class WorkspacePurgeTest {
         Map<String, Long> before = rows();
         assertThat(before.values().stream().filter(n -> n > 0)).hasSizeGreaterThan(12);
         Set<String> ids = ids();
-        assertThat(tablesWith(ids)).contains("step_logs", "step_progress", "work_results", "run_heads", "timers",
+        assertThat(tablesWith(ids)).contains("step_logs", "step_progress", "step_results", "run_heads", "timers",
                 "work_queue", "run_event_packs", "run_attempts", "orchestration_task_dependencies");
 
         ApiServer.Answer answer = api.send("DELETE", "/api/v1/workspaces/" + workspace, null);

@@ -170,7 +170,7 @@ class LedgerTest {
     @ValueSource(strings = {"available = -0.000001", "reserved = -1", "spent = -1", "available = 'NaN'"})
     void anImpossibleBalanceIsRefused(String change) {
         assertThatThrownBy(() -> books.execute("update credit_balances set " + change))
-                .hasMessageContaining("ck_credit_balances_valid");
+                .hasMessageContaining("keelson_amount");
     }
 
     /** Eight at once, some with the same keys, some taking back more than there may be: what went in is there. */

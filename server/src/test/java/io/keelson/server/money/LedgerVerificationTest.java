@@ -33,18 +33,23 @@ class LedgerVerificationTest {
                 values ('%s', '%s', 't', 'g', 'me', 2, 'running', 'running')""".formatted(run, workspace));
         books.execute("""
                 insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, updated_at,
-                    credits_reserved, credits_charged)
-                values ('%s', 1, 1, 0, 0, 0, now(), 5, 2)""".formatted(run));
+                    credits_left, credits_charged)
+                values ('%s', 1, 1, 0, 0, 0, now(), 3, 2)""".formatted(run));
         books.execute("""
                 insert into run_attempts (run_id, attempt_number, state, started_at, completed_at, credits_reserved,
                     credits_charged, credits_refunded, settled_at)
                 values ('%1$s', 1, 'failed', now(), now(), 10, 4, 6, now()),
                        ('%1$s', 2, 'running', now(), null, 0, 0, 0, null)""".formatted(run));
         books.execute("""
-                insert into work_results (step_id, epoch, run_id, outcome, tokens, cost, recorded_at)
+                insert into step_results (step_id, epoch, run_id, outcome, tokens, cost, recorded_at)
                 values ('%1$s', 1, '%3$s', 'failed', 0, 4, now()), ('%1$s', 2, '%3$s', 'completed', 0, 1.5, now()),
-                       ('%2$s', 1, '%3$s', 'completed', 7, 0.5, now()), ('%2$s', 2, '%3$s', 'failed', 0, 0, now())"""
-                .formatted(one, two, run));
+                       ('%2$s', 2, '%3$s', 'failed', 0, 0, now())""".formatted(one, two, run));
+        books.execute("""
+                insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position,
+                    input, retry, timeout_ms, state, state_type, lease_epoch, result_epoch, tokens, cost, completed_by,
+                    completed_at, created_at)
+                values ('%s', '%s', gen_random_uuid(), '%s', 1, 's', 'tool', 'noop', 1, '{}', '{}', 1, 'completed', 'terminal',
+                    1, 1, 7, 0.5, 'me', now(), now())""".formatted(two, run, workspace));
         transfer("reserve", "available", "reserved", "10", 1, "r1");
         transfer("charge", "reserved", "spent", "4", 1, "c1");
         transfer("refund", "reserved", "available", "6", 1, "s1");
@@ -76,8 +81,8 @@ class LedgerVerificationTest {
                     + " | ATTEMPT_DIFFERS | 1 | charged | 4 | 5",
             "update run_attempts set credits_reserved = 11, credits_refunded = 7 where attempt_number = 1"
                     + " | ATTEMPT_DIFFERS | 1 | reserved | 10 | 11",
-            "update run_heads set credits_charged = 1.5 | ATTEMPT_DIFFERS | 2 | charged | 2 | 1.5",
-            "update run_heads set credits_reserved = 6 | ATTEMPT_DIFFERS | 2 | reserved | 5 | 6",
+            "update run_heads set credits_charged = 1.5, credits_left = 3.5 | ATTEMPT_DIFFERS | 2 | charged | 2 | 1.5",
+            "update run_heads set credits_left = 4 | ATTEMPT_DIFFERS | 2 | reserved | 5 | 6",
             "delete from billing_ledger where idempotency_key = 'c1' | ATTEMPT_DIFFERS | 1 | charged | 0 | 4",
             "delete from billing_ledger where idempotency_key = 's1' | ATTEMPT_DIFFERS | 1 | refunded | 0 | 6",
             "update billing_ledger set amount = 1.6 where idempotency_key = 'c2' | ATTEMPT_DIFFERS | 2 | charged | 2.1 | 2",
@@ -107,15 +112,15 @@ class LedgerVerificationTest {
     /** Attempts and balances are right in all of these. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "update work_results set cost = 1.4 where cost = 1.5 | 1 | charged | 5.4 | 5.5",
-            "update work_results set cost = 1.6 where cost = 1.5 | 1 | charged | 5.6 | 5.5",
-            "delete from work_results where cost = 0.5 | 2 | charged | 0 | 0.5",
+            "update step_results set cost = 1.4 where cost = 1.5 | 1 | charged | 5.4 | 5.5",
+            "update step_results set cost = 1.6 where cost = 1.5 | 1 | charged | 5.6 | 5.5",
+            "delete from orchestration_steps where cost = 0.5 | 2 | charged | 0 | 0.5",
             "update billing_ledger set step_id = null where idempotency_key = 'c3' | 2 | charged | 0.5 | 0",
-            "update work_results set cost = 5.5 where cost = 4; delete from work_results where cost = 1.5"
+            "update step_results set cost = 5.5 where cost = 4; delete from step_results where cost = 1.5"
                     + " | 1 | charges | 1 | 2",
-            "update work_results set cost = 0.25 where tokens = 7; update work_results set cost = 0.25 where cost = 0"
+            "update orchestration_steps set cost = 0.25 where tokens = 7; update step_results set cost = 0.25 where cost = 0"
                     + " | 2 | charges | 2 | 1",
-            "update orchestration_runs set credits_uncollected = 1; update work_results set cost = 0.4 where cost = 0.5"
+            "update orchestration_runs set credits_uncollected = 1; update orchestration_steps set cost = 0.4 where cost = 0.5"
                     + " | 2 | charged | 0.4 | 0.5"})
     void aStepWithOtherChargesThanItsCostIsNamed(String planted, int step, String figure, BigDecimal expected,
             BigDecimal actual) {
@@ -133,7 +138,7 @@ class LedgerVerificationTest {
 
     @Test
     void uncollectedCostIsNoDiscrepancy() {
-        plant("update orchestration_runs set credits_uncollected = 1; update work_results set cost = 2.5 where cost = 1.5");
+        plant("update orchestration_runs set credits_uncollected = 1; update step_results set cost = 2.5 where cost = 1.5");
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }
@@ -183,7 +188,7 @@ class LedgerVerificationTest {
 
     @Test
     void itSaysWhereAndWhat() {
-        plant("update run_heads set credits_charged = 1.5");
+        plant("update run_heads set credits_charged = 1.5, credits_left = 3.5");
 
         assertThat(Objects.requireNonNull(books.money.audit().verify(null).discrepancy()).message()).isEqualTo(
                 "workspace " + workspace + ", run " + run

@@ -20,7 +20,7 @@ final class BigTables {
                     "t.task_id in (select id from orchestration_tasks where run_id = '%s')"),
             Map.entry("orchestration_steps", "t.run_id = '%s'"),
             Map.entry("run_event_packs", "t.run_id = '%s'"),
-            Map.entry("work_results", "t.run_id = '%s'"),
+            Map.entry("step_results", "t.run_id = '%s'"),
             Map.entry("artifacts", "t.run_id = '%s'"),
             Map.entry("work_queue", "t.run_id = '%s'"),
             Map.entry("timers", "t.run_id = '%s'"));

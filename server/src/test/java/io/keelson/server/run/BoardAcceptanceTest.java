@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * PRD-101's acceptance criteria that need a run in a database, under their numbers: "models" are what Java and the database
  * hold, {@code transition_task()} and {@code transition_run()} are commands. The others: AC-1 to AC-6 and AC-8 to AC-10 in
- * {@code SchemaTest}, AC-7 in {@code ImpossibleRowsTest}, AC-16 to AC-18 in the core's {@code TransitionAcceptanceTest},
+ * {@code PrescribedTablesTest}, AC-7 in {@code ImpossibleRowsTest}, AC-16 to AC-18 in the core's {@code TransitionAcceptanceTest},
  * AC-27 in {@code BoardApiTest} and, for every route, in {@code ForeignIdsTest}, AC-28 to AC-32 in
  * {@code MigrationAcceptanceTest}.
  */

@@ -57,7 +57,7 @@ class CommitMessageTest {
                         view.tasks().stream().map(task -> new TasksTable.Changed(task, null, null)).toList())),
                 new Overtaken("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
                         .flatMap(task -> task.steps().stream())
-                        .map(each -> new StepsTable.Changed(each, null, null)).toList())),
+                        .map(each -> new StepsTable.Changed(each, null, null, null)).toList())),
                 new Overtaken("delete from run_agents", view -> AgentsTable.UPDATE.of(view.agents())));
     }
 

@@ -7,6 +7,7 @@ import io.keelson.core.run.Event;
 import io.keelson.core.run.RunPayload;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,8 @@ class EventPackTest {
 
     private static List<String> packs(List<Event> events) {
         return EventPack.of(events).stream()
-                .map(pack -> pack.runId().getLeastSignificantBits() + ":" + pack.firstSeq() + "+" + pack.events())
+                .map(pack -> pack.runId().getLeastSignificantBits() + ":" + pack.firstSeq() + "+"
+                        + Json.MAPPER.readTree(pack.body()).size())
                 .toList();
     }
 

@@ -66,10 +66,11 @@ class HotPlansTest {
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
             "orchestration_steps", "run_event_packs", "orchestration_task_dependencies", "run_agents",
-            "run_attempts", "work_results", "work_queue", "timers", "board_tasks", "agent_reports");
+            "run_attempts", "step_results", "work_queue", "timers", "board_tasks", "agent_reports");
     private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
-            TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventPacksTable.INSERT,
+            TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.INSERT_PLAIN, StepsTable.UPDATE,
+            StepsTable.UPDATE_PLAIN, EventPacksTable.INSERT,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
             QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR,
             BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE_RUN, BoardTable.UPDATE_TASK,

@@ -44,6 +44,11 @@ public final class OpenApiDocument {
                 .path(route.method().name().toLowerCase(Locale.ROOT));
     }
 
+    /** True for an operation that declares {@code security: []}. */
+    public static boolean needsNoKey(JsonNode operation) {
+        return operation.path("security").isArray() && operation.path("security").isEmpty();
+    }
+
     static List<ObjectNode> parameters(JsonNode document, Route route, String in) {
         return parameters(document, resolved(document, document.path("paths").path(route.path())),
                 operation(document, route), in);

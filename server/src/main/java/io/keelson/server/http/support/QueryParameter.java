@@ -11,9 +11,11 @@ import tools.jackson.databind.JsonNode;
  *
  * @param schema without references; of the item where the parameter may be repeated
  * @param times how often it may be given
+ * @param words the allowed values; empty for any
  * @param pattern null for none
  */
-record QueryParameter(String name, boolean required, JsonNode schema, int times, @Nullable Pattern pattern) {
+record QueryParameter(String name, boolean required, JsonNode schema, int times, List<String> words,
+        @Nullable Pattern pattern) {
 
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,18})");
     private static final List<String> YES_NO = List.of("true", "false");
@@ -24,8 +26,9 @@ record QueryParameter(String name, boolean required, JsonNode schema, int times,
         JsonNode each = schema.has("items") ? schema.get("items") : schema;
         return new QueryParameter(declared.path("name").stringValue(), declared.path("required").asBoolean(false), each,
                 schema.path("maxItems").asInt(1),
-                each.has("pattern") ? Pattern.compile(each.get("pattern").stringValue())
-                        : null);
+                each.path("type").asString("").equals("boolean") ? YES_NO
+                        : each.path("enum").valueStream().map(JsonNode::stringValue).toList(),
+                each.has("pattern") ? Pattern.compile(each.get("pattern").stringValue()) : null);
     }
 
     /** @throws ApiProblem INVALID_PARAMETER */
@@ -40,20 +43,15 @@ record QueryParameter(String name, boolean required, JsonNode schema, int times,
     }
 
     private void check(String value) {
-        List<String> words = words();
         if (!words.isEmpty()) {
             if (!words.contains(value)) {
                 throw invalid("must be one of " + String.join(", ", words)).allowing(words);
             }
-        } else if (is("integer")) {
+        } else if (schema.path("type").asString("").equals("integer")) {
             checkNumber(value);
         } else {
             checkText(value);
         }
-    }
-
-    private List<String> words() {
-        return is("boolean") ? YES_NO : schema.path("enum").valueStream().map(JsonNode::stringValue).toList();
     }
 
     private void checkNumber(String value) {
@@ -93,10 +91,6 @@ record QueryParameter(String name, boolean required, JsonNode schema, int times,
     private String described() {
         String text = schema.path("description").asString("of another form");
         return Character.toLowerCase(text.charAt(0)) + text.substring(1);
-    }
-
-    private boolean is(String type) {
-        return schema.path("type").asString("").equals(type);
     }
 
     /** The default as text; null for none. */

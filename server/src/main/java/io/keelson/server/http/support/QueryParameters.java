@@ -6,12 +6,28 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** The query parameters that the OpenAPI document declares for a route. Read at the first use. Thread-safe. */
+/**
+ * The query parameters that the OpenAPI document declares for a route. Read at the first use. Thread-safe.
+ *
+ * <p>An operation that needs no key ignores undeclared parameters: probes, scrapers and caches add theirs.
+ */
 public final class QueryParameters {
 
     private final JsonNode document;
     private final Route route;
-    private volatile @Nullable Map<String, QueryParameter> declared;
+    private volatile @Nullable Declared declared;
+
+    /** @param othersIgnored true when undeclared parameters are ignored */
+    private record Declared(Map<String, QueryParameter> byName, boolean othersIgnored) {
+
+        static Declared of(JsonNode document, Route route) {
+            Map<String, QueryParameter> byName = new LinkedHashMap<>();
+            for (JsonNode parameter : OpenApiDocument.parameters(document, route, "query")) {
+                byName.put(parameter.path("name").stringValue(), QueryParameter.of(parameter));
+            }
+            return new Declared(byName, OpenApiDocument.needsNoKey(OpenApiDocument.operation(document, route)));
+        }
+    }
 
     /** @param document OpenAPI */
     public QueryParameters(JsonNode document, Route route) {
@@ -26,14 +42,16 @@ public final class QueryParameters {
      * @throws ApiProblem UNKNOWN_PARAMETER or INVALID_PARAMETER
      */
     Query read(Map<String, List<String>> values, @Nullable String encoded) {
-        Map<String, QueryParameter> known = declared;
+        Declared known = declared;
         if (known == null) {
-            known = new LinkedHashMap<>();
-            for (JsonNode parameter : OpenApiDocument.parameters(document, route, "query")) {
-                known.put(parameter.path("name").stringValue(), QueryParameter.of(parameter));
-            }
+            known = Declared.of(document, route);
             declared = known;
         }
-        return new Query(known, values, encoded);
+        Map<String, List<String>> read = values;
+        if (known.othersIgnored) {
+            read = new LinkedHashMap<>(values);
+            read.keySet().retainAll(known.byName.keySet());
+        }
+        return new Query(known.byName, read, encoded);
     }
 }

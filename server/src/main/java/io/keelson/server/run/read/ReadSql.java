@@ -46,7 +46,7 @@ final class ReadSql {
                 {failures} as failures,
                 r.steps_total,
                 h.steps_completed, r.agent_count,
-                trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
+                trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_left + h.credits_charged) as credits_reserved,
                 trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
                 trim_scale(r.credits_refunded) as credits_refunded,
                 trim_scale(r.credits_uncollected + case r.attempt_number when 1 then 0
@@ -373,7 +373,7 @@ final class ReadSql {
 
     static final String ATTEMPTS = """
             select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message, a.failures,
-                trim_scale(case when open then h.credits_reserved else a.credits_reserved end) as credits_reserved,
+                trim_scale(case when open then h.credits_left + h.credits_charged else a.credits_reserved end) as credits_reserved,
                 trim_scale(case when open then h.credits_charged else a.credits_charged end) as credits_charged,
                 trim_scale(a.credits_refunded) as credits_refunded,
                 trim_scale(case when open then r.credits_uncollected else a.uncollected end) as credits_uncollected

@@ -233,7 +233,7 @@ public final class RunReader {
     /**
      * A child run's budget; empty without a parent or its limit.
      *
-     * @param stopped whether the run is held up because that, or its own limit, is used up
+     * @param stopped true when the run is stopped because that limit, or its own, is used up
      */
     public record Allotment(UUID parentId, BigDecimal amount, boolean stopped) {}
 
