@@ -153,12 +153,12 @@ public final class Invariants {
 
     private static void effects(Map<String, String> queries) {
         queries.put("I2 effects: a completed step has exactly one result that is none of failure, any other none", """
-                select s.id, s.state, count(w.step_id)
+                select s.id, s.state, w.results
                   from orchestration_steps s
-                  left join work_results w on w.step_id = s.id and w.outcome <> 'failed'
+                 cross join lateral (
+                    select count(*) as results from work_results w where w.step_id = s.id and w.outcome <> 'failed') w
                  where s.kind in ('tool', 'turn', 'verify')
-                 group by s.id
-                having count(w.step_id) <> case when s.state = 'completed' then 1 else 0 end""");
+                   and w.results <> case when s.state = 'completed' then 1 else 0 end""");
         queries.put("I2 effects: a result belongs to a lease that was given", """
                 select w.step_id, w.epoch from work_results w left join orchestration_steps s on s.id = w.step_id
                  where s.id is null or w.epoch > s.lease_epoch or w.epoch > s.result_epoch""");
