@@ -131,7 +131,7 @@ final class ChangesWriter {
     private List<Part<?>> moves() {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
         return List.of(RunsTable.UPDATE_HEAD.of(old), StepsTable.UPDATE_PLAIN.of(those(steps, StepsTable::plain)),
-                EventPacksTable.INSERT.of(EventPack.of(changes.events())));
+                EventPacksTable.insert(EventPack.of(changes.events())));
     }
 
     /** Rows of steps that do not succeed at once. */

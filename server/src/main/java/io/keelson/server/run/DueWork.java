@@ -196,7 +196,7 @@ final class DueWork {
                   from held h join work_queue q on q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
                    for no key update of q skip locked),
             extended as (
-                update work_queue q set lease_expires_at = {now} + q.lease_ms * interval '1 millisecond'
+                update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
                   from mine where q.task_id = mine.task_id and q.lane = mine.lane)
             select h.task_id, h.lane from held h
              where not exists (select from work_queue q

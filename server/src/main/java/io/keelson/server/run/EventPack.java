@@ -34,6 +34,7 @@ final class EventPack {
     private final Event first;
     private final StringBuilder body = new StringBuilder(256);
     private int events;
+    private boolean assigns;
 
     private EventPack(Event first) {
         this.first = first;
@@ -63,6 +64,7 @@ final class EventPack {
 
     private void add(Event event) {
         body.append(events++ == 0 ? '[' : ',');
+        assigns |= event.type() == EventType.TASK_ASSIGNED;
         FlatJson json = new FlatJson().put("e", event.type().wire());
         if (event.stepId() != null) {
             json.put("s", event.stepId());
@@ -128,6 +130,11 @@ final class EventPack {
 
     Instant at() {
         return first.at();
+    }
+
+    /** True when the body has places of {@link #BOARD_TASK}. */
+    boolean assigns() {
+        return assigns;
     }
 
     /** JSON text, but for the places of {@link #BOARD_TASK}. */

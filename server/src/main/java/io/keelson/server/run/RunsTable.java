@@ -196,9 +196,8 @@ final class RunsTable {
      * passed: its commit fails as one whose view is not current.
      */
     private static final String IN_TIME = """
-            (select case when m.decided between m.clock - interval '5 seconds' and m.clock + interval '5 seconds'
-                    then m.decided else keelson_raise('KE001', 'decided at another time')::timestamptz end
-               from (select {now} as decided, {clock} as clock) m)""";
+            case when {clock} - {now} between interval '-5 seconds' and interval '5 seconds' then {now}
+                    else keelson_raise('KE001', 'decided at another time')::timestamptz end""";
 
     /**
      * Columns that change with every commit, in a row of its own that is quick to lock and to update. Raises an error

@@ -69,12 +69,12 @@ public final class LeaseHeartbeats {
                   join work_queue q on q.task_id = s.task_id and q.lane in (0, s.position) and q.holder = b.holder
                    for no key update of s, q skip locked),
             extended as (
-                update work_queue q set lease_expires_at = {now} + q.lease_ms * interval '1 millisecond'
+                update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
                   from locked l where q.task_id = l.task_id and q.lane = l.lane
                 returning q.task_id, q.lane, q.lease_expires_at),
             recorded as (
                 insert into step_progress as p (step_id, lease_epoch, progress, message, details, updated_at)
-                select b.step_id, b.epoch, b.progress, b.message, b.details, {now}
+                select b.step_id, b.epoch, b.progress, b.message, b.details, {clock}
                   from beats b join live on live.step_id = b.step_id
                  where b.progress is not null or b.message is not null or b.details is not null
                 on conflict (step_id) do update
@@ -93,7 +93,7 @@ public final class LeaseHeartbeats {
             insert into step_logs (step_id, lease_epoch, line, attempt, message, at)
             select u.step_id, u.epoch, before.lines + u.ordinal,
                 coalesce(nullif(u.attempt, 0), (select s.attempt from orchestration_steps s where s.id = u.step_id), 0),
-                u.message, {now}
+                u.message, {clock}
               from {rows} cross join lateral (
                 select coalesce(max(l.line), 0) as lines from step_logs l
                  where l.step_id = u.step_id and l.lease_epoch = u.epoch) before

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One SQL statement over any number of rows, passed as one array of a row type of the schema, or over a single row of
  * that type. In its text {@code {rows}} is a table {@code u} of those rows, {@code {count}} their number, {@code {now}}
- * the given time or the database's clock, and {@code {clock}} the time that must be near it.
+ * the time of the decision, and {@code {clock}} the current one. An INSERT with {@code {clock}} costs more: its rows are
+ * a subquery of their own, because the planner does not merge one with a volatile function.
  *
  * @param <T> a row
  */
@@ -25,7 +26,7 @@ public final class RowSetStatement<T> {
     public static final String OVERTAKEN = "KE001";
 
     private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now|clock)}");
-    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now", DbClock.SQL, "clock",
+    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now", "?::timestamptz", "clock",
             DbClock.SQL);
 
     private final String rowType;
@@ -96,7 +97,7 @@ public final class RowSetStatement<T> {
     /**
      * The time of a statement.
      *
-     * @param now the time of the decision, null for the database's
+     * @param now the time of the decision; null only for a statement without it
      * @param clock the current time, null for the database's
      */
     public record Moment(@Nullable Instant now, @Nullable Instant clock) {}
@@ -145,22 +146,26 @@ public final class RowSetStatement<T> {
         return columns;
     }
 
-    /** The number of touched rows; 0 without a query when there are no rows. */
-    public int execute(Connection c, Collection<? extends T> rows, @Nullable Instant now) throws SQLException {
+    /**
+     * The number of touched rows; 0 without a query when there are no rows.
+     *
+     * @param clock the current time, null for the database's; the statement has no {@code {now}}
+     */
+    public int execute(Connection c, Collection<? extends T> rows, @Nullable Instant clock) throws SQLException {
         if (rows.isEmpty()) {
             return 0;
         }
-        try (PreparedStatement statement = prepare(c, rows, now)) {
+        try (PreparedStatement statement = prepare(c, rows, clock)) {
             return statement.executeUpdate();
         }
     }
 
     /** The statement with its parameters set, for queries; the caller closes it. */
-    public PreparedStatement prepare(Connection c, Collection<? extends T> rows, @Nullable Instant now)
+    public PreparedStatement prepare(Connection c, Collection<? extends T> rows, @Nullable Instant clock)
             throws SQLException {
         PreparedStatement statement = c.prepareStatement(sql);
         try {
-            bind(statement, 1, rows, false, new Moment(now, now));
+            bind(statement, 1, rows, false, new Moment(null, clock));
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();
