@@ -26,8 +26,9 @@ final class BinaryOut {
         return size;
     }
 
-    void copyTo(byte[] into, int offset) {
-        System.arraycopy(bytes, 0, into, offset, size);
+    /** Copies all from that position. */
+    void copyTo(int from, byte[] into, int offset) {
+        System.arraycopy(bytes, from, into, offset, size - from);
     }
 
     /** A value with its length before it, as elements and fields are sent. */

@@ -16,7 +16,7 @@ import org.postgresql.util.PGBinaryObject;
 import org.postgresql.util.PGobject;
 
 /**
- * A parameter in PostgreSQL's binary format: an array of a plain type or of a row type, a single row, or a time. As text,
+ * A parameter in PostgreSQL's binary format: an array of a plain type or of a row type, or a single value. As text,
  * writing and parsing arrays took a sixth of the database's time; one array of rows costs a tenth of one array per
  * column (docs/adr/0011).
  */
@@ -25,14 +25,17 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
     private static final int BYTES_PER_ROW = 256;
 
     private final transient BinaryOut out;
+    /** Where it begins in {@link #out}, at whose end it ends. */
+    private final int start;
 
-    private BinaryParameter(String type, BinaryOut out) {
+    private BinaryParameter(String type, BinaryOut out, int start) {
         setType(type);
         this.out = out;
+        this.start = start;
     }
 
     private BinaryParameter(String elementType, int elementOid, int count, int capacity) {
-        this("_" + elementType, new BinaryOut(20 + capacity));
+        this("_" + elementType, new BinaryOut(20 + capacity), 0);
         out.int4(count == 0 ? 0 : 1);
         out.int4(0);
         out.int4(elementOid);
@@ -68,22 +71,34 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
         array.bind(statement, position);
     }
 
-    /** Binds one row by itself. */
-    static <T> void bindRow(PreparedStatement statement, int position, String rowType, List<Column<T>> columns, T row)
-            throws SQLException {
-        BinaryParameter single = new BinaryParameter(rowType, new BinaryOut(BYTES_PER_ROW));
-        single.fields(columns, row);
-        single.bind(statement, position);
+    /** Binds the columns of one row, the first at that position; returns the position after the last. */
+    static <T> int bindRow(PreparedStatement statement, int first, List<Column<T>> columns, T row) throws SQLException {
+        int position = first;
+        for (Column<T> column : columns) {
+            bindValue(statement, position++, column.type(), column.value().apply(row));
+        }
+        return position;
     }
 
     /** Binds the one parameter of {@link DbClock#SQL}. */
     static void bindTime(PreparedStatement statement, int position, @Nullable Instant time) throws SQLException {
-        if (time == null) {
-            statement.setNull(position, Types.TIMESTAMP_WITH_TIMEZONE);
+        bindValue(statement, position, Element.TIMESTAMPTZ, time);
+    }
+
+    /** Names the type of a null, too: the driver prepares a statement again for a parameter of another type. */
+    private static void bindValue(PreparedStatement statement, int position, Element type, @Nullable Object value)
+            throws SQLException {
+        if (value == null) {
+            statement.setNull(position, Types.OTHER, type.sql());
+        } else if (type == Element.TEXT) {
+            PGobject text = new PGobject(); // not in binary: the driver takes an empty binary value for a null
+            text.setType(type.sql());
+            text.setValue((String) value);
+            statement.setObject(position, text);
         } else {
-            BinaryOut out = new BinaryOut(Long.BYTES);
-            out.time(time);
-            new BinaryParameter(Element.TIMESTAMPTZ.sql(), out).bind(statement, position);
+            BinaryOut out = new BinaryOut(Integer.BYTES + Long.BYTES);
+            out.value(type, value);
+            new BinaryParameter(type.sql(), out, Integer.BYTES).bind(statement, position);
         }
     }
 
@@ -91,17 +106,13 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
     private <T> void row(List<Column<T>> columns, T row) {
         int start = out.size();
         out.int4(0);
-        fields(columns, row);
-        out.int4At(start, out.size() - start - 4);
-    }
-
-    private <T> void fields(List<Column<T>> columns, T row) {
         out.int4(columns.size());
         for (Column<T> column : columns) {
             out.int4(column.type().oid());
             @Nullable Object value = column.value().apply(row);
             out.value(column.type(), value);
         }
+        out.int4At(start, out.size() - start - 4);
     }
 
     private void bind(PreparedStatement statement, int position) throws SQLException {
@@ -116,12 +127,12 @@ public final class BinaryParameter extends PGobject implements PGBinaryObject {
 
     @Override
     public int lengthInBytes() {
-        return out.size();
+        return out.size() - start;
     }
 
     @Override
     public void toBytes(byte[] into, int offset) {
-        out.copyTo(into, offset);
+        out.copyTo(start, into, offset);
     }
 
     @Override
