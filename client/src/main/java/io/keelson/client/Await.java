@@ -12,6 +12,7 @@ final class Await {
 
     private static final Duration SHORTEST = Duration.ofMillis(50);
     private static final Duration LONGEST = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_HELD = Duration.ofMillis(1);
     private static final Duration HELD_OPEN = Duration.ofSeconds(10);
     private static final int EVENTS_AT_A_TIME = 500;
 
@@ -80,8 +81,13 @@ final class Await {
     }
 
     private Duration patience() {
-        Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
-        return left.compareTo(HELD_OPEN) < 0 ? left : HELD_OPEN;
+        return heldOpen(Duration.ofNanos(deadline - System.nanoTime()));
+    }
+
+    /** For how long the server is asked to hold a call open, of the time that is left: at least 1 ms. */
+    static Duration heldOpen(Duration left) {
+        Duration some = left.compareTo(SHORTEST_HELD) < 0 ? SHORTEST_HELD : left;
+        return some.compareTo(HELD_OPEN) < 0 ? some : HELD_OPEN;
     }
 
     private boolean tellEvents() {

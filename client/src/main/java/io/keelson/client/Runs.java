@@ -16,6 +16,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Runs: from creation to their result. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Runs {
 
+    /** How long an answer may take beyond the time for which the server may hold it back. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
+
     private final Api api;
 
     Runs(Api api) {
@@ -32,6 +35,32 @@ public final class Runs {
     /** Creates a run of a mission built in code. */
     public Run create(Mission mission) {
         return create(RunRequest.of(mission.toJson()));
+    }
+
+    /**
+     * Creates a run and waits for its end. The request says when the run starts. Without an idempotency key this is one
+     * call where the run ends within seconds, and if its answer is lost the run may exist; with one it is {@link #create}
+     * and {@link #awaitEnd}.
+     *
+     * @param limit how long to wait at most
+     * @return the run as it ended; ask {@link Run#completed()} how
+     * @throws KeelsonException {@code AWAIT_TIMEOUT} when it has not ended in time; the run continues
+     */
+    public Run execute(RunRequest request, Duration limit) {
+        if (request.idempotencyKey() != null) {
+            return awaitEnd(create(request).id(), limit);
+        }
+        long begun = System.nanoTime();
+        Duration wait = Await.heldOpen(limit);
+        Call call = Call.post(RequestPath.of("/runs").with("wait_ms", wait.toMillis()), request.mission())
+                .within(wait.plus(ANSWER_LIMIT));
+        Run run = run(call);
+        return run.ended() ? run : awaitEnd(run.id(), limit.minusNanos(System.nanoTime() - begun));
+    }
+
+    /** As {@link #execute(RunRequest, Duration)} of a mission built in code. */
+    public Run execute(Mission mission, Duration limit) {
+        return execute(RunRequest.of(mission.toJson()), limit);
     }
 
     public Run get(String id) {

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class AwaitTest {
 
+    private static final String RUNS = "POST /api/v1/runs";
     private static final String RUN = "GET /api/v1/runs/r1";
     private static final String EVENTS = "GET /api/v1/runs/r1/events";
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -34,6 +35,33 @@ class AwaitTest {
         assertThat(ended.completed()).isTrue();
         assertThat(server.requests(RUN)).extracting(request -> request.header("If-none-match"))
                 .containsExactly("", "\"1\"", "\"1\"");
+    }
+
+    @Test
+    void executesARunInOneCallWhereItEndsSoon() {
+        server.on(RUNS, run("completed", "\"1\""));
+
+        assertThat(runs.execute(RunRequest.of(Json.object().put("name", "n")), LONG).completed()).isTrue();
+        assertThat(server.requests(RUNS)).extracting(ScriptedServer.Request::query).containsExactly("wait_ms=10000");
+        assertThat(server.requests(RUN)).isEmpty();
+    }
+
+    @Test
+    void executesARunThatEndsLaterThanTheCall() {
+        server.on(RUNS, run("running", "\"1\""));
+        server.on(RUN, run("running", "\"1\""), run("failed", "\"2\""));
+
+        assertThat(runs.execute(RunRequest.of(Json.object().put("name", "n")), LONG).state()).isEqualTo("failed");
+    }
+
+    @Test
+    void executesARequestWithAKeyInCallsThatMayBeRepeated() {
+        server.on(RUNS, Answer.CUT, run("running", "\"1\""));
+        server.on(RUN, run("completed", "\"2\""));
+
+        assertThat(runs.execute(RunRequest.of(Json.object().put("name", "n")).idempotencyKey("k"), LONG).completed())
+                .isTrue();
+        assertThat(server.requests(RUNS)).extracting(ScriptedServer.Request::query).containsExactly("", "");
     }
 
     @Test

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keelson as its users have it: server processes (option {@code nodes}, 1) on one database, and here a client that
- * creates each run by {@code POST /runs} and waits for its end. With option {@code slots} also a worker.
+ * creates each run by {@code POST /runs}, which answers at its end. With option {@code slots} also a worker.
  */
 final class KeelsonHttp implements Contender {
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -52,7 +52,7 @@ final class KeelsonHttp implements Contender {
         Mission mission = missions.of(load.work());
         return Callers.measure(load, Thread.ofVirtual().factory(), () -> {
             Keelson client = clients.get(Math.floorMod(turn.getAndIncrement(), clients.size()));
-            Run ended = client.runs().awaitEnd(client.runs().create(mission).id(), PATIENCE);
+            Run ended = client.runs().execute(mission, PATIENCE);
             if (!ended.completed()) {
                 throw new IllegalStateException("a run ended " + ended.state());
             }

@@ -47,6 +47,7 @@ import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.RunEnds;
 import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.http.workers.DispatchActions;
@@ -77,8 +78,9 @@ final class Routes {
         Route.Table table = new Route.Table();
         SubmissionServices submissions = services.runs().submissions();
         FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
-        RunCreation creation =
-                new RunCreation(submissions.missions(), services.runs().ids(), reads, submissions.runs(), limiter);
+        RunEnds ends = new RunEnds(services.work().commands(), reads, poll);
+        RunCreation creation = new RunCreation(submissions.missions(), services.runs().ids(), reads,
+                submissions.runs(), limiter, ends);
         creation.addTo(table);
         new RecipeActions(services.stores().recipes(), services.database(), services.runs().missions(),
                 submissions.missions(),
@@ -91,7 +93,7 @@ final class Routes {
         CommandAnswers commands = new CommandAnswers(services.work().external());
         new DeploymentOrderActions(services.work().external(), commands).addTo(table);
         new CommandActions(services.work().external(), commands).addTo(table);
-        new RunViews(reads, poll, services.work().commands()).addTo(table);
+        new RunViews(reads, poll, ends).addTo(table);
         StreamLimiter streamLimiter = new StreamLimiter();
         StreamReads streamReads = new StreamReads(shutdown);
         EventStreams events = new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads);

@@ -10,6 +10,7 @@ import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Body;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.RunEnds;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.RunSubmissions.Submitted;
 import io.keelson.server.json.Json;
@@ -22,6 +23,7 @@ import io.keelson.server.submission.PreparedMission;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.RunSubmission;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
@@ -38,14 +40,16 @@ public final class RunCreation {
     private final Reads reads;
     private final RunSubmission submission;
     private final FairSubmissionLimiter limiter;
+    private final RunEnds ends;
 
     public RunCreation(RecipeMissions missions, Ids ids, Reads reads, RunSubmission submission,
-            FairSubmissionLimiter limiter) {
+            FairSubmissionLimiter limiter, RunEnds ends) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
         this.submission = submission;
         this.limiter = limiter;
+        this.ends = ends;
     }
 
     public void addTo(Route.Table table) {
@@ -54,10 +58,32 @@ public final class RunCreation {
         table.postRaw(Scope.RUNS_WRITE, "/missions/validate", this::validate);
     }
 
+    /** With {@code wait_ms} the answer is held back while the run has not ended. */
     private ApiResponse create(ApiRequest request) throws IOException, InterruptedException {
         JsonNode document = document(request.body());
+        Duration wait = Duration.ofMillis(request.query().integer("wait_ms", 0));
+        UUID id = RunSubmissions.runId(request, ids);
+        if (wait.isZero()) {
+            return answer(request, submit(request, id, document));
+        }
+        Submitted submitted;
+        try (RunEnds.Awaited end = ends.of(id)) {
+            submitted = submit(request, id, document);
+            request.body().close();
+            if (submitted.created() && !RunSubmissions.repeated(request)) {
+                end.next(request, wait);
+                return answer(request, submitted);
+            }
+        }
+        try (RunEnds.Awaited end = ends.of(submitted.run())) {
+            end.reached(request, wait);
+        }
+        return answer(request, submitted);
+    }
+
+    private Submitted submit(ApiRequest request, UUID id, JsonNode document) throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return answer(request, submit(request, read(request, document)));
+            return submit(request, id, read(request, document));
         }
     }
 
@@ -82,7 +108,8 @@ public final class RunCreation {
     /** Creates a run of a recipe. */
     public ApiResponse run(ApiRequest request, ReadResult<PreparedMission> prepared) throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return answer(request, submit(request, RunSubmissions.value(prepared)));
+            return answer(request,
+                    submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(prepared)));
         }
     }
 
@@ -91,7 +118,7 @@ public final class RunCreation {
         JsonNode document = body.mission();
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
             PreparedMission prepared = read(request, document);
-            Submitted submitted = submit(request, prepared);
+            Submitted submitted = submit(request, RunSubmissions.runId(request, ids), prepared);
             ObjectNode answer = AgentRun.document(submitted.run(), prepared.mission(),
                     reads.run(request.workspace(), submitted.run()));
             return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), answer)
@@ -103,9 +130,8 @@ public final class RunCreation {
         return RunSubmissions.value(missions.read(request.workspace(), document));
     }
 
-    private Submitted submit(ApiRequest request, PreparedMission prepared) throws InterruptedException {
-        return RunSubmissions
-                .submitted(submission.submit(submission(request, RunSubmissions.runId(request, ids), prepared)));
+    private Submitted submit(ApiRequest request, UUID id, PreparedMission prepared) throws InterruptedException {
+        return RunSubmissions.submitted(submission.submit(submission(request, id, prepared)));
     }
 
     private static RunSubmission.Request submission(ApiRequest request, UUID id, PreparedMission prepared) {

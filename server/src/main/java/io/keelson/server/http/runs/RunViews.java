@@ -1,9 +1,7 @@
 package io.keelson.server.http.runs;
 
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Page;
-import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ETag;
@@ -15,6 +13,7 @@ import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.RunEnds;
 import io.keelson.server.http.support.SeqPage;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunSelection;
@@ -24,7 +23,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -34,12 +32,12 @@ public final class RunViews {
 
     private final Reads reads;
     private final LongPoll poll;
-    private final Commands commands;
+    private final RunEnds ends;
 
-    public RunViews(Reads reads, LongPoll poll, Commands commands) {
+    public RunViews(Reads reads, LongPoll poll, RunEnds ends) {
         this.reads = reads;
         this.poll = poll;
-        this.commands = commands;
+        this.ends = ends;
     }
 
     public void addTo(Route.Table table) {
@@ -85,15 +83,10 @@ public final class RunViews {
         if (wait.isZero()) {
             return ApiResponse.resource(reads.run(request.workspace(), id));
         }
-        CompletableFuture<RunState> end = commands.ended(id);
-        try {
-            if (!reads.ended(request.workspace(), id)) {
-                poll.await(request, end, wait);
-            }
-            return ApiResponse.resource(reads.run(request.workspace(), id));
-        } finally {
-            end.cancel(false);
+        try (RunEnds.Awaited end = ends.of(id)) {
+            end.reached(request, wait);
         }
+        return ApiResponse.resource(reads.run(request.workspace(), id));
     }
 
     /** Polled more than anything else: whether it has changed follows from the number of the run's last event alone. */

@@ -19,7 +19,10 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 
-/** The body of a request, read once and never further than the limit. On close it gives its memory back. */
+/**
+ * The body of a request, read once and never further than the limit. On close it gives its memory back; who waits for a
+ * long time closes it before.
+ */
 public final class Body implements AutoCloseable {
 
     private static final int PIECE = 16 << 10;
@@ -87,6 +90,7 @@ public final class Body implements AutoCloseable {
     public void close() {
         budget.giveBack(workspace, taken);
         taken = 0;
+        bytes = null;
     }
 
     /** The document, an empty object when there is no body. */

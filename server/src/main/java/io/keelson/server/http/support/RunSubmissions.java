@@ -21,10 +21,15 @@ public final class RunSubmissions {
         return request.keyed() == null ? ids.next() : request.keyed().runOr(ids.next());
     }
 
+    /** Whether the request's key was used before, so that its run exists already. */
+    public static boolean repeated(ApiRequest request) {
+        return request.keyed() != null && request.keyed().repeated();
+    }
+
     public static RunSubmission.Request of(ApiRequest request, Command.Create create, ExternalIdPolicy policy) {
         Idempotency.Keyed keyed = request.keyed();
         return new RunSubmission.Request(create, policy, request.limits(),
-                keyed == null ? null : keyed.use().of(create.runId()), keyed != null && keyed.repeated());
+                keyed == null ? null : keyed.use().of(create.runId()), repeated(request));
     }
 
     /** @throws ApiProblem that lists all problems of an invalid document */
