@@ -28,16 +28,14 @@ create type keelson_attempt as (run_id uuid, attempt_number int4, state text, st
 create type keelson_balance as (workspace_id uuid, available numeric, reserved numeric, spent numeric);
 create type keelson_beat as (workspace_id uuid, holder text, step_id uuid, epoch int4, progress float8, message text,
     details jsonb);
+create type keelson_board_change as (mission text, task_id uuid, status text, started_at timestamptz,
+    completed_at timestamptz, tags jsonb, result text, error_message text, planning_data jsonb);
 create type keelson_board_run as (workspace_id uuid, title text, description text, status text, priority text,
     created_by text, agent_slug text, tags jsonb, planning_data jsonb, run_id uuid, mission text, error_message text,
     started_at timestamptz, completed_at timestamptz);
-create type keelson_board_run_change as (mission text, status text, tags jsonb, planning_data jsonb,
-    started_at timestamptz, completed_at timestamptz, error_message text);
 create type keelson_board_task as (workspace_id uuid, title text, description text, status text, review_mode text,
     assignee text, agent_id int4, tags jsonb, planning_data jsonb, run_id uuid, mission text, subject text,
     result text, error_message text, started_at timestamptz, completed_at timestamptz);
-create type keelson_board_task_change as (task_id uuid, status text, started_at timestamptz, completed_at timestamptz,
-    result text, error_message text, planning_data jsonb);
 create type keelson_dependency_new as (task_id uuid, depends_on_id uuid, dependency_type text);
 create type keelson_event_pack as (run_id uuid, first_seq int8, attempt int4, agent_id uuid, task_id uuid,
     actor_type text, actor_id text, at timestamptz, body text);

@@ -14,12 +14,14 @@ import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.run.TaskPayload;
 import io.keelson.server.json.Json;
-import io.keelson.server.run.BoardUpdates.Moved;
 import io.keelson.server.run.RunsTable.Accepted;
 import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.TextColumns;
+import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -84,39 +86,49 @@ final class BoardTable {
      * Runs of an older server have no rows here. The ids are looked up first: a join planned on an empty board, or a
      * look-up in the condition behind row-level security, reads the whole board for each batch.
      */
-    static final RowSetStatement<RunRow> UPDATE_RUN = new RowSetStatement<>("keelson_board_run_change", """
+    static final RowSetStatement<Change> UPDATE = new RowSetStatement<>("keelson_board_change", """
             with u as materialized (
-                select u.*, (select m.id from board_tasks m
-                              where m.source_type = 'orchestration' and m.source_id = u.mission) as board_task_id
-                  from {rows})
-            update board_tasks b
-               set status = u.status, started_at = u.started_at, completed_at = u.completed_at, tags = u.tags,
-                   planning_data = coalesce(b.planning_data, '{}') || u.planning_data,
-                   error_message = u.error_message, updated_at = {now}
-              from u
-             where b.id = u.board_task_id""",
-            word("mission", r -> r.id().toString()), word("status", r -> BoardStatus.of(r.state()).wire()),
-            json("tags", BoardTable::tags), json("planning_data", r -> PlanningData.of(r, null)),
-            time("started_at", RunRow::startedAt),
-            time("completed_at", RunRow::completedAt), text("error_message", MAX_ROWS, BoardTable::error));
-
-    /** Ids are looked up first, as above. */
-    static final RowSetStatement<Moved> UPDATE_TASK = new RowSetStatement<>("keelson_board_task_change", """
-            with u as materialized (
-                select u.*, t.board_task_id, t.output_summary
+                select u.*, t.output_summary, coalesce(t.board_task_id, (select m.id from board_tasks m
+                        where m.source_type = 'orchestration' and m.source_id = u.mission)) as board_task_id
                   from {rows} left join orchestration_tasks t on t.id = u.task_id)
             update board_tasks b
                set status = u.status, started_at = u.started_at, completed_at = u.completed_at,
-                   result = coalesce(u.result, u.output_summary, b.result), error_message = u.error_message,
+                   tags = coalesce(u.tags, b.tags), result = coalesce(u.result, u.output_summary, b.result),
+                   error_message = u.error_message,
                    planning_data = case when u.planning_data is null then b.planning_data
                        else coalesce(b.planning_data, '{}') || u.planning_data end,
                    updated_at = {now}
               from u
              where b.id = u.board_task_id""",
-            uuid("task_id", m -> m.task().id()), word("status", m -> BoardStatus.of(m.task().state()).wire()),
-            time("started_at", m -> m.task().startedAt()), time("completed_at", m -> m.task().completedAt()),
-            text("result", MAX_ROWS, BoardTable::result), text("error_message", MAX_ROWS, m -> error(m.task())),
-            json("planning_data", m -> PlanningData.tries(m.task())));
+            word("mission", Change::mission), uuid("task_id", Change::taskId), word("status", c -> c.status.wire()),
+            time("started_at", Change::startedAt), time("completed_at", Change::completedAt),
+            json("tags", Change::tags), text("result", MAX_ROWS, Change::result),
+            text("error_message", MAX_ROWS, Change::error), json("planning_data", Change::planningData));
+
+    /**
+     * A change of a run's or a task's row.
+     *
+     * @param mission the id of the run; null for a task's row
+     * @param taskId null for a run's row
+     * @param tags null to keep the stored ones
+     * @param result null to take the task's output, if it has one
+     * @param planningData members to replace; null for none
+     */
+    record Change(@Nullable String mission, @Nullable UUID taskId, BoardStatus status, @Nullable Instant startedAt,
+            @Nullable Instant completedAt, @Nullable String tags, @Nullable String result, @Nullable String error,
+            @Nullable String planningData) {
+
+        static Change of(RunRow run) {
+            return new Change(run.id().toString(), null, BoardStatus.of(run.state()), run.startedAt(),
+                    run.completedAt(), BoardTable.tags(run), null, BoardTable.error(run), PlanningData.of(run, null));
+        }
+
+        /** @param skipped why it was skipped; null when it was not */
+        static Change of(TaskRow task, TaskPayload.@Nullable Skipped skipped) {
+            return new Change(null, task.id(), BoardStatus.of(task.state()), task.startedAt(), task.completedAt(),
+                    null, BoardTable.result(task, skipped), BoardTable.error(task), PlanningData.tries(task));
+        }
+    }
 
     private BoardTable() {}
 
@@ -125,22 +137,21 @@ final class BoardTable {
     }
 
     /** Why the task was skipped; null where the result is the task's output. */
-    private static @Nullable String result(Moved moved) {
-        TaskRow task = moved.task();
+    private static @Nullable String result(TaskRow task, TaskPayload.@Nullable Skipped skipped) {
         if (task.state() != TaskState.SKIPPED) {
             return null;
         }
         if (task.failureIgnored()) {
             return "failed, and the run went on without it: " + task.errorMessage();
         }
-        if (task.errorMessage() != null || moved.skipped() == null) {
+        if (task.errorMessage() != null || skipped == null) {
             return "skipped" + (task.errorMessage() == null ? "" : ": " + task.errorMessage());
         }
-        String upstreams = !moved.skipped().reason().equals("trigger_rule") ? ""
+        String upstreams = !skipped.reason().equals("trigger_rule") ? ""
                 : task.upstreams().stream().filter(up -> up.state() != TaskState.COMPLETED)
                         .map(up -> "'" + up.key() + "' " + up.state().wire())
                         .collect(Collectors.joining(", ", " (", ")"));
-        return "skipped: " + moved.skipped().skippedBecause() + upstreams;
+        return "skipped: " + skipped.skippedBecause() + upstreams;
     }
 
     private static @Nullable String error(RunRow run) {

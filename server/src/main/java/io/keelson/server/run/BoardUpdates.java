@@ -19,20 +19,16 @@ import org.jspecify.annotations.Nullable;
  * that the board shows.
  */
 final class BoardUpdates {
-    private final List<RunRow> movedRuns = new ArrayList<>();
-    private final List<Moved> movedTasks = new ArrayList<>();
+    private final List<BoardTable.Change> moved = new ArrayList<>();
     private final List<RunRow> endedRuns = new ArrayList<>();
     private final List<TaskRow> endedTasks = new ArrayList<>();
-
-    /** @param skipped why it was skipped; null when it was not */
-    record Moved(TaskRow task, TaskPayload.@Nullable Skipped skipped) {}
 
     BoardUpdates(ChangeSet changes) {
         Map<UUID, String> left = left(changes.events());
         Map<UUID, TaskPayload.Skipped> skipped = skipped(changes.events());
         changes.runs().stream().filter(run -> left.containsKey(run.id())).forEach(run -> {
             if (!changes.isNew(run.id())) {
-                movedRuns.add(run);
+                moved.add(BoardTable.Change.of(run));
             }
             if (run.state().terminal()) {
                 endedRuns.add(run);
@@ -42,7 +38,7 @@ final class BoardUpdates {
             String before = left.get(task.id());
             if (before != null && TasksTable.onBoard(task)
                     && BoardStatus.of(TaskState.of(before)) != BoardStatus.of(task.state())) {
-                movedTasks.add(new Moved(task, skipped.get(task.id())));
+                moved.add(BoardTable.Change.of(task, skipped.get(task.id())));
             }
             end(task, before);
         });
@@ -77,12 +73,9 @@ final class BoardUpdates {
         }
     }
 
-    List<RunRow> movedRuns() {
-        return movedRuns;
-    }
-
-    List<Moved> movedTasks() {
-        return movedTasks;
+    /** Rows that were there before and changed. */
+    List<BoardTable.Change> moved() {
+        return moved;
     }
 
     /** Runs that need a report. A run that ends and restarts within the batch has none for that attempt. */

@@ -151,8 +151,8 @@ final class ChangesWriter {
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
-                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE_RUN.of(board.movedRuns()),
-                BoardTable.UPDATE_TASK.of(board.movedTasks()), ReportsTable.INSERT_TASK.of(board.endedTasks()),
+                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
+                ReportsTable.INSERT_TASK.of(board.endedTasks()),
                 ReportsTable.INSERT_RUN.of(board.endedRuns()));
     }
 

@@ -85,7 +85,9 @@ public final class ReportTexts {
                     count(*) as tasks, count(*) filter (where t.state = 'completed') as completed,
                     count(*) filter (where t.state = 'failed') as failed,
                     count(*) filter (where t.state = 'skipped') as skipped
-                  from (select t.*, row_number() over (order by t.key) as place from orchestration_tasks t
+                  from (select t.title, t.key, t.state, t.error_code, t.error_message, t.sequence_number, t.item_index,
+                               row_number() over (order by t.key) as place
+                          from orchestration_tasks t
                          where t.run_id = r.id and t.attempt = v.attempt and not t.superseded) t) done"""
             .formatted(line("t.title"), LISTED, quoted("left(t.error_message, 500)"));
 

@@ -73,7 +73,7 @@ class HotPlansTest {
             StepsTable.UPDATE_PLAIN, EventPacksTable.INSERT, EventPacksTable.INSERT_ASSIGNING,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
             QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR,
-            BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE_RUN, BoardTable.UPDATE_TASK,
+            BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE,
             ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN);
 
     private SeenPlans committer;
