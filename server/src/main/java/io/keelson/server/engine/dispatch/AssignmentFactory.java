@@ -10,7 +10,6 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.dispatch.RemoteWork.Item;
-import io.keelson.server.engine.execute.HandedInputs;
 import io.keelson.server.engine.execute.RecordedInput;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
@@ -18,6 +17,7 @@ import io.keelson.server.engine.execute.Tracing;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.read.StepWorkReader.Owner;
 import io.keelson.server.run.read.StepWorkReader.StepWork;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -39,11 +39,11 @@ final class AssignmentFactory {
     private final Scopes scopes;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Tracing tracing;
-    private final HandedInputs handed;
+    private final HandedSteps handed;
 
     AssignmentFactory(Database database, StepWorkReader reader, Scopes scopes,
             Function<Command, CompletableFuture<Reply>> commands, Tracing tracing,
-            HandedInputs handed) {
+            HandedSteps handed) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
@@ -103,7 +103,8 @@ final class AssignmentFactory {
         try {
             ToolInput input =
                     scopes.resolveInput(workspace, assignment.runId(), assignment.taskId(), assignment.input());
-            handed.put(assignment.stepId(), assignment.leaseEpoch(), RecordedInput.of(assignment.input(), input));
+            handed.put(workspace, assignment.stepId(), assignment.leaseEpoch(), owner(assignment),
+                    RecordedInput.of(assignment.input(), input));
             TraceParent trace = tracing.ofStep(assignment.trace(), assignment.stepId(), assignment.leaseEpoch());
             items.put(assignment.stepId(), new Item(assignment.stepId(), assignment.runId(), assignment.taskId(),
                     assignment.tool(), input.json(),
@@ -118,6 +119,11 @@ final class AssignmentFactory {
                     Result.of("null"),
                     Actor.SYSTEM));
         }
+    }
+
+    private static Owner owner(StepAssignment assignment) {
+        return new Owner(assignment.runId(), assignment.taskId(),
+                assignment.input().contains("${") ? assignment.input() : null);
     }
 
     private static StepAssignment work(StepWork step) {

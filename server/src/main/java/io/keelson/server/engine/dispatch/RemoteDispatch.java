@@ -17,7 +17,6 @@ import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.RepeatedReports.About;
 import io.keelson.server.engine.execute.ArtifactIntake;
-import io.keelson.server.engine.execute.HandedInputs;
 import io.keelson.server.engine.execute.ProposalTexts;
 import io.keelson.server.engine.execute.RecordedInput;
 import io.keelson.server.engine.execute.Scopes;
@@ -41,6 +40,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -65,9 +65,10 @@ public final class RemoteDispatch implements RemoteWork {
 
     private final Database database;
     private final WorkerRegistry workers;
+    private final DrainingWorkers draining;
     private final LeaseHeartbeats heartbeats;
     private final StepWorkReader work;
-    private final HandedInputs handed = new HandedInputs();
+    private final HandedSteps handed = new HandedSteps();
     private final AssignmentFactory assignmentFactory;
     private final RepeatedReports repeated;
     private final Scopes scopes;
@@ -87,6 +88,7 @@ public final class RemoteDispatch implements RemoteWork {
         this.toolTimeout = toolTimeout;
         this.database = database;
         this.workers = store.workers();
+        this.draining = new DrainingWorkers(database, workers, System::nanoTime);
         this.heartbeats = store.heartbeats();
         this.work = store.work();
         this.assignmentFactory = new AssignmentFactory(database, store.work(), scopes, commands, tracing, handed);
@@ -122,22 +124,26 @@ public final class RemoteDispatch implements RemoteWork {
     private List<Item> tryClaim(Claim claim) {
         List<Reply> claimed = new ArrayList<>();
         int before;
+        boolean more;
         do {
             before = claimed.size();
-            claimSome(claim, claimed);
-        } while (claimed.size() > before && claimed.size() < claim.max());
+            more = claimSome(claim, claimed);
+        } while (more && claimed.size() > before && claimed.size() < claim.max());
         return List.copyOf(assignmentFactory.items(claim.workspaceId(), claim.workerId(), claimed).values());
     }
 
-    private void claimSome(Claim claim, List<Reply> claimed) {
-        List<Candidate> found = claims.find(new Search(claim.workspaceId(), claim.tools(),
-                (claim.max() - claimed.size()) * SPARE, new WorkspaceRoundRobin()));
+    /** Returns whether there may be more than it has found. */
+    private boolean claimSome(Claim claim, List<Reply> claimed) {
+        int limit = (claim.max() - claimed.size()) * SPARE;
+        List<Candidate> found =
+                claims.find(new Search(claim.workspaceId(), claim.tools(), limit, new WorkspaceRoundRobin()));
         for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
             int to = Math.min(found.size(), from + claim.max() - claimed.size());
             claims.claim(found.subList(from, to), candidate -> command(claim, candidate)).stream()
                     .filter(reply -> reply instanceof Reply.Claimed).forEach(claimed::add);
             from = to;
         }
+        return found.size() == limit;
     }
 
     private Command command(Claim claim, Candidate candidate) {
@@ -178,7 +184,7 @@ public final class RemoteDispatch implements RemoteWork {
     public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items,
             @Nullable Continuation next) {
         NextStepRequest request =
-                next == null || database.withConnection(c -> workers.draining(c, workspaceId, workerId)) ? null
+                next == null || draining.of(workspaceId, workerId) ? null
                         : new NextStepRequest(workerId, Set.copyOf(next.tools()),
                                 next.lease() == null ? lease : next.lease());
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
@@ -232,7 +238,9 @@ public final class RemoteDispatch implements RemoteWork {
 
     @Override
     public boolean drain(UUID workspaceId, String workerId) {
-        return database.inTransaction(c -> workers.drain(c, workspaceId, workerId));
+        boolean known = database.inTransaction(c -> workers.drain(c, workspaceId, workerId));
+        draining.changed(workspaceId, workerId);
+        return known;
     }
 
     /** A report that cannot be accepted as it is. */
@@ -261,8 +269,7 @@ public final class RemoteDispatch implements RemoteWork {
     }
 
     private <T> List<Reply> send(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
-        Map<UUID, Owner> owners = database
-                .withConnection(c -> work.ownersOf(c, workspaceId, items.stream().map(about.step()).toList()));
+        Map<UUID, Owner> owners = owners(workspaceId, items, about);
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (T item : items) {
             Owner owner = owners.get(about.step().apply(item));
@@ -270,6 +277,25 @@ public final class RemoteDispatch implements RemoteWork {
                     : send(owner, struck(workspaceId, owner), item, report));
         }
         return repeated.judged(items, about, replies.stream().map(CompletableFuture::join).toList());
+    }
+
+    /** Reads only those of steps that another node has assigned, or that were reported before. */
+    private <T> Map<UUID, Owner> owners(UUID workspaceId, List<T> items, About<T> about) {
+        Map<UUID, Owner> owners = new HashMap<>();
+        List<UUID> unknown = new ArrayList<>();
+        for (T item : items) {
+            UUID step = about.step().apply(item);
+            Owner owner = handed.owner(workspaceId, step, about.epoch().apply(item));
+            if (owner == null) {
+                unknown.add(step);
+            } else {
+                owners.put(step, owner);
+            }
+        }
+        if (!unknown.isEmpty()) {
+            owners.putAll(database.withConnection(c -> work.ownersOf(c, workspaceId, unknown)));
+        }
+        return owners;
     }
 
     private Redaction struck(UUID workspaceId, @Nullable Owner owner) {
@@ -326,7 +352,7 @@ public final class RemoteDispatch implements RemoteWork {
 
     /** The step's input; resolved again where another node has assigned it. */
     private @Nullable String input(UUID workspace, Owner owner, UUID step, int epoch) {
-        String known = handed.take(step, epoch);
+        String known = handed.take(workspace, step, epoch);
         if (known != null || owner.input() == null) {
             return known;
         }

@@ -1,0 +1,41 @@
+package io.keelson.server.engine.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.run.queue.WorkerRegistry;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class DrainingWorkersTest {
+
+    private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
+
+    @Test
+    void aChangeIsKnownAtOnceHereAndWithinASecondElsewhere() {
+        try (Database database = TestDatabase.create()) {
+            Bootstrap.ensureWorkspace(database);
+            WorkerRegistry registry = new WorkerRegistry(DbClock.DATABASE);
+            AtomicLong time = new AtomicLong();
+            DrainingWorkers here = new DrainingWorkers(database, registry, time::get);
+            DrainingWorkers elsewhere = new DrainingWorkers(database, registry, time::get);
+            var _ = database.inTransaction(c -> registry.seen(c, WORKSPACE, "w", List.of("t"), 1, null));
+            assertThat(here.of(WORKSPACE, "w")).isFalse();
+            assertThat(elsewhere.of(WORKSPACE, "w")).isFalse();
+
+            boolean known = database.inTransaction(c -> registry.drain(c, WORKSPACE, "w"));
+            assertThat(known).isTrue();
+            here.changed(WORKSPACE, "w");
+
+            assertThat(here.of(WORKSPACE, "w")).isTrue();
+            assertThat(elsewhere.of(WORKSPACE, "w")).isFalse();
+            time.addAndGet(DrainingWorkers.REMEMBERED.toNanos());
+            assertThat(elsewhere.of(WORKSPACE, "w")).isTrue();
+        }
+    }
+}
