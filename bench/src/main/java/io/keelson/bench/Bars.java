@@ -8,19 +8,35 @@ import io.keelson.bench.scenario.BigRun;
 import io.keelson.bench.scenario.DeepQueue;
 import io.keelson.bench.scenario.History;
 import io.keelson.bench.scenario.Idle;
+import io.keelson.bench.scenario.OneStep;
+import io.keelson.bench.scenario.QueueDrain;
 import io.keelson.bench.scenario.Recovery;
+import io.keelson.bench.scenario.RemoteWorkers;
+import io.keelson.bench.scenario.Servers;
 import io.keelson.bench.scenario.Sizes;
 import io.keelson.bench.scenario.SlowSteps;
 import io.keelson.bench.scenario.TenSteps;
 import io.keelson.bench.scenario.TwoTenants;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /** Compares targets with measurements; ratios are of medians of one benchmark run. */
 final class Bars {
-    /** Audited transitions of a ten-step run: twenty of its steps, four of its task, four of its own, two of its agent. */
-    private static final int TRANSITIONS_OF_A_RUN = 30;
+    /**
+     * Least ratios of runs/s.
+     *
+     * @param inFlight runs in flight
+     * @param dbos of Keelson in process to DBOS
+     * @param restate of Keelson over HTTP to Restate
+     * @param remote of a remote worker to the server's own executors, over HTTP
+     */
+    private record Ratios(int inFlight, double dbos, double restate, double remote) {}
+
+    private static final List<Ratios> RATIOS = List.of(new Ratios(1, 1.1, 2, 0.5), new Ratios(8, 1.25, 2, 0.6),
+            new Ratios(32, 2.2, 2, 0.7), new Ratios(128, 4.5, 2.5, 0.8));
 
     private final Results results;
     private final Sizes sizes;
@@ -31,58 +47,100 @@ final class Bars {
     }
 
     List<Bar> all() {
+        return Stream.of(tenSteps(), overHttp(), servers(), large(), slowSteps(), node()).flatMap(List::stream)
+                .toList();
+    }
+
+    private List<Bar> tenSteps() {
+        List<Bar> bars = new ArrayList<>();
+        for (Ratios each : RATIOS) {
+            bars.add(atLeast("runs/s ÷ DBOS, " + TenSteps.inFlight(each.inFlight), each.dbos,
+                    ratio(ten(ContenderKind.KEELSON, each), ten(ContenderKind.DBOS, each))));
+        }
         int most = Collections.max(sizes.inFlight());
-        OptionalDouble ours = ten(ContenderKind.KEELSON, most, Measure.RUNS_PER_SECOND);
-        OptionalDouble alone = ten(ContenderKind.KEELSON, 1, Measure.P50);
-        OptionalDouble limit = results.median(TenSteps.TITLE, TenSteps.LIMIT, ContenderKind.SQL_LIMIT.title(),
-                Measure.TRANSITIONS_PER_SECOND);
+        bars.add(atLeast("runs/s with a charge per step ÷ without", 0.8,
+                ratio(keelson(TenSteps.TITLE, TenSteps.charged(most), Measure.RUNS_PER_SECOND),
+                        keelson(TenSteps.TITLE, TenSteps.inFlight(most), Measure.RUNS_PER_SECOND))));
+        bars.add(atMost("p99 ÷ p50, " + TenSteps.inFlight(32), 2.5,
+                ratio(keelson(TenSteps.TITLE, TenSteps.inFlight(32), Measure.P99),
+                        keelson(TenSteps.TITLE, TenSteps.inFlight(32), Measure.P50))));
+        bars.add(atLeast("queue drain: runs/s ÷ JobRunr", 1,
+                ratio(keelson(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()), Measure.RUNS_PER_SECOND),
+                        results.median(QueueDrain.TITLE, QueueDrain.queued(sizes.drain()),
+                                ContenderKind.JOBRUNR.title(), Measure.RUNS_PER_SECOND))));
+        return bars;
+    }
+
+    private List<Bar> overHttp() {
+        List<Bar> bars = new ArrayList<>();
+        for (Ratios each : RATIOS) {
+            bars.add(atLeast("runs/s over HTTP ÷ Restate, " + TenSteps.inFlight(each.inFlight), each.restate,
+                    ratio(ten(ContenderKind.KEELSON_HTTP, each), ten(ContenderKind.RESTATE, each))));
+        }
+        for (Ratios each : RATIOS) {
+            String inFlight = TenSteps.inFlight(each.inFlight);
+            bars.add(atLeast("runs/s of a remote worker ÷ the server's executors, " + inFlight, each.remote,
+                    ratio(server(RemoteWorkers.TITLE, inFlight, Measure.RUNS_PER_SECOND),
+                            ten(ContenderKind.KEELSON_HTTP, each))));
+        }
+        String oneStep = OneStep.inFlight(sizes);
+        bars.add(atMost("processor ms of a run of one step over HTTP, without compilers", 3.5,
+                sum(Stream.of(Measure.DATABASE_MS, Measure.SERVER_MS, Measure.CLIENT_MS)
+                        .map(part -> server(OneStep.TITLE, oneStep, part)).toList())));
+        return bars;
+    }
+
+    private List<Bar> servers() {
         return List.of(
-                atLeast("runs/s with " + most + " in flight ÷ DBOS at its best: at least 8", 8,
-                        ratio(ours, best(ContenderKind.DBOS))),
-                atLeast("runs/s with " + most + " in flight ÷ Restate at its best: at least 10", 10,
-                        ratio(ours, best(ContenderKind.RESTATE))),
-                atLeast("its transitions/s ÷ set-wise SQL limit: at least 0.5", 0.5,
-                        times(ratio(ours, limit), TRANSITIONS_OF_A_RUN)),
-                atLeast("runs/s with a charge per step ÷ without: at least 0.8", 0.8,
-                        ratio(keelson(TenSteps.TITLE, TenSteps.charged(most), Measure.RUNS_PER_SECOND), ours)),
-                atMost("p50 alone, ms: at most 6", 6, alone),
-                atMost("p50 alone ÷ DBOS: at most 1", 1, ratio(alone, ten(ContenderKind.DBOS, 1, Measure.P50))),
-                atMost("p50 with 32 in flight, ms: at most 15", 15, ten(ContenderKind.KEELSON, 32, Measure.P50)),
-                atMost("p99 with 32 in flight, ms: at most 80", 80, ten(ContenderKind.KEELSON, 32, Measure.P99)),
-                atMost("cost per step in the big run ÷ in runs of 10 tasks: at most 1.5", 1.5,
+                atLeast("runs/s of two servers ÷ one", 0.85, servers(2, Measure.RUNS_PER_SECOND)),
+                atMost("database ms per run of two servers ÷ one", 1.2, servers(2, Measure.DATABASE_MS)),
+                atMost("database ms per run of four servers ÷ one", 1.2, servers(4, Measure.DATABASE_MS)));
+    }
+
+    private List<Bar> large() {
+        return List.of(
+                atMost("cost per step in the big run ÷ in runs of 10 tasks", 1.5,
                         ratio(keelson(BigRun.TITLE, BigRun.big(sizes.stages()), Measure.MICROS_PER_STEP),
                                 keelson(BigRun.TITLE, BigRun.SMALL, Measure.MICROS_PER_STEP))),
-                atMost("cost of a run with history in the tables ÷ without: at most 1.2", 1.2,
+                atMost("cost of a run with history in the tables ÷ without", 1.2,
                         ratio(keelson(History.TITLE, History.EMPTY, Measure.RUNS_PER_SECOND),
                                 keelson(History.TITLE, History.full(sizes.history()), Measure.RUNS_PER_SECOND))),
-                atMost("claim from a deep queue ÷ from a nearly empty one: at most 2", 2,
+                atMost("claim from a deep queue ÷ from a nearly empty one", 2,
                         ratio(keelson(DeepQueue.TITLE, DeepQueue.deep(sizes.queued()), Measure.P50),
                                 keelson(DeepQueue.TITLE, DeepQueue.SHALLOW, Measure.P50))),
-                atMost("p99 of a quiet workspace while another submits a flood ÷ alone: at most 2", 2,
+                atMost("p99 of a quiet workspace while another submits a flood ÷ alone", 2,
                         ratio(server(TwoTenants.TITLE, TwoTenants.SUBMITTED, Measure.P99),
                                 server(TwoTenants.TITLE, TwoTenants.ALONE, Measure.P99))),
-                atMost("p99 of a quiet workspace beside another's flood ÷ alone: at most 2", 2,
+                atMost("p99 of a quiet workspace beside another's flood ÷ alone", 2,
                         ratio(server(TwoTenants.TITLE, TwoTenants.FLOODED, Measure.P99),
-                                server(TwoTenants.TITLE, TwoTenants.ALONE, Measure.P99))),
-                atMost("s until slow steps had ended ÷ ideal: at most 1.3", 1.3, slowSteps()),
-                atMost("peak resident MB of the server's JVM with slow steps: at most 500", 500,
+                                server(TwoTenants.TITLE, TwoTenants.ALONE, Measure.P99))));
+    }
+
+    private List<Bar> slowSteps() {
+        return List.of(
+                atMost("s until slow steps had ended ÷ ideal", 1.3, slowStepsToIdeal()),
+                atMost("peak resident MB of the server's JVM with slow steps", 500,
                         server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.RESIDENT_MB)),
-                atMost("database connections with slow steps: at most 20", 20,
-                        server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.CONNECTIONS)),
-                atMost("idle statements/s: at most 2", 2, server(Idle.TITLE, Idle.WATCHED,
+                atMost("database connections with slow steps", 20,
+                        server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.CONNECTIONS)));
+    }
+
+    private List<Bar> node() {
+        return List.of(
+                atMost("idle statements/s", 2, server(Idle.TITLE, Idle.WATCHED,
                         Measure.STATEMENTS_PER_SECOND)),
-                atMost("idle resident MB of the server's JVM: at most 200", 200,
+                atMost("idle resident MB of the server's JVM", 200,
                         server(Idle.TITLE, Idle.STARTED, Measure.RESIDENT_MB)),
-                atMost("s until ready, warm, with the embedded database: at most 3", 3,
+                atMost("s until ready, warm, with the embedded database", 3,
                         server(Idle.TITLE, Idle.STARTED, Measure.READY_SECONDS)),
-                atMost("s from kill -9 until claimed again: at most lease + 1", sizes.leaseSeconds() + 1,
+                atMost("s from kill -9 until claimed again, the lease and 1 s", sizes.leaseSeconds() + 1,
                         server(Recovery.TITLE, Recovery.held(sizes.leaseSeconds()), Measure.CLAIMED_SECONDS)),
-                atMost("runs in flight at kill -9 that did not complete: none", 0,
+                atMost("runs in flight at kill -9 that did not complete", 0,
                         server(Recovery.TITLE, Recovery.inFlight(sizes.recovered()), Measure.FAILED_RUNS)));
     }
 
     /** The ideal is the time of the same steps that are answered at once, and one wait. */
-    private OptionalDouble slowSteps() {
+    private OptionalDouble slowStepsToIdeal() {
         OptionalDouble atOnce = server(SlowSteps.TITLE, SlowSteps.AT_ONCE, Measure.ALL_ENDED_SECONDS);
         return ratio(server(SlowSteps.TITLE, SlowSteps.slow(sizes.recovered()), Measure.ALL_ENDED_SECONDS),
                 atOnce.isPresent() ? OptionalDouble.of(atOnce.getAsDouble() + SlowSteps.WAIT_SECONDS) : atOnce);
@@ -96,13 +154,14 @@ final class Bars {
         return new Bar(text, measured, true, bound);
     }
 
-    private OptionalDouble best(ContenderKind kind) {
-        return sizes.inFlight().stream().map(callers -> ten(kind, callers, Measure.RUNS_PER_SECOND))
-                .flatMapToDouble(OptionalDouble::stream).max();
+    private OptionalDouble ten(ContenderKind kind, Ratios cell) {
+        return results.median(TenSteps.TITLE, TenSteps.inFlight(cell.inFlight), kind.title(), Measure.RUNS_PER_SECOND);
     }
 
-    private OptionalDouble ten(ContenderKind kind, int callers, Measure metric) {
-        return results.median(TenSteps.TITLE, TenSteps.inFlight(callers), kind.title(), metric);
+    /** So many servers to one. */
+    private OptionalDouble servers(int number, Measure metric) {
+        return ratio(server(Servers.TITLE, Servers.servers(number), metric),
+                server(Servers.TITLE, Servers.servers(1), metric));
     }
 
     private OptionalDouble keelson(String scenario, String variant, Measure metric) {
@@ -118,7 +177,10 @@ final class Bars {
                 : OptionalDouble.empty();
     }
 
-    private static OptionalDouble times(OptionalDouble value, double factor) {
-        return value.isPresent() ? OptionalDouble.of(value.getAsDouble() * factor) : value;
+    /** Empty when a part is. */
+    private static OptionalDouble sum(List<OptionalDouble> parts) {
+        return parts.stream().allMatch(OptionalDouble::isPresent)
+                ? OptionalDouble.of(parts.stream().mapToDouble(OptionalDouble::getAsDouble).sum())
+                : OptionalDouble.empty();
     }
 }

@@ -60,8 +60,10 @@ public final class Benchmark implements Callable<Integer> {
     @Option(names = "--seconds", description = "How long each load is measured; ${DEFAULT-VALUE} when not given.")
     double seconds = 10;
 
-    @Option(names = "--warmup", description = "Seconds of load before that; ${DEFAULT-VALUE} when not given.")
-    double warmup = 8;
+    @Option(names = "--warmup",
+            description = "Least seconds of load before that, ${DEFAULT-VALUE} when not given. It takes up to four times"
+                    + " as long while compilers of the JVMs are busy.")
+    double warmup = 20;
 
     @Option(names = "--in-flight", split = ",", paramLabel = "N",
             description = "Runs in flight; ${DEFAULT-VALUE} when not given.")
@@ -93,6 +95,10 @@ public final class Benchmark implements Callable<Integer> {
     @Option(names = "--lease", paramLabel = "SECONDS",
             description = "Of the node that is killed; ${DEFAULT-VALUE} when not given.")
     int lease = 5;
+
+    @Option(names = "--servers", split = ",", paramLabel = "N",
+            description = "Servers on one database; ${DEFAULT-VALUE} when not given.")
+    List<Integer> servers = List.of(1, 2, 3, 4);
 
     @Option(names = "--smoke", description = "Everything tiny and quick: shows that it works, measures nothing.")
     boolean smoke;
@@ -222,7 +228,8 @@ public final class Benchmark implements Callable<Integer> {
 
     private Sizes sizes() {
         return smoke ? Sizes.smoke()
-                : new Sizes(rounds, seconds, warmup, inFlight, drain, stages, items, history, queued, recovered, lease);
+                : new Sizes(rounds, seconds, warmup, inFlight, drain, stages, items, history, queued, recovered, lease,
+                        servers);
     }
 
     private void say(String text) {

@@ -94,6 +94,11 @@ public final class ContenderProcess implements AutoCloseable {
         return outcome(ask(Order.claim(claims, each), SLACK));
     }
 
+    /** What it, its servers and PostgreSQL have used of the processors so far. */
+    public ProcessorTime processorTime() {
+        return ProcessorTime.of(process.pid());
+    }
+
     private static WorkloadResult outcome(@Nullable WorkloadResult outcome) {
         return Objects.requireNonNull(outcome, "an answer without an outcome");
     }

@@ -7,7 +7,7 @@ import java.util.OptionalDouble;
 /**
  * Something that Keelson has to reach.
  *
- * @param text what, with its bound
+ * @param text what, without its bound
  * @param measured empty when it was not
  * @param atMost whether the bound is the most or the least that will do
  */
@@ -19,10 +19,11 @@ public record Bar(String text, OptionalDouble measured, boolean atMost, double b
     }
 
     static String markdown(List<Bar> bars) {
-        List<List<String>> lines = new ArrayList<>(List.of(List.of("bar", "measured", "met?")));
+        List<List<String>> lines = new ArrayList<>(List.of(List.of("bar", "bound", "measured", "met?")));
         for (Bar bar : bars) {
             String measured = bar.measured.isPresent() ? SampleSummary.number(bar.measured.getAsDouble()) : "–";
-            lines.add(List.of(bar.text, measured, bar.measured.isEmpty() ? "not measured" : bar.met() ? "yes" : "no"));
+            lines.add(List.of(bar.text, (bar.atMost ? "≤ " : "≥ ") + SampleSummary.number(bar.bound), measured,
+                    bar.measured.isEmpty() ? "not measured" : bar.met() ? "yes" : "no"));
         }
         return Markdown.table(lines);
     }

@@ -18,5 +18,9 @@ public record Measure(String name, boolean moreIsBetter) {
     public static final Measure CLAIMED_SECONDS = new Measure("s until claimed again", false);
     public static final Measure ALL_ENDED_SECONDS = new Measure("s until all had ended", false);
     public static final Measure CONNECTIONS = new Measure("database connections", false);
+    public static final Measure DATABASE_MS = new Measure("database ms", false);
+    public static final Measure SERVER_MS = new Measure("server ms", false);
+    public static final Measure CLIENT_MS = new Measure("client ms", false);
+    public static final Measure COMPILER_MS = new Measure("compilers ms", false);
     public static final Measure FAILED_RUNS = new Measure("runs not completed", false);
 }

@@ -1,10 +1,13 @@
 package io.keelson.bench.scenario;
 
 import io.keelson.bench.contender.ContenderKind;
+import io.keelson.bench.contender.Load;
+import io.keelson.bench.contender.Work;
 import io.keelson.bench.contender.WorkloadResult;
 import io.keelson.bench.lab.ContenderProcess;
 import io.keelson.bench.lab.ContenderProcess.ContenderException;
 import io.keelson.bench.lab.Lab;
+import io.keelson.bench.lab.ProcessorTime;
 import io.keelson.bench.lab.Processors;
 import io.keelson.bench.report.Measure;
 import io.keelson.bench.report.Results;
@@ -18,6 +21,11 @@ import java.util.Map;
  * @param round from 1
  */
 public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes sizes, Lab.Turn turn, Results results) {
+    /** A warm-up is divided into pieces, after each of which the compilers' time is looked at. */
+    private static final int LEAST_PIECES = 4;
+    private static final int MOST_PIECES = 4 * LEAST_PIECES;
+    /** The share of all processors that compilers may still use when a warm-up ends. */
+    private static final double IDLE_COMPILERS = 0.05;
 
     /** Something whose time is taken. */
     interface Measured {
@@ -38,12 +46,41 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
         return new Watched(outcome, Processors.now().othersSince(before));
     }
 
-    /** Records how many there were per second and, where they were timed, how long one took. */
-    void rate(String variant, Measure perSecond, Measured measured) throws ContenderException, InterruptedException {
+    /**
+     * Loads a contender, with the kinds of work in turn, until the compilers of its JVMs are nearly idle: for the
+     * time of {@link Sizes#warmup} at least, and four times that at most.
+     */
+    void warm(ContenderProcess contender, int callers, Work... kinds) throws ContenderException, InterruptedException {
+        double piece = sizes.warmup() / LEAST_PIECES;
+        for (int i = 0; i < MOST_PIECES; i++) {
+            ProcessorTime before = contender.processorTime();
+            contender.load(Load.during(kinds[i % kinds.length], callers, piece));
+            double compilers = contender.processorTime().since(before).compilers() / 1_000;
+            if (i + 1 >= LEAST_PIECES
+                    && !(compilers > IDLE_COMPILERS * piece * Runtime.getRuntime().availableProcessors())) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Records how many there were per second, what one took of the processors and, where they were timed, how long one
+     * took.
+     */
+    void rate(String variant, Measure perSecond, ContenderProcess contender, Measured measured)
+            throws ContenderException, InterruptedException {
+        ProcessorTime before = contender.processorTime();
         Watched watched = watch(measured);
+        ProcessorTime each = contender.processorTime().since(before).dividedBy(Math.max(1, watched.outcome().count()));
         record(variant, perSecond, watched.outcome().perSecond(), watched.others());
         if (watched.outcome().p99Ms() > 0) {
             latency(variant, watched);
+        }
+        if (perSecond.equals(Measure.RUNS_PER_SECOND)) {
+            record(variant, Measure.DATABASE_MS, each.database(), Double.NaN);
+            record(variant, Measure.SERVER_MS, each.servers(), Double.NaN);
+            record(variant, Measure.CLIENT_MS, each.client(), Double.NaN);
+            record(variant, Measure.COMPILER_MS, each.compilers(), Double.NaN);
         }
     }
 

@@ -50,9 +50,9 @@ public final class History implements Scenario {
     private static void measure(Bench bench, String variant, ContenderProcess contender) throws Exception {
         Sizes sizes = bench.sizes();
         int callers = sizes.callers(CALLERS);
-        contender.load(Load.during(Work.TEN_STEPS, callers, sizes.warmup()));
+        bench.warm(contender, callers, Work.TEN_STEPS);
         for (int round = 1; round <= sizes.rounds(); round++) {
-            bench.inRound(round).rate(variant, Measure.RUNS_PER_SECOND,
+            bench.inRound(round).rate(variant, Measure.RUNS_PER_SECOND, contender,
                     () -> contender.load(Load.during(Work.TEN_STEPS, callers, sizes.seconds())));
         }
     }

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /** Ten-step runs whose steps a worker of the SDK claims over HTTP, many at a time, and reports in batches. */
-final class RemoteWorkers implements Scenario {
+public final class RemoteWorkers implements Scenario {
     private static final int SLOTS = 64;
+    public static final String TITLE = "Runs of ten steps on a remote worker of " + SLOTS + " slots";
 
     @Override
     public String name() {
@@ -19,7 +20,7 @@ final class RemoteWorkers implements Scenario {
 
     @Override
     public String title() {
-        return "Runs of ten steps on a remote worker of " + SLOTS + " slots";
+        return TITLE;
     }
 
     @Override
@@ -30,9 +31,9 @@ final class RemoteWorkers implements Scenario {
     @Override
     public void measure(Bench bench) throws Exception {
         try (ContenderProcess contender = bench.start(Map.of("slots", Integer.toString(SLOTS)))) {
-            contender.load(Load.during(Work.TEN_REMOTE_STEPS, bench.sizes().callers(SLOTS), bench.sizes().warmup()));
+            bench.warm(contender, bench.sizes().callers(SLOTS), Work.TEN_REMOTE_STEPS);
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(TenSteps.inFlight(callers), Measure.RUNS_PER_SECOND,
+                bench.rate(TenSteps.inFlight(callers), Measure.RUNS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_REMOTE_STEPS, callers, bench.sizes().seconds())));
             }
         }

@@ -4,9 +4,9 @@ import java.util.List;
 
 /** All there are, in the order of the report. */
 public final class Scenarios {
-    public static final List<Scenario> ALL = List.of(new TenSteps(), new QueueDrain(), new BigRun(),
+    public static final List<Scenario> ALL = List.of(new TenSteps(), new OneStep(), new QueueDrain(), new BigRun(),
             new FanOutScenario(),
-            new RemoteWorkers(), new TwoServers(), new TwoTenants(), new SlowSteps(), new Recovery(), new Idle(),
+            new RemoteWorkers(), new Servers(), new TwoTenants(), new SlowSteps(), new Recovery(), new Idle(),
             new DeepQueue(),
             new History());
 

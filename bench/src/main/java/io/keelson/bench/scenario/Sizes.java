@@ -16,12 +16,14 @@ import java.util.List;
  * @param queued rows of the queue that claims are taken from
  * @param recovered runs in flight when a node is killed
  * @param leaseSeconds of the killed node
+ * @param servers numbers of servers on one database, one variant each
  */
 public record Sizes(int rounds, double seconds, double warmup, List<Integer> inFlight, int drain, int stages,
-        int items, int history, int queued, int recovered, int leaseSeconds) {
+        int items, int history, int queued, int recovered, int leaseSeconds, List<Integer> servers) {
 
     public Sizes {
         inFlight = List.copyOf(inFlight);
+        servers = List.copyOf(servers);
     }
 
     /** So many callers, or the most that are asked for where those are fewer. */
@@ -31,6 +33,6 @@ public record Sizes(int rounds, double seconds, double warmup, List<Integer> inF
 
     /** So small that only whether it works can be seen. */
     public static Sizes smoke() {
-        return new Sizes(1, 0.3, 0.2, List.of(1, 4), 40, 1, 20, 100, 300, 20, 1);
+        return new Sizes(1, 0.3, 0.2, List.of(1, 4), 40, 1, 20, 100, 300, 20, 1, List.of(1, 2));
     }
 }

@@ -45,31 +45,23 @@ public final class TenSteps implements Scenario {
     @Override
     public void measure(Bench bench) throws Exception {
         try (ContenderProcess contender = bench.start(Map.of())) {
-            warm(bench, contender);
+            bench.warm(contender, bench.sizes().callers(WARMING_CALLERS), bench.kind() == ContenderKind.KEELSON
+                    ? new Work[] {Work.TEN_STEPS, Work.TEN_CHARGED_STEPS}
+                    : new Work[] {Work.TEN_STEPS});
             if (bench.kind() == ContenderKind.SQL_LIMIT) {
-                bench.rate(LIMIT, Measure.TRANSITIONS_PER_SECOND,
+                bench.rate(LIMIT, Measure.TRANSITIONS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_STEPS, 2, bench.sizes().seconds())));
                 return;
             }
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(inFlight(callers), Measure.RUNS_PER_SECOND,
+                bench.rate(inFlight(callers), Measure.RUNS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
             }
             if (bench.kind() == ContenderKind.KEELSON) {
                 int most = Collections.max(bench.sizes().inFlight());
-                bench.rate(charged(most), Measure.RUNS_PER_SECOND,
+                bench.rate(charged(most), Measure.RUNS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_CHARGED_STEPS, most, bench.sizes().seconds())));
             }
-        }
-    }
-
-    /** Runs every kind of work that is measured afterwards, for the same time per contender. */
-    private static void warm(Bench bench, ContenderProcess contender) throws Exception {
-        List<Work> kinds = bench.kind() == ContenderKind.KEELSON ? List.of(Work.TEN_STEPS, Work.TEN_CHARGED_STEPS)
-                : List.of(Work.TEN_STEPS);
-        for (Work work : kinds) {
-            contender.load(Load.during(work, bench.sizes().callers(WARMING_CALLERS),
-                    bench.sizes().warmup() / kinds.size()));
         }
     }
 }

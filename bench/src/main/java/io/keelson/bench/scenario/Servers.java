@@ -8,18 +8,19 @@ import io.keelson.bench.report.Measure;
 import java.util.List;
 import java.util.Map;
 
-/** One server process, then two on the same database; clients go to both in turn. */
-final class TwoServers implements Scenario {
+/** Server processes on the same database, more and more of them; clients go to all in turn. */
+public final class Servers implements Scenario {
     private static final int CALLERS = 128;
+    public static final String TITLE = "Servers on one database, " + CALLERS + " runs of ten steps in flight";
 
     @Override
     public String name() {
-        return "two-servers";
+        return "servers";
     }
 
     @Override
     public String title() {
-        return "Servers on one database, " + CALLERS + " runs of ten steps in flight";
+        return TITLE;
     }
 
     @Override
@@ -27,13 +28,18 @@ final class TwoServers implements Scenario {
         return List.of(ContenderKind.KEELSON_HTTP);
     }
 
+    /** As tables show the variant. */
+    public static String servers(int number) {
+        return number == 1 ? "1 server" : number + " servers";
+    }
+
     @Override
     public void measure(Bench bench) throws Exception {
         int callers = bench.sizes().callers(CALLERS);
-        for (int nodes = 1; nodes <= 2; nodes++) {
-            try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(nodes)))) {
-                contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().warmup()));
-                bench.rate(nodes == 1 ? "one server" : "two servers", Measure.RUNS_PER_SECOND,
+        for (int number : bench.sizes().servers()) {
+            try (ContenderProcess contender = bench.start(Map.of("nodes", Integer.toString(number)))) {
+                bench.warm(contender, callers, Work.TEN_STEPS);
+                bench.rate(servers(number), Measure.RUNS_PER_SECOND, contender,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
             }
         }

@@ -1,0 +1,54 @@
+package io.keelson.bench.lab;
+
+import io.keelson.bench.lab.ProcessTable.Entry;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * Processor time that a contender has used so far, in milliseconds; NaN where there is no {@code /proc}.
+ *
+ * @param database PostgreSQL's processes
+ * @param servers processes that the contender has started, without their compilers
+ * @param client the contender's own process, without its compilers
+ * @param compilers what the JVMs of both have spent on compiling
+ */
+public record ProcessorTime(double database, double servers, double client, double compilers) {
+    /** Linux reports ticks of a hundredth of a second, whatever the kernel's own clock is. */
+    private static final double TICK_MS = 10;
+
+    private static final ProcessorTime UNKNOWN = new ProcessorTime(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+
+    static ProcessorTime of(long contender) {
+        try {
+            ProcessTable table = ProcessTable.now();
+            List<Entry> contenders = table.tree(contender);
+            long client = ProcessTable.ticks(contenders.stream().filter(each -> each.id() == contender).toList());
+            long servers = ProcessTable.ticks(contenders) - client;
+            long clientCompilers = compilers(contender);
+            long serverCompilers = contenders.stream().filter(each -> each.id() != contender)
+                    .mapToLong(each -> compilers(each.id())).sum();
+            long database = ProcessTable.ticks(table.tree(ProcessHandle.current().pid()).stream()
+                    .filter(each -> each.name().equals("postgres")).toList());
+            return new ProcessorTime(database * TICK_MS, (servers - serverCompilers) * TICK_MS,
+                    (client - clientCompilers) * TICK_MS, (clientCompilers + serverCompilers) * TICK_MS);
+        } catch (IOException e) {
+            return UNKNOWN;
+        }
+    }
+
+    private static long compilers(long process) {
+        return ProcessTable.threads(process).stream()
+                .filter(thread -> thread.name().startsWith("C1 Comp") || thread.name().startsWith("C2 Comp"))
+                .mapToLong(Entry::ticks).sum();
+    }
+
+    public ProcessorTime since(ProcessorTime before) {
+        return new ProcessorTime(database - before.database, servers - before.servers, client - before.client,
+                compilers - before.compilers);
+    }
+
+    /** Of each of so many runs. */
+    public ProcessorTime dividedBy(double runs) {
+        return new ProcessorTime(database / runs, servers / runs, client / runs, compilers / runs);
+    }
+}
