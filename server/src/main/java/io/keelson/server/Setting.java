@@ -20,6 +20,9 @@ public enum Setting {
                     + "its body, must arrive, from 1 to 300"),
     KEELSON_DATABASE_URL("", "PostgreSQL 15 or newer, `postgresql://user:password@host:port/database`; "
             + "empty: an embedded PostgreSQL in the data folder"),
+    KEELSON_DATABASE_CONNECTIONS("16",
+            "connections to the database that requests (one half) and background tasks (the other half) use at a time, "
+                    + "from 4 to 1000; commits and notifications use four more"),
     KEELSON_URL("", "server that the command line uses; empty: the one of the data folder"),
     KEELSON_API_KEY("", "API key that the command line sends; empty: the one of the data folder"),
     KEELSON_BOOTSTRAP_KEY("",

@@ -22,12 +22,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param dataDir absolute
  * @param databaseUrl null for the embedded PostgreSQL
+ * @param databaseConnections most connections of the two pools together
  * @param artifacts bounds of what steps leave behind
  * @param initialCredits credits that the default workspace is given at the first start; 0 for none
  * @param commands how the world outside is reached
  * @param telemetry what the environment says to OpenTelemetry
  */
-public record Settings(Path dataDir, @Nullable String databaseUrl, Http http, Client client, Keys keys, Tools tools,
+public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
+        Keys keys, Tools tools,
         Execution execution, Artifacts artifacts, EventSweeper.Ages events, BigDecimal initialCredits,
         Commands commands, Map<String, String> telemetry, Log log) {
 
@@ -212,7 +214,8 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, Http http, Cl
     }
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
-        return new Settings(dataDir, databaseUrl, otherHttp, client, keys, otherTools, otherExecution, artifacts,
+        return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
+                otherExecution, artifacts,
                 events, initialCredits, commands, telemetry, log);
     }
 

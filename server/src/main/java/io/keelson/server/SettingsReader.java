@@ -43,6 +43,8 @@ final class SettingsReader {
     private static final int MAX_PORT = 65_535;
     private static final int MIN_CONNECTIONS = 16;
     private static final int MAX_CONNECTIONS = 1_000_000;
+    private static final int MIN_DATABASE_CONNECTIONS = 4;
+    private static final int MAX_DATABASE_CONNECTIONS = 1_000;
     private static final int MAX_EXECUTOR_SLOTS = 10_000;
     private static final int MAX_WAITING_SLOTS = 100_000;
     private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
@@ -79,6 +81,7 @@ final class SettingsReader {
         Settings settings = new Settings(
                 path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
                 databaseUrl(),
+                number(Setting.KEELSON_DATABASE_CONNECTIONS, MIN_DATABASE_CONNECTIONS, MAX_DATABASE_CONNECTIONS),
                 new Settings.Http(required(Setting.KEELSON_HTTP_HOST), number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
                         number(Setting.KEELSON_HTTP_CONNECTIONS, MIN_CONNECTIONS, MAX_CONNECTIONS),
                         seconds(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, MAX_CALL_SECONDS),

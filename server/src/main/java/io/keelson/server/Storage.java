@@ -27,7 +27,8 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
 
     /** Migrates the database, and re-encrypts what is sealed under an older key. */
     static Storage open(Settings settings, DatabaseUrl url, Closer closer) throws IOException {
-        Database database = closer.register(new Database(url, DatabaseOptions.DEFAULTS));
+        Database database = closer.register(new Database(url,
+                DatabaseOptions.DEFAULTS.withPoolSize(settings.databaseConnections() / 2)));
         Migrations.migrate(url);
         if (!database.rlsEnforced()) {
             LOG.warn("row-level security does not hold this server's requests: its database user is above it and"

@@ -58,6 +58,8 @@ class SettingsTest {
                         true),
                 new Row("KEELSON_EXECUTOR_SLOTS", "", settings -> settings.execution().slots(), 128),
                 new Row("KEELSON_EXECUTOR_SLOTS", "0", settings -> settings.execution().slots(), 0),
+                new Row("KEELSON_DATABASE_CONNECTIONS", "", Settings::databaseConnections, 16),
+                new Row("KEELSON_DATABASE_CONNECTIONS", "64", Settings::databaseConnections, 64),
                 new Row("KEELSON_WAITING_SLOTS", "", settings -> settings.execution().waitingSlots(), 2_000),
                 new Row("KEELSON_WAITING_SLOTS", "10000", settings -> settings.execution().waitingSlots(), 10_000),
                 new Row("KEELSON_LEASE_SECONDS", "5", settings -> settings.execution().lease(), Duration.ofSeconds(5)),
@@ -89,7 +91,8 @@ class SettingsTest {
     @ParameterizedTest
     @CsvSource({"KEELSON_HTTP_PORT, -1", "KEELSON_HTTP_PORT, 65536", "KEELSON_HTTP_PORT, many",
             "KEELSON_LEASE_SECONDS, 0", "KEELSON_INITIAL_CREDITS, -1", "KEELSON_INITIAL_CREDITS, 0.0000001",
-            "KEELSON_INITIAL_CREDITS, some", "KEELSON_EXECUTOR_SLOTS, -1", "KEELSON_WAITING_SLOTS, 100001",
+            "KEELSON_INITIAL_CREDITS, some", "KEELSON_DATABASE_CONNECTIONS, 3", "KEELSON_EXECUTOR_SLOTS, -1",
+            "KEELSON_WAITING_SLOTS, 100001",
             "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
             "KEELSON_LOG_FORMAT, xml", "KEELSON_METRICS_ACCESS, all", "KEELSON_LOG_LEVEL, loud",
             "KEELSON_DATABASE_URL, mysql://h/d",

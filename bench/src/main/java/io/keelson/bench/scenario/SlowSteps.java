@@ -23,7 +23,7 @@ import java.util.concurrent.Future;
 
 /**
  * Steps that all wait for an HTTP answer at the same time on one server: how long until all have ended, against the same
- * steps that are answered at once, and what they take of memory and of the database's connections.
+ * steps that are answered at once, and what they take of memory, with a small heap, and of the database's connections.
  */
 public final class SlowSteps implements Scenario {
     public static final String TITLE = "Slow steps on one server";
@@ -31,6 +31,8 @@ public final class SlowSteps implements Scenario {
     /** How long a slow answer takes. */
     public static final int WAIT_SECONDS = 2;
     private static final int TASKS_OF_A_RUN = 100;
+    /** Without a limit the JVM lets the heap grow to a quarter of the machine's memory before it collects all of it. */
+    private static final String HEAP = "-Xmx256m";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     @Override
@@ -59,7 +61,8 @@ public final class SlowSteps implements Scenario {
         int runs = Math.max(1, steps / TASKS_OF_A_RUN);
         try (SlowAnswers model = new SlowAnswers();
                 KeelsonServer server = bench.turn().server("node", Map.of("KEELSON_WAITING_SLOTS",
-                        Integer.toString(runs * TASKS_OF_A_RUN), "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
+                        Integer.toString(runs * TASKS_OF_A_RUN), "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true",
+                        "KEELSON_JAVA_OPTS", HEAP))) {
             Keelson client = server.client();
             Mission quick = asking(model.url(0));
             long end = System.nanoTime() + (long) (bench.sizes().warmup() * 1e9);
