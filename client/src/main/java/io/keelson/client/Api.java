@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -14,6 +15,7 @@ import java.net.http.HttpTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -107,12 +109,23 @@ public final class Api {
     }
 
     private HttpReply whole(Call call) {
-        HttpResponse<byte[]> answer = transfer(call, BodyHandlers.ofByteArray());
-        JsonNode body = parse(answer.statusCode(), answer.body());
+        HttpResponse<byte[]> answer = transfer(call.header("Accept-Encoding", "gzip"), BodyHandlers.ofByteArray());
+        JsonNode body = parse(answer.statusCode(), unpacked(answer));
         if (answer.statusCode() >= 400) {
             throw KeelsonException.refused(answer.statusCode(), body, retryAfter(answer));
         }
         return new HttpReply(answer.statusCode(), body, answer.headers().firstValue("ETag").orElse(null));
+    }
+
+    private byte[] unpacked(HttpResponse<byte[]> answer) {
+        if (!answer.headers().firstValue("Content-Encoding").orElse("").equalsIgnoreCase("gzip")) {
+            return answer.body();
+        }
+        try (InputStream bytes = new GZIPInputStream(new ByteArrayInputStream(answer.body()))) {
+            return bytes.readAllBytes();
+        } catch (IOException e) {
+            throw KeelsonException.local("BAD_ANSWER", base + " answered something that is not gzip", e);
+        }
     }
 
     private InputStream streamed(Call call) {

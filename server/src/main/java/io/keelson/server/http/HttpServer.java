@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.javalin.Javalin;
+import io.javalin.compression.CompressionStrategy;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HandlerType;
@@ -153,6 +154,8 @@ public final class HttpServer implements AutoCloseable {
         config.startup.startupWatcherEnabled = false;
         config.concurrency.useVirtualThreads = true;
         config.http.prefer405over404 = true;
+        // ResponseWriter compresses documents, and nothing else.
+        config.http.compressionStrategy = CompressionStrategy.NONE;
         config.jetty.modifyServer(this::configure);
         config.jetty.modifyServletContextHandler(context -> context.setErrorHandler(new ErrorPages()));
         config.jetty.addConnector(this::connector);

@@ -16,6 +16,7 @@ import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -33,6 +34,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.zip.GZIPInputStream;
 import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 
@@ -54,7 +56,7 @@ public final class ApiServer implements AutoCloseable {
     public record Answer(int status, HttpResponse<byte[]> response) {
 
         public JsonNode json() {
-            return Json.read(response.body());
+            return Json.read(unpacked());
         }
 
         public String header(String name) {
@@ -62,7 +64,18 @@ public final class ApiServer implements AutoCloseable {
         }
 
         public String text() {
-            return new String(response.body(), StandardCharsets.UTF_8);
+            return new String(unpacked(), StandardCharsets.UTF_8);
+        }
+
+        private byte[] unpacked() {
+            if (!header("Content-Encoding").equals("gzip")) {
+                return response.body();
+            }
+            try (GZIPInputStream bytes = new GZIPInputStream(new ByteArrayInputStream(response.body()))) {
+                return bytes.readAllBytes();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
         }
     }
 

@@ -75,7 +75,8 @@ public final class ResponseWriter {
         return false;
     }
 
-    private static void send(Context context, ApiResponse response, ApiResponse.Content.Document document) {
+    private static void send(Context context, ApiResponse response, ApiResponse.Content.Document document)
+            throws IOException {
         byte[] bytes = Json.write(document.json());
         if (!response.headers().containsKey("Cache-Control")) {
             context.header("Cache-Control", "private, no-cache");
@@ -88,7 +89,7 @@ public final class ResponseWriter {
                 return;
             }
         }
-        context.status(response.status()).contentType(document.type()).result(bytes);
+        context.status(response.status()).contentType(document.type()).result(Compression.of(context, bytes));
     }
 
     private static void send(Context context, int status, ApiResponse.Content.Stream stream) throws IOException {
