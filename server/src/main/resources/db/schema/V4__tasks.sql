@@ -110,12 +110,12 @@ create index if not exists ix_orch_tasks_board on orchestration_tasks (board_tas
 create or replace function keelson_drop_steps() returns trigger language plpgsql
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-    steps uuid[] := array(select s.id from gone join orchestration_steps s on s.task_id = gone.id);
+    steps uuid[] := array(select s.id from gone join task_steps s on s.task_id = gone.id);
 begin
     delete from step_results where step_id = any (steps);
     delete from step_logs where step_id = any (steps);
     delete from step_progress where step_id = any (steps);
-    delete from orchestration_steps where id = any (steps);
+    delete from task_steps where id = any (steps);
     return null;
 end $$;
 
@@ -154,7 +154,7 @@ comment on table orchestration_task_dependencies is
 create index if not exists ix_orch_deps_reverse on orchestration_task_dependencies (depends_on_id);
 
 create or replace function keelson_step_valid(state varchar, state_type varchar, completed_at timestamptz,
-    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text)
+    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text, handed_to uuid)
     returns boolean language plpgsql immutable as $$
 begin
     return (completed_at is not null) = (state_type = 'terminal')
@@ -162,11 +162,12 @@ begin
             ' pending:pending pending:awaiting_retry paused:waiting paused:waiting_approval ',
             concat(' ', state_type, ':', state, ' ')) > 0
         and result_epoch between 0 and lease_epoch and tokens >= 0 and cost >= 0
-        and (completed_by is null or state = 'completed' and result_epoch >= 1);
+        and (completed_by is null or state = 'completed' and result_epoch >= 1)
+        and (handed_to is null or state = 'completed');
 end $$;
 
--- A run's steps are found by its tasks: a tree by run would cost every step an entry.
-create table if not exists orchestration_steps (
+-- Readers use the view orchestration_steps. A run's steps are found by its tasks: a tree by run would cost every step an entry.
+create table if not exists task_steps (
     id uuid primary key,
     run_id uuid not null,
     task_id uuid not null,
@@ -208,25 +209,50 @@ create table if not exists orchestration_steps (
     output_hash bigint,
     model text,
 
+    handed_to uuid,
+
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
-        lease_epoch, tokens, cost, completed_by))
+        lease_epoch, tokens, cost, completed_by, handed_to))
 ) with (fillfactor = 70);
 
-comment on table orchestration_steps is 'Steps of tasks: what a worker claims under a lease and a lease epoch.';
-comment on column orchestration_steps.task_attempt is 'the attempt of its task that it belongs to';
-comment on column orchestration_steps.position is 'in its task, from 1';
-comment on column orchestration_steps.turn is '1, or more for a further turn of an agent at the same position';
-comment on column orchestration_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';
-comment on column orchestration_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
-comment on column orchestration_steps.resolved_input is 'the input with the values of its expressions';
-comment on column orchestration_steps.cost is 'USD';
-comment on column orchestration_steps.completed_by is
+comment on table task_steps is 'Rows of steps; orchestration_steps has their states.';
+comment on column task_steps.task_attempt is 'the attempt of its task that it belongs to';
+comment on column task_steps.position is 'in its task, from 1';
+comment on column task_steps.turn is '1, or more for a further turn of an agent at the same position';
+comment on column task_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';
+comment on column task_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
+comment on column task_steps.resolved_input is 'the input with the values of its expressions';
+comment on column task_steps.cost is 'USD';
+comment on column task_steps.completed_by is
     'the holder of the lease whose result completed it; null where step_results has that result, or no lease had one';
-comment on column orchestration_steps.result_input is 'input of that result, see work_results';
-comment on column orchestration_steps.output_hash is 'of that result, see work_results';
-comment on column orchestration_steps.model is 'of that result: the model that used the tokens';
+comment on column task_steps.result_input is 'input of that result, see work_results';
+comment on column task_steps.output_hash is 'of that result, see work_results';
+comment on column task_steps.model is 'of that result: the model that used the tokens';
+comment on column task_steps.handed_to is
+    'the next step, if it began at its first try in the commit that completed this one';
 
-create index if not exists ix_orch_steps_task on orchestration_steps (task_id);
+create index if not exists ix_orch_steps_task on task_steps (task_id, position);
+
+-- A step that another one was handed to is not written then: it runs from the other's end at epoch 1, until its own row says
+-- more. Nothing but that leaves epoch 0.
+create or replace view orchestration_steps with (security_invoker = true) as
+select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry, timeout_ms,
+    (case when begun_at is null then state else 'running' end)::varchar(30) as state,
+    (case when begun_at is null then state_type else 'running' end)::varchar(10) as state_type,
+    case when begun_at is null then attempt else 1 end as attempt, failures, granted_retries,
+    case when begun_at is null then deliveries else 1 end as deliveries, failure_ignored,
+    case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
+    error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
+    created_at, completed_by, result_input, output_hash, model
+  from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
+                select p.completed_at from task_steps p
+                 where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id
+                 limit 1)
+            end as begun_at
+          from task_steps s) s;
+
+comment on view orchestration_steps is 'Steps of tasks: what a worker claims under a lease and a lease epoch.';
+
 
 create or replace function keelson_result_valid(epoch integer, outcome varchar, tokens bigint, cost numeric)
     returns boolean language plpgsql immutable as $$
@@ -264,7 +290,7 @@ create or replace function keelson_one_result() returns trigger language plpgsql
 declare
     held record;
 begin
-    select result_epoch, completed_by into held from orchestration_steps where id = new.step_id for share;
+    select result_epoch, completed_by into held from task_steps where id = new.step_id for share;
     if held.completed_by is not null and held.result_epoch = new.epoch then
         raise exception 'lease % of step % has a result', new.epoch, new.step_id
             using errcode = 'unique_violation', constraint = 'step_results_pkey';
@@ -282,7 +308,7 @@ select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
 union all
 select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, result_input, output_hash, null, null, null, model,
     tokens, cost, completed_by, completed_at
-  from orchestration_steps
+  from task_steps
  where completed_by is not null;
 
 comment on view work_results is 'What each lease of a step came to; at most one row per lease.';
@@ -299,7 +325,7 @@ create index if not exists ix_step_results_free on step_results (recorded_at) wh
 create or replace view free_usage with (security_invoker = true) as
 select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.recorded_at
   from step_results w
-  join orchestration_steps s on s.id = w.step_id
+  join task_steps s on s.id = w.step_id
   join orchestration_tasks t on t.id = s.task_id
   left join run_agents a on a.id = t.run_agent_id
  where w.tokens > 0 and w.cost = 0;

@@ -21,7 +21,7 @@ end $$;
 
 create or replace function keelson_own_step(id uuid) returns boolean language plpgsql stable as $$
 begin
-    return exists (select from orchestration_steps s where s.id = keelson_own_step.id);
+    return exists (select from task_steps s where s.id = keelson_own_step.id);
 end $$;
 
 -- Owners are held by it, too. The policy comes first: without one no row would be seen.
@@ -78,9 +78,9 @@ select keelson_enable_rls('workflow_recipes', 'workspace_id = (select keelson_wo
 select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())') from unnest('{
     artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, credit_balances,
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
-    operator_audit, orchestration_runs, orchestration_steps, orchestration_tasks, simulated_effects, principals,
+    operator_audit, orchestration_runs, orchestration_tasks, simulated_effects, principals,
     proposals, recipe_versions, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
-    schedules, secrets, task_budgets, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
+    schedules, secrets, task_budgets, task_steps, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
     workspace_limits}'::text[]) as own;
 
 select keelson_enable_rls(part::regclass, 'keelson_own_run(run_id)') from unnest('{
@@ -124,7 +124,7 @@ declare
 begin
     if total < most then
         delete from step_logs where ctid = any (array(
-            select l.ctid from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
+            select l.ctid from orchestration_tasks t join task_steps s on s.task_id = t.id
               join step_logs l on l.step_id = s.id
              where t.run_id = of_run limit most - total));
         get diagnostics gone = row_count;
@@ -133,8 +133,8 @@ begin
     if total < most then
         -- Their results are no more than they are, or nearly so.
         with steps as (
-            delete from orchestration_steps where id = any (array(
-                select s.id from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
+            delete from task_steps where id = any (array(
+                select s.id from orchestration_tasks t join task_steps s on s.task_id = t.id
                  where t.run_id = of_run limit most - total))
             returning id),
         results as (delete from step_results where step_id = any (array(select id from steps))),
@@ -203,7 +203,7 @@ begin
           from own left join lateral (select * from parts where parts.place = own.place limit 1) p on true
          where own.name not in ('billing_ledger', 'credit_balances', 'operator_audit')
            -- What has gone with its run.
-           and own.name not in ('orchestration_steps', 'run_agents', 'work_queue', 'timers')
+           and own.name not in ('task_steps', 'run_agents', 'work_queue', 'timers')
            and not exists (select from parts where parts.place = own.place
                 and parts.whole = 'orchestration_runs'::regclass)
          order by p.place is null, own.name = 'workflow_recipes', own.name -- parts first; schedules name their recipes

@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.run.Actor;
@@ -435,6 +436,23 @@ public final class ChangeSet {
 
     public Set<StepRow> steps() {
         return steps;
+    }
+
+    /**
+     * The step of {@link #steps} whose end began another one of them: the one before it in its lane, completed when the
+     * other began.
+     *
+     * @return null for none
+     */
+    public @Nullable StepRow handedBy(StepRow step) {
+        List<StepRow> all = step.task().steps;
+        int at = step.state == StepState.RUNNING && step.lane() == 0 ? all.indexOf(step) : 0;
+        if (at < 1) {
+            return null;
+        }
+        StepRow before = all.get(at - 1);
+        return before.state == StepState.COMPLETED && step.position() - before.position() <= 1
+                && Objects.equals(before.completedAt, step.startedAt) && steps.contains(before) ? before : null;
     }
 
     /** The owner of a row of the {@code new…} sets. */

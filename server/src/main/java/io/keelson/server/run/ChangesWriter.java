@@ -59,6 +59,7 @@ final class ChangesWriter {
     /** Results that the rows of their steps hold, by step. */
     private final Map<UUID, StepResult> results = new HashMap<>();
     private final List<StepsTable.New> newSteps;
+    /** Without those that the row of the step before them implies. */
     private final List<StepsTable.Changed> steps;
 
     /** @param retention retention of artifacts without one of their own, after the end of their run */
@@ -74,7 +75,7 @@ final class ChangesWriter {
         ordered.forEach(run -> runs.put(run.id(), run));
         those(changes.results(), ResultsTable::inStep).forEach(result -> results.put(result.stepId(), result));
         this.newSteps = each(changes.newSteps(), step -> new StepsTable.New(changes.ownerOf(step), changed(step)));
-        this.steps = each(changes.steps(), this::changed);
+        this.steps = changedSteps();
     }
 
     void commit() throws SQLException {
@@ -183,9 +184,22 @@ final class ChangesWriter {
         return List.of(LedgerTable.INSERT.of(changes.transfers()), BalancesTable.CHANGE.of(balances));
     }
 
+    private List<StepsTable.Changed> changedSteps() {
+        Map<StepRow, StepsTable.Changed> all = new LinkedHashMap<>();
+        changes.steps().forEach(step -> all.put(step, changed(step)));
+        for (StepRow step : changes.steps()) {
+            StepRow before = changes.handedBy(step);
+            if (before != null && StepsTable.plain(Objects.requireNonNull(all.get(step)))) {
+                all.remove(step);
+                all.computeIfPresent(before, (row, done) -> done.handing(step));
+            }
+        }
+        return List.copyOf(all.values());
+    }
+
     private StepsTable.Changed changed(StepRow step) {
         return new StepsTable.Changed(step, changes.outputOf(step), changes.resolvedInputOf(step),
-                results.get(step.id()));
+                results.get(step.id()), null);
     }
 
     private TasksTable.Changed changed(TaskRow task) {

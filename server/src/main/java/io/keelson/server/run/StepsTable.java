@@ -10,6 +10,7 @@ import static io.keelson.server.run.sql.Column.time;
 import static io.keelson.server.run.sql.Column.uuid;
 import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.ChangeSet.Owner;
 import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.StepRow;
@@ -33,8 +34,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code orchestration_steps}. Nearly all rows are {@link #plain}: their statements have the columns that differ between
- * such rows, and write the same as those with all columns.
+ * {@code task_steps}, read through the view {@code orchestration_steps}. Nearly all rows are {@link #plain}: their statements
+ * have the columns that differ between such rows, and write the same as those with all columns.
  */
 final class StepsTable {
 
@@ -43,8 +44,15 @@ final class StepsTable {
      *
      * @param resolvedInput its input with expressions resolved
      * @param result the result that its row is to hold; null for none, or for none in this batch
+     * @param handedTo the step that began with its end and is not written, see {@link ChangeSet#handedBy}; null for none
      */
-    record Changed(StepRow row, @Nullable String output, @Nullable String resolvedInput, @Nullable StepResult result) {
+    record Changed(StepRow row, @Nullable String output, @Nullable String resolvedInput, @Nullable StepResult result,
+            @Nullable UUID handedTo) {
+
+        /** The same, and the next step began with its end. */
+        Changed handing(StepRow next) {
+            return new Changed(row, output, resolvedInput, result, next.id());
+        }
 
         private <V> @Nullable V of(Function<StepResult, @Nullable V> part) {
             return result == null ? null : part.apply(result);
@@ -68,7 +76,7 @@ final class StepsTable {
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
 
     static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_step_new", """
-            insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
+            insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
@@ -98,7 +106,7 @@ final class StepsTable {
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
-            insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
+            insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
                 created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
@@ -109,7 +117,7 @@ final class StepsTable {
             Column.joined(PLANNED, List.of(time("started_at", n -> n.row().startedAt()))));
 
     static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id", """
-            merge into orchestration_steps s using {rows} on s.id = u.id
+            merge into task_steps s using {rows} on s.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
                    deliveries = u.deliveries, lease_epoch = u.lease_epoch,
@@ -121,7 +129,8 @@ final class StepsTable {
                    resolved_input = coalesce(u.resolved_input, s.resolved_input), granted_retries = u.granted_retries,
                    failure_ignored = u.failure_ignored, completed_by = coalesce(u.completed_by, s.completed_by),
                    result_input = coalesce(u.result_input, s.result_input),
-                   output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model)""",
+                   output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
+                   handed_to = coalesce(u.handed_to, s.handed_to)""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -135,11 +144,12 @@ final class StepsTable {
             integer("granted_retries", s -> s.row.grantedRetries()),
             flag("failure_ignored", s -> s.row.failureIgnored()),
             text("completed_by", s -> s.of(StepResult::holder)), json("result_input", s -> s.of(StepResult::input)),
-            bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)));
+            bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)),
+            uuid("handed_to", Changed::handedTo));
 
     /** The same of plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
-            merge into orchestration_steps s using {rows} on s.id = u.id
+            merge into task_steps s using {rows} on s.id = u.id
              when matched then update
                set state = case when u.completed_at is null then 'running' else 'completed' end,
                    state_type = case when u.completed_at is null then 'running' else 'terminal' end,
@@ -151,7 +161,8 @@ final class StepsTable {
                    completed_at = u.completed_at, output = coalesce(u.output, s.output), granted_retries = 0,
                    failure_ignored = false, completed_by = coalesce(u.completed_by, s.completed_by),
                    result_input = coalesce(u.result_input, s.result_input),
-                   output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model)""",
+                   output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
+                   handed_to = coalesce(u.handed_to, s.handed_to)""",
             uuid("id", s -> s.row.id()), time("started_at", s -> s.row.startedAt()),
             time("completed_at", s -> s.row.completedAt()),
             bigint("tokens", s -> s.row.tokens() == 0 ? null : s.row.tokens()),
@@ -159,7 +170,7 @@ final class StepsTable {
             json("output", Changed::output), text("completed_by", s -> s.of(StepResult::holder)),
             json("result_input", s -> s.of(StepResult::input)),
             bigint("output_hash", s -> s.of(StepResult::outputHash)),
-            text("model", s -> s.of(StepResult::model)));
+            text("model", s -> s.of(StepResult::model)), uuid("handed_to", Changed::handedTo));
 
     /**
      * Steps of a task's earlier attempts are not part of the view. An input is not needed after the end of its task,

@@ -45,7 +45,7 @@ class LedgerVerificationTest {
                 values ('%1$s', 1, '%3$s', 'failed', 0, 4, now()), ('%1$s', 2, '%3$s', 'completed', 0, 1.5, now()),
                        ('%2$s', 2, '%3$s', 'failed', 0, 0, now())""".formatted(one, two, run));
         books.execute("""
-                insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position,
+                insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position,
                     input, retry, timeout_ms, state, state_type, lease_epoch, result_epoch, tokens, cost, completed_by,
                     completed_at, created_at)
                 values ('%s', '%s', gen_random_uuid(), '%s', 1, 's', 'tool', 'noop', 1, '{}', '{}', 1, 'completed', 'terminal',
@@ -114,13 +114,13 @@ class LedgerVerificationTest {
     @CsvSource(delimiter = '|', value = {
             "update step_results set cost = 1.4 where cost = 1.5 | 1 | charged | 5.4 | 5.5",
             "update step_results set cost = 1.6 where cost = 1.5 | 1 | charged | 5.6 | 5.5",
-            "delete from orchestration_steps where cost = 0.5 | 2 | charged | 0 | 0.5",
+            "delete from task_steps where cost = 0.5 | 2 | charged | 0 | 0.5",
             "update billing_ledger set step_id = null where idempotency_key = 'c3' | 2 | charged | 0.5 | 0",
             "update step_results set cost = 5.5 where cost = 4; delete from step_results where cost = 1.5"
                     + " | 1 | charges | 1 | 2",
-            "update orchestration_steps set cost = 0.25 where tokens = 7; update step_results set cost = 0.25 where cost = 0"
+            "update task_steps set cost = 0.25 where tokens = 7; update step_results set cost = 0.25 where cost = 0"
                     + " | 2 | charges | 2 | 1",
-            "update orchestration_runs set credits_uncollected = 1; update orchestration_steps set cost = 0.4 where cost = 0.5"
+            "update orchestration_runs set credits_uncollected = 1; update task_steps set cost = 0.4 where cost = 0.5"
                     + " | 2 | charged | 0.4 | 0.5"})
     void aStepWithOtherChargesThanItsCostIsNamed(String planted, int step, String figure, BigDecimal expected,
             BigDecimal actual) {

@@ -63,7 +63,7 @@ class KillPointsTest {
                 .task("a", t -> t.step("work", "noop", Map.of("tokens", 3, "cost", 0.01)))
                 .task("b", t -> t.step("nap", "wait", Map.of("seconds", 0.2)).step("more", "echo", Map.of("n", 1))
                         .dependsOn("a"))
-                .task("c", t -> t.step("work", "noop", Map.of()).dependsOn("a"));
+                .task("c", t -> t.step("work", "noop", Map.of()).step("more", "noop", Map.of()).dependsOn("a"));
     }
 
     private static long count(Database database, String rows) {

@@ -18,7 +18,7 @@ final class BigTables {
             Map.entry("orchestration_tasks", "t.run_id = '%s'"),
             Map.entry("orchestration_task_dependencies",
                     "t.task_id in (select id from orchestration_tasks where run_id = '%s')"),
-            Map.entry("orchestration_steps", "t.run_id = '%s'"),
+            Map.entry("task_steps", "t.run_id = '%s'"),
             Map.entry("run_event_packs", "t.run_id = '%s'"),
             Map.entry("step_results", "t.run_id = '%s'"),
             Map.entry("artifacts", "t.run_id = '%s'"),

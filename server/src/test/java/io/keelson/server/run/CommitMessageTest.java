@@ -55,9 +55,9 @@ class CommitMessageTest {
                         view -> RunsTable.UPDATE_PLAN.of(List.of(new ChangeSet.NewPlan(view.run(), 2, "{}")))),
                 new Overtaken("delete from orchestration_tasks", view -> TasksTable.UPDATE.of(
                         view.tasks().stream().map(task -> new TasksTable.Changed(task, null, null)).toList())),
-                new Overtaken("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
+                new Overtaken("delete from task_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
                         .flatMap(task -> task.steps().stream())
-                        .map(each -> new StepsTable.Changed(each, null, null, null)).toList())),
+                        .map(each -> new StepsTable.Changed(each, null, null, null, null)).toList())),
                 new Overtaken("delete from run_agents", view -> AgentsTable.UPDATE.of(view.agents())));
     }
 

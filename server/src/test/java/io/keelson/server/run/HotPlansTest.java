@@ -65,7 +65,7 @@ class HotPlansTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
-            "orchestration_steps", "run_event_packs", "orchestration_task_dependencies", "run_agents",
+            "task_steps", "run_event_packs", "orchestration_task_dependencies", "run_agents",
             "run_attempts", "step_results", "work_queue", "timers", "board_tasks", "agent_reports");
     private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,

@@ -85,11 +85,12 @@ class ImpossibleRowsTest {
             update orchestration_tasks set group_id = id, item_index = -1
             update orchestration_task_dependencies set depends_on_id = task_id
             update orchestration_task_dependencies set dependency_type = 'weak'
-            update orchestration_steps set tokens = -1
-            update orchestration_steps set cost = -1
-            update orchestration_steps set result_epoch = lease_epoch + 1
-            update orchestration_steps set completed_at = now()
-            update orchestration_steps set completed_by = 'worker'
+            update task_steps set tokens = -1
+            update task_steps set cost = -1
+            update task_steps set result_epoch = lease_epoch + 1
+            update task_steps set completed_at = now()
+            update task_steps set completed_by = 'worker'
+            update task_steps set handed_to = id
             update run_agents set completed_at = now()
             update run_agents set state = 'nonsense'
             update run_agents set attempt = 0
@@ -119,7 +120,7 @@ class ImpossibleRowsTest {
     @Test
     void aStateHasOneType() throws Exception {
         for (Map.Entry<String, State[]> table : Map.<String, State[]>of("orchestration_runs", RunState.values(),
-                "run_agents", AgentState.values(), "orchestration_tasks", TaskState.values(), "orchestration_steps",
+                "run_agents", AgentState.values(), "orchestration_tasks", TaskState.values(), "task_steps",
                 StepState.values()).entrySet()) {
             for (State state : table.getValue()) {
                 for (StateType type : StateType.values()) {
@@ -164,7 +165,7 @@ class ImpossibleRowsTest {
                 + ", run_id, 'failed', 0, 0, now() from orchestration_steps where name = 'two'";
         assertThatThrownBy(() -> world.database.runInTransaction(c -> {
             RunFixtures.execute(c,
-                    "update orchestration_steps set name = 'two', state = 'completed', state_type = 'terminal',"
+                    "update task_steps set name = 'two', state = 'completed', state_type = 'terminal',"
                             + " completed_at = now(), completed_by = 'worker', lease_epoch = 2, result_epoch = 2");
             RunFixtures.execute(c, another);
             if (epoch < 2) {
@@ -178,6 +179,7 @@ class ImpossibleRowsTest {
     @ParameterizedTest
     @ValueSource(strings = {"update orchestration_events set event_type = 'x'", "delete from orchestration_events",
             "update work_results set tokens = 1", "delete from work_results",
+            "update orchestration_steps set tokens = 1", "delete from orchestration_steps",
             "insert into orchestration_events (run_id, seq, event_type) select run_id, 99, 'x' from run_event_packs"})
     void viewsAreOnlyRead(String sql) {
         assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql)))

@@ -56,13 +56,14 @@ class PlainStepsTest {
         private @Nullable String output;
         private @Nullable String resolvedInput;
         private @Nullable StepResult result;
+        private @Nullable UUID handedTo;
 
         private StepsTable.Changed row() {
             StepRow row = new StepRow(one.id(), one.task(), one.spec(), one.position(), one.turn());
             row.restore(state, attempt, failures, deliveries, leaseEpoch, resultEpoch, tokens, cost, nextRunAt,
                     startedAt, completedAt, errorCode, errorMessage, errorClass)
                     .restorePolicy(grantedRetries, failureIgnored);
-            return new StepsTable.Changed(row, output, resolvedInput, result);
+            return new StepsTable.Changed(row, output, resolvedInput, result, handedTo);
         }
     }
 
@@ -98,7 +99,8 @@ class PlainStepsTest {
             v -> v.cost = v.cost.add(BigDecimal.ONE), v -> v.nextRunAt = THEN, v -> v.startedAt = THEN.plusMillis(1),
             v -> v.startedAt = null, v -> v.completedAt = THEN, v -> v.errorCode = "X", v -> v.errorMessage = "x",
             v -> v.errorClass = "permanent", v -> v.grantedRetries++, v -> v.failureIgnored = true,
-            v -> v.output = "[1]", v -> v.resolvedInput = "{}", v -> v.state = StepState.PENDING,
+            v -> v.output = "[1]", v -> v.resolvedInput = "{}", v -> v.handedTo = new UUID(5, 6),
+            v -> v.state = StepState.PENDING,
             v -> v.state = StepState.RUNNING, v -> v.state = StepState.COMPLETED, v -> v.state = StepState.CANCELLED,
             v -> v.state = StepState.WAITING, v -> v.state = StepState.AWAITING_RETRY);
 
@@ -130,7 +132,7 @@ class PlainStepsTest {
         }, CLAIMED)) {
             StepsTable.New row = created(values);
             if (StepsTable.plain(row)) {
-                String gone = "delete from orchestration_steps where name = 'one'";
+                String gone = "delete from task_steps where name = 'one'";
                 assertThat(written(gone, StepsTable.INSERT_PLAIN, row))
                         .isEqualTo(written(gone, StepsTable.INSERT, row));
             }
@@ -141,7 +143,7 @@ class PlainStepsTest {
     @Test
     void plainUpdatesWriteAllColumns() throws SQLException {
         String before = """
-                update orchestration_steps set state = 'awaiting_retry', attempt = 3, failures = 2, deliveries = 4, lease_epoch = 5,
+                update task_steps set state = 'awaiting_retry', attempt = 3, failures = 2, deliveries = 4, lease_epoch = 5,
                     error_code = 'E', error_message = 'e', error_class = 'permanent', tokens = 9, cost = 9, next_run_at = now(),
                     started_at = now(), granted_retries = 2, failure_ignored = true, resolved_input = '{"old": 1}',
                     output = '{"old": 1}'""";
@@ -157,7 +159,7 @@ class PlainStepsTest {
     @Test
     void neitherStatementWritesASecondResult() throws SQLException {
         String before = """
-                update orchestration_steps set state = 'completed', state_type = 'terminal', lease_epoch = 1, result_epoch = 1,
+                update task_steps set state = 'completed', state_type = 'terminal', lease_epoch = 1, result_epoch = 1,
                     completed_by = 'worker', completed_at = now()""";
         StepsTable.Changed row = changed(COMPLETED);
         assertThat(written(before, StepsTable.UPDATE_PLAIN, row)).isEqualTo("23505");
@@ -189,7 +191,7 @@ class PlainStepsTest {
         RunFixtures.execute(world.connection(), before);
         try {
             statement.execute(world.connection(), List.of(row), THEN);
-            return RunFixtures.query(world.connection(), "select s::text from orchestration_steps s").getFirst();
+            return RunFixtures.query(world.connection(), "select s::text from task_steps s").getFirst();
         } catch (SQLException e) {
             return e.getSQLState();
         } finally {

@@ -201,7 +201,7 @@ class PrescribedTablesTest {
 
     /** HOT updates end where an index mentions a column that changes. */
     @ParameterizedTest
-    @ValueSource(strings = {"orchestration_steps", "orchestration_tasks", "run_agents"})
+    @ValueSource(strings = {"task_steps", "orchestration_tasks", "run_agents"})
     void noIndexMentionsWhatChanges(String table) {
         assertThat(query("select substring(indexdef from 'btree.*') from pg_indexes where tablename = ?", table))
                 .allSatisfy(definition -> assertThat(definition).isNotEmpty()

@@ -49,7 +49,7 @@ class PurgePlansTest {
             RunFixtures.execute(c, "alter table orchestration_runs disable trigger user");
             // The first copies are of the run as it is, in the workspace that is to be emptied.
             BigTables.copy(c, ended, 1, RUNS);
-            for (String table : List.of("orchestration_runs", "orchestration_tasks", "orchestration_steps",
+            for (String table : List.of("orchestration_runs", "orchestration_tasks", "task_steps",
                     "run_agents")) {
                 RunFixtures.execute(c, "update " + table + " set workspace_id = '" + gone + "' where "
                         + (table.equals("orchestration_runs") ? "id" : "run_id") + " <> '" + ended + "'");

@@ -56,17 +56,16 @@ public final class LeaseHeartbeats {
     private static final RowSetStatement<Sign> BEAT = new RowSetStatement<>("keelson_beat", """
             with beats as materialized (select * from {rows}),
             live as materialized (
-                select b.step_id, q.task_id, q.lane, q.lease_expires_at
+                select b.step_id, b.epoch, q.task_id, q.lane, q.holder, q.lease_expires_at
                   from beats b
                   join orchestration_steps s on s.id = b.step_id and s.workspace_id = b.workspace_id
                    and s.lease_epoch = b.epoch and s.state = 'running'
                   join work_queue q on q.task_id = s.task_id and q.lane in (0, s.position) and q.holder = b.holder),
             locked as (
                 select q.task_id, q.lane
-                  from beats b
-                  join orchestration_steps s on s.id = b.step_id and s.workspace_id = b.workspace_id
-                   and s.lease_epoch = b.epoch and s.state = 'running'
-                  join work_queue q on q.task_id = s.task_id and q.lane in (0, s.position) and q.holder = b.holder
+                  from live
+                  join task_steps s on s.id = live.step_id and s.lease_epoch in (0, live.epoch) and s.state_type <> 'terminal'
+                  join work_queue q on q.task_id = live.task_id and q.lane = live.lane and q.holder = live.holder
                    for no key update of s, q skip locked),
             extended as (
                 update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
