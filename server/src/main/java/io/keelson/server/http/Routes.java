@@ -47,7 +47,7 @@ import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.http.support.RunEnds;
+import io.keelson.server.http.support.RunEndPoll;
 import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.http.workers.DispatchActions;
@@ -78,7 +78,7 @@ final class Routes {
         Route.Table table = new Route.Table();
         SubmissionServices submissions = services.runs().submissions();
         FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
-        RunEnds ends = new RunEnds(services.work().commands(), reads, poll);
+        RunEndPoll ends = new RunEndPoll(services.work().commands(), reads, poll);
         RunCreation creation = new RunCreation(submissions.missions(), services.runs().ids(), reads,
                 submissions.runs(), limiter, ends);
         creation.addTo(table);

@@ -10,7 +10,7 @@ import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Body;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.http.support.RunEnds;
+import io.keelson.server.http.support.RunEndPoll;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.RunSubmissions.Submitted;
 import io.keelson.server.json.Json;
@@ -40,10 +40,10 @@ public final class RunCreation {
     private final Reads reads;
     private final RunSubmission submission;
     private final FairSubmissionLimiter limiter;
-    private final RunEnds ends;
+    private final RunEndPoll ends;
 
     public RunCreation(RecipeMissions missions, Ids ids, Reads reads, RunSubmission submission,
-            FairSubmissionLimiter limiter, RunEnds ends) {
+            FairSubmissionLimiter limiter, RunEndPoll ends) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
@@ -67,7 +67,7 @@ public final class RunCreation {
             return answer(request, submit(request, id, document));
         }
         Submitted submitted;
-        try (RunEnds.Awaited end = ends.of(id)) {
+        try (RunEndPoll.Awaited end = ends.of(id)) {
             submitted = submit(request, id, document);
             request.body().close();
             if (submitted.created() && !RunSubmissions.repeated(request)) {
@@ -75,7 +75,7 @@ public final class RunCreation {
                 return answer(request, submitted);
             }
         }
-        try (RunEnds.Awaited end = ends.of(submitted.run())) {
+        try (RunEndPoll.Awaited end = ends.of(submitted.run())) {
             end.reached(request, wait);
         }
         return answer(request, submitted);

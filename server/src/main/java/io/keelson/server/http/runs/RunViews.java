@@ -13,7 +13,7 @@ import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
-import io.keelson.server.http.support.RunEnds;
+import io.keelson.server.http.support.RunEndPoll;
 import io.keelson.server.http.support.SeqPage;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunSelection;
@@ -32,9 +32,9 @@ public final class RunViews {
 
     private final Reads reads;
     private final LongPoll poll;
-    private final RunEnds ends;
+    private final RunEndPoll ends;
 
-    public RunViews(Reads reads, LongPoll poll, RunEnds ends) {
+    public RunViews(Reads reads, LongPoll poll, RunEndPoll ends) {
         this.reads = reads;
         this.poll = poll;
         this.ends = ends;
@@ -83,7 +83,7 @@ public final class RunViews {
         if (wait.isZero()) {
             return ApiResponse.resource(reads.run(request.workspace(), id));
         }
-        try (RunEnds.Awaited end = ends.of(id)) {
+        try (RunEndPoll.Awaited end = ends.of(id)) {
             end.reached(request, wait);
         }
         return ApiResponse.resource(reads.run(request.workspace(), id));

@@ -7,13 +7,13 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /** Holds calls open until a run has ended. A waiting call has a virtual thread, and no connection to the database. */
-public final class RunEnds {
+public final class RunEndPoll {
 
     private final Commands commands;
     private final Reads reads;
     private final LongPoll poll;
 
-    public RunEnds(Commands commands, Reads reads, LongPoll poll) {
+    public RunEndPoll(Commands commands, Reads reads, LongPoll poll) {
         this.commands = commands;
         this.reads = reads;
         this.poll = poll;
