@@ -115,16 +115,25 @@ class DueWorkTest extends QueuedWork {
         }
     }
 
-    /** Half of the queue is held; nothing of tool {@code rare} is to be had. */
+    /** Half of the queue is held, by running steps; nothing of tool {@code rare} is to be had. */
     private void fill() throws SQLException {
         RunFixtures.execute(world.connection(), """
-                insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
-                    lease_expires_at, deadline_at)
-                select gen_random_uuid(), 0, gen_random_uuid(), '%s', case when n %% 100 = 0 then 'rare' else 'common' end,
-                    100, now(), case when n %% 2 = 0 then 'w' end, case when n %% 2 = 0 then 1000 end,
-                    case when n %% 2 = 0 then '2030-01-01'::timestamptz + n * interval '1 s' end,
-                    case when n %% 4 = 0 then '2030-01-01'::timestamptz + n * interval '1 s' end
-                  from generate_series(1, 50000) n""".formatted(world.workspace));
+                with queued as (
+                    insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
+                        lease_expires_at, deadline_at)
+                    select gen_random_uuid(), 0, gen_random_uuid(), '%s',
+                        case when n %% 100 = 0 then 'rare' else 'common' end, 100, now(),
+                        case when n %% 2 = 0 then 'w' end, case when n %% 2 = 0 then 1000 end,
+                        case when n %% 2 = 0 then '2030-01-01'::timestamptz + n * interval '1 s' end,
+                        case when n %% 4 = 0 then '2030-01-01'::timestamptz + n * interval '1 s' end
+                      from generate_series(1, 50000) n
+                    returning task_id, run_id, workspace_id, tool, holder)
+                insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
+                    position, turn, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
+                    created_at)
+                select gen_random_uuid(), run_id, task_id, workspace_id, 1, 1, 's', 'tool', tool, 1, 1, '{}', '{}', 1000,
+                    'running', 'running', 1, 1, 1, now(), now()
+                  from queued where holder is not null""".formatted(world.workspace));
         RunFixtures.execute(world.connection(), """
                 insert into timers (kind, subject, run_id, due_at)
                 select 'step_retry', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz + n * interval '1 s'
@@ -137,7 +146,7 @@ class DueWorkTest extends QueuedWork {
         void run() throws SQLException;
     }
 
-    /** Rows of queue and timers that a query read from the tables, as PostgreSQL counts them. */
+    /** Rows of queue, timers and steps that a query read from the tables, as PostgreSQL counts them. */
     private static long rowsRead(Connection c, Query query) throws SQLException {
         c.setAutoCommit(false);
         long before = rowsRead(c);
@@ -150,7 +159,7 @@ class DueWorkTest extends QueuedWork {
     private static long rowsRead(Connection c) throws SQLException {
         return Long.parseLong(RunFixtures.query(c, """
                 select sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables
-                 where relname in ('work_queue', 'timers')""").getFirst());
+                 where relname in ('work_queue', 'timers', 'task_steps')""").getFirst());
     }
 
     private Due due() throws SQLException {
