@@ -93,7 +93,8 @@ final class CommandQueue {
     }
 
     /**
-     * Waits until a commit is worth it, and takes commands for it. The caller has their runs to itself until
+     * Waits until a commit is worth it, and takes commands for it: those of half the runs if both halves are worth a commit,
+     * so that one half is decided while the database writes the other. The caller has their runs to itself until
      * {@link #release}.
      *
      * @return empty when the queue is closed and other threads commit what is left
@@ -164,7 +165,8 @@ final class CommandQueue {
     private synchronized List<PendingCommand> endLooking() {
         List<PendingCommand> batch = new ArrayList<>();
         if (worthCommit()) {
-            while (!turns.isEmpty() && batch.size() < MAX_BATCH) {
+            int enough = ready >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (ready + 1) / 2) : MAX_BATCH;
+            while (!turns.isEmpty() && batch.size() < enough) {
                 Waiting run = turns.remove();
                 run.inCommit = true;
                 ready -= run.commands.size();

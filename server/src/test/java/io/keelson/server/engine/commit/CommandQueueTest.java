@@ -61,6 +61,27 @@ class CommandQueueTest {
     }
 
     @Test
+    void twoCommitsShareTheCommandsThatAreEnoughForBoth() throws Exception {
+        others(2 * ENOUGH - 1);
+        List<PendingCommand> all = queue.take();
+        assertThat(all).hasSize(2 * ENOUGH - 1);
+        end(all);
+
+        others(2 * ENOUGH + 1);
+        assertThat(queue.take()).hasSize(ENOUGH + 1);
+        assertThat(queue.take()).as("beside it").hasSize(ENOUGH);
+    }
+
+    @Test
+    void aRunIsNotDividedBetweenTwoCommits() throws Exception {
+        UUID large = UUID.randomUUID();
+        add(large, IntStream.range(0, 4 * ENOUGH).toArray());
+        others(ENOUGH);
+        assertThat(queue.take()).hasSize(4 * ENOUGH).allMatch(pending -> pending.command.runId().equals(large));
+        assertThat(queue.take()).as("beside it").hasSize(ENOUGH);
+    }
+
+    @Test
     void commandsOfRunsInACommitDoNotCountForASecondOne() throws Exception {
         UUID run = UUID.randomUUID();
         add(run, 0);
