@@ -233,8 +233,8 @@ comment on column task_steps.handed_to is
 
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
--- A step that another one was handed to is not written then: it runs from the other's end at epoch 1, until its own row says
--- more. Nothing but that leaves epoch 0.
+-- A step that another step names in handed_to began at that step's end, at epoch 1. Its own row is not written then and stays
+-- pending at epoch 0; each later write of it has an epoch of 1 or more.
 create or replace view orchestration_steps with (security_invoker = true) as
 select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry, timeout_ms,
     (case when begun_at is null then state else 'running' end)::varchar(30) as state,
@@ -252,7 +252,6 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
           from task_steps s) s;
 
 comment on view orchestration_steps is 'Steps of tasks: what a worker claims under a lease and a lease epoch.';
-
 
 create or replace function keelson_result_valid(epoch integer, outcome varchar, tokens bigint, cost numeric)
     returns boolean language plpgsql immutable as $$

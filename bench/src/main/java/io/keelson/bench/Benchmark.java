@@ -61,8 +61,8 @@ public final class Benchmark implements Callable<Integer> {
     double seconds = 10;
 
     @Option(names = "--warmup",
-            description = "Least seconds of load before that, ${DEFAULT-VALUE} when not given. It takes up to four times"
-                    + " as long while compilers of the JVMs are busy.")
+            description = "Least seconds of load before each measurement; ${DEFAULT-VALUE} when not given. Up to four times"
+                    + " as long while the compilers of the JVMs are busy.")
     double warmup = 20;
 
     @Option(names = "--in-flight", split = ",", paramLabel = "N",
@@ -89,7 +89,7 @@ public final class Benchmark implements Callable<Integer> {
     int queued = 1_000_000;
 
     @Option(names = "--recovered", paramLabel = "N",
-            description = "Runs in flight when a node is killed; ${DEFAULT-VALUE} when not given.")
+            description = "Runs in flight when a node is killed, and slow steps; ${DEFAULT-VALUE} when not given.")
     int recovered = 10_000;
 
     @Option(names = "--lease", paramLabel = "SECONDS",

@@ -13,7 +13,7 @@ import java.util.List;
  * @param compilers what the JVMs of both have spent on compiling
  */
 public record ProcessorTime(double database, double servers, double client, double compilers) {
-    /** Linux reports ticks of a hundredth of a second, whatever the kernel's own clock is. */
+    /** Clock ticks in {@code /proc} are hundredths of a second ({@code USER_HZ}). */
     private static final double TICK_MS = 10;
 
     private static final ProcessorTime UNKNOWN = new ProcessorTime(Double.NaN, Double.NaN, Double.NaN, Double.NaN);

@@ -39,17 +39,17 @@ final class AssignmentFactory {
     private final Scopes scopes;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Tracing tracing;
-    private final HandedSteps handed;
+    private final AssignedSteps assigned;
 
     AssignmentFactory(Database database, StepWorkReader reader, Scopes scopes,
             Function<Command, CompletableFuture<Reply>> commands, Tracing tracing,
-            HandedSteps handed) {
+            AssignedSteps assigned) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
         this.commands = commands;
         this.tracing = tracing;
-        this.handed = handed;
+        this.assigned = assigned;
     }
 
     /** The step that a reply gives to its worker; null for none. */
@@ -103,7 +103,7 @@ final class AssignmentFactory {
         try {
             ToolInput input =
                     scopes.resolveInput(workspace, assignment.runId(), assignment.taskId(), assignment.input());
-            handed.put(workspace, assignment.stepId(), assignment.leaseEpoch(), owner(assignment),
+            assigned.put(workspace, assignment.stepId(), assignment.leaseEpoch(), owner(assignment),
                     RecordedInput.of(assignment.input(), input));
             TraceParent trace = tracing.ofStep(assignment.trace(), assignment.stepId(), assignment.leaseEpoch());
             items.put(assignment.stepId(), new Item(assignment.stepId(), assignment.runId(), assignment.taskId(),

@@ -68,7 +68,7 @@ public final class RemoteDispatch implements RemoteWork {
     private final DrainingWorkers draining;
     private final LeaseHeartbeats heartbeats;
     private final StepWorkReader work;
-    private final HandedSteps handed = new HandedSteps();
+    private final AssignedSteps assigned = new AssignedSteps();
     private final AssignmentFactory assignmentFactory;
     private final RepeatedReports repeated;
     private final Scopes scopes;
@@ -91,7 +91,7 @@ public final class RemoteDispatch implements RemoteWork {
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
         this.heartbeats = store.heartbeats();
         this.work = store.work();
-        this.assignmentFactory = new AssignmentFactory(database, store.work(), scopes, commands, tracing, handed);
+        this.assignmentFactory = new AssignmentFactory(database, store.work(), scopes, commands, tracing, assigned);
         this.repeated = new RepeatedReports(database, store.work());
         this.scopes = scopes;
         this.artifacts = artifacts;
@@ -285,7 +285,7 @@ public final class RemoteDispatch implements RemoteWork {
         List<UUID> unknown = new ArrayList<>();
         for (T item : items) {
             UUID step = about.step().apply(item);
-            Owner owner = handed.owner(workspaceId, step, about.epoch().apply(item));
+            Owner owner = assigned.owner(workspaceId, step, about.epoch().apply(item));
             if (owner == null) {
                 unknown.add(step);
             } else {
@@ -352,7 +352,7 @@ public final class RemoteDispatch implements RemoteWork {
 
     /** The step's input; resolved again where another node has assigned it. */
     private @Nullable String input(UUID workspace, Owner owner, UUID step, int epoch) {
-        String known = handed.take(workspace, step, epoch);
+        String known = assigned.take(workspace, step, epoch);
         if (known != null || owner.input() == null) {
             return known;
         }

@@ -20,8 +20,8 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The body of a request, read once and never further than the limit. On close it gives its memory back; who waits for a
- * long time closes it before.
+ * The body of a request, read once and never further than the limit. On close it gives its memory back. A
+ * call that waits closes it before the wait.
  */
 public final class Body implements AutoCloseable {
 

@@ -15,10 +15,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One SQL statement over any number of rows, passed as one array of a row type of the schema, or over a single row,
- * whose columns are parameters. In its text {@code {rows}} is a table {@code u} of those rows, {@code {count}} their number, {@code {now}}
- * the time of the decision, and {@code {clock}} the current one. An INSERT with {@code {clock}} costs more: its rows are
- * a subquery of their own, because the planner does not merge one with a volatile function.
+ * One SQL statement over any number of rows, passed as one array of a row type of the schema, or over a single row, whose
+ * columns are parameters. In its text {@code {rows}} is a table {@code u} of those rows, {@code {count}} their number,
+ * {@code {now}} the time of the decision, and {@code {clock}} the current time. An INSERT with {@code {clock}} costs more:
+ * its rows stay a subquery, because the planner does not merge a subquery with a volatile function.
  *
  * @param <T> a row
  */

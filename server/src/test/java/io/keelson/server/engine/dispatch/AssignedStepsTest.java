@@ -6,12 +6,12 @@ import io.keelson.server.run.read.StepWorkReader.Owner;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-class HandedStepsTest {
+class AssignedStepsTest {
 
     private static final UUID WORKSPACE = UUID.randomUUID();
     private static final Owner OWNER = new Owner(UUID.randomUUID(), UUID.randomUUID(), "\"${.inputs.a}\"");
 
-    private final HandedSteps steps = new HandedSteps();
+    private final AssignedSteps steps = new AssignedSteps();
     private final UUID step = UUID.randomUUID();
 
     @Test
@@ -43,5 +43,16 @@ class HandedStepsTest {
 
         assertThat(steps.owner(WORKSPACE, step, 1)).isNull();
         assertThat(steps.owner(WORKSPACE, last, 1)).isEqualTo(OWNER);
+    }
+
+    @Test
+    void takenStepsLeaveRoomForOthers() {
+        for (int i = 0; i < 20; i++) {
+            steps.put(WORKSPACE, step, i, OWNER, "x".repeat(1 << 20));
+            assertThat(steps.take(WORKSPACE, step, i)).isNotNull();
+        }
+        steps.put(WORKSPACE, step, 1, OWNER, null);
+
+        assertThat(steps.owner(WORKSPACE, step, 1)).isEqualTo(OWNER);
     }
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Steps that this node has assigned to workers, until their results arrive. Bounded: drops the oldest first, and a report
  * about a step that is not here reads it.
  */
-final class HandedSteps {
+final class AssignedSteps {
     private static final long MAX_CHARS = 8L << 20;
     /** Of a step without texts. */
     private static final int LEAST_CHARS = 200;
@@ -18,7 +18,7 @@ final class HandedSteps {
     private record Lease(UUID workspace, UUID step, int epoch) {}
 
     /** @param input resolved, as it is recorded; null where it has no expressions */
-    private record Handed(Owner owner, @Nullable String input) {
+    private record Assigned(Owner owner, @Nullable String input) {
 
         private int chars() {
             return LEAST_CHARS + length(owner.input()) + length(input);
@@ -29,13 +29,13 @@ final class HandedSteps {
         }
     }
 
-    private final Map<Lease, Handed> steps = new LinkedHashMap<>();
+    private final Map<Lease, Assigned> steps = new LinkedHashMap<>();
     private long chars;
 
     synchronized void put(UUID workspace, UUID step, int epoch, Owner owner, @Nullable String input) {
-        Handed handed = new Handed(owner, input);
-        Handed before = steps.put(new Lease(workspace, step, epoch), handed);
-        chars += handed.chars() - (before == null ? 0 : before.chars());
+        Assigned assigned = new Assigned(owner, input);
+        Assigned before = steps.put(new Lease(workspace, step, epoch), assigned);
+        chars += assigned.chars() - (before == null ? 0 : before.chars());
         var oldest = steps.values().iterator();
         while (chars > MAX_CHARS && oldest.hasNext()) {
             chars -= oldest.next().chars();
@@ -45,17 +45,17 @@ final class HandedSteps {
 
     /** Null for a step that is not here. */
     synchronized @Nullable Owner owner(UUID workspace, UUID step, int epoch) {
-        Handed handed = steps.get(new Lease(workspace, step, epoch));
-        return handed == null ? null : handed.owner;
+        Assigned assigned = steps.get(new Lease(workspace, step, epoch));
+        return assigned == null ? null : assigned.owner;
     }
 
     /** Removes the step and returns its resolved input; null where it has none, or is not here. */
     synchronized @Nullable String take(UUID workspace, UUID step, int epoch) {
-        Handed handed = steps.remove(new Lease(workspace, step, epoch));
-        if (handed == null) {
+        Assigned assigned = steps.remove(new Lease(workspace, step, epoch));
+        if (assigned == null) {
             return null;
         }
-        chars -= handed.chars();
-        return handed.input;
+        chars -= assigned.chars();
+        return assigned.input;
     }
 }
