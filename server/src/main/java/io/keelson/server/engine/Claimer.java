@@ -51,14 +51,15 @@ final class Claimer implements Runnable {
     @Override
     public void run() {
         while (!closing) {
-            long seen = available.tick();
+            WorkAvailability.Watch watch = available.here();
             try {
+                var _ = watch.news();
                 boolean more = false;
                 for (Map.Entry<SlotKind, List<String>> each : tools.entrySet()) {
                     more |= claim(each.getKey(), each.getValue());
                 }
                 if (!more) {
-                    available.await(seen);
+                    watch.await(Long.MAX_VALUE);
                 }
             } catch (InterruptedException e) {
                 return;
@@ -92,7 +93,8 @@ final class Claimer implements Runnable {
 
     private void pause() {
         try {
-            available.await(available.tick(), RETRY_DELAY_MS);
+            var _ = available.here().news();
+            available.here().await(RETRY_DELAY_MS);
         } catch (InterruptedException e) {
             closing = true;
         }

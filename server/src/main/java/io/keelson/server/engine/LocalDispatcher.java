@@ -160,11 +160,12 @@ final class LocalDispatcher implements CommitListener {
     }
 
     private void wake(ChangeSet changes) {
-        List<String> waiting = changes.queue().values().stream().flatMap(Optional::stream)
-                .filter(item -> item.holder() == null).map(ChangeSet.QueueItem::tool).toList();
+        List<ChangeSet.QueueItem> waiting = changes.queue().values().stream().flatMap(Optional::stream)
+                .filter(item -> item.holder() == null).toList();
         if (!waiting.isEmpty()) {
             listeners.available.queued(waiting);
-            if (!waiting.stream().allMatch(lanes.tools) || overflows(waiting)) {
+            List<String> tools = waiting.stream().map(ChangeSet.QueueItem::tool).toList();
+            if (!tools.stream().allMatch(lanes.tools) || overflows(tools)) {
                 listeners.notifier.ring(ClusterNotifier.Notification.WORK);
             }
         }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a node asks of the database while there is nothing to do (docs/internals/benchmarks.md: at most 2 statements a second). */
 class IdleTest {
+    private static final int STEPS = 20;
     private static final int LOOKS = 5;
 
     @TempDir
@@ -59,6 +61,42 @@ class IdleTest {
             workers.shutdownNow();
             assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * LOOKS);
         }
+    }
+
+    @Test
+    void aQueuedStepIsSearchedByTheClaimsForItsToolOnly() throws Exception {
+        try (var proxy = new CountingProxy(TestDatabase.createUrl());
+                var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS));
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Engine engine = nodes.node();
+            for (String tool : List.of("further.away", "furthest.away")) {
+                workers.submit(() -> engine.remoteWork().claim(claim(tool)));
+            }
+            Awaitility.await().until(() -> nodes.count("select count(*) from workers") == 2);
+            long before = searches(proxy);
+            for (int i = 0; i < STEPS; i++) {
+                Future<List<RemoteWork.Item>> claimed =
+                        workers.submit(() -> engine.remoteWork().claim(claim("far.away")));
+                nodes.submit(engine, """
+                        name: far
+                        goal: g
+                        plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
+                        """, "far.away");
+                assertThat(claimed.get()).hasSize(1);
+            }
+            workers.shutdownNow();
+            // Each claim may search in vain once before its step is queued; the poller may wake all searches now and then.
+            assertThat(searches(proxy) - before).isLessThan(3 * STEPS);
+        }
+    }
+
+    private static RemoteWork.Claim claim(String tool) {
+        return new RemoteWork.Claim(Nodes.WORKSPACE, "for " + tool, List.of(tool), 1, Duration.ofSeconds(20), null,
+                "test");
+    }
+
+    private static long searches(CountingProxy proxy) {
+        return proxy.executed().stream().filter(sql -> sql.contains("with recursive heads")).count();
     }
 
     /** What each task asks where there is nothing to do, by how often it comes: also those that come seldom. */

@@ -1,16 +1,18 @@
 package io.keelson.server.engine.dispatch;
 
+import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.queue.WorkerRegistry;
 import java.time.Duration;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Which workers are drained, as each of their reports asks. Remembered for {@link #REMEMBERED}: a change by another node is
- * known here after that time, one by this node at once.
+ * Which workers are drained, as each of their claims and reports asks. Remembered for {@link #REMEMBERED}: a change by
+ * another node is known here after that time, one by this node at once.
  */
 final class DrainingWorkers {
     static final Duration REMEMBERED = Duration.ofSeconds(1);
@@ -19,20 +21,46 @@ final class DrainingWorkers {
 
     private record Worker(UUID workspace, String id) {}
 
-    private final LoadingCache<Worker, Boolean> draining;
+    /** What a worker claims with. */
+    record Offer(Set<String> tools, @Nullable String version) {}
+
+    /** @param claimed its last claim that was recorded; null where it was only looked up */
+    private record Known(boolean draining, @Nullable Offer claimed) {}
+
+    private final Database database;
+    private final WorkerRegistry workers;
+    private final Cache<Worker, Known> known;
 
     DrainingWorkers(Database database, WorkerRegistry workers, LongSupplier nanoTime) {
-        draining = Caffeine.newBuilder().maximumSize(MAX_WORKERS).expireAfterWrite(REMEMBERED)
-                .ticker(nanoTime::getAsLong).executor(Runnable::run).build(worker -> database
-                        .withConnection(c -> workers.draining(c, worker.workspace, worker.id)));
+        this.database = database;
+        this.workers = workers;
+        this.known = Caffeine.newBuilder().maximumSize(MAX_WORKERS).expireAfterWrite(REMEMBERED)
+                .ticker(nanoTime::getAsLong).executor(Runnable::run).build();
     }
 
     boolean of(UUID workspace, String worker) {
-        return draining.get(new Worker(workspace, worker));
+        return known.get(new Worker(workspace, worker), w -> new Known(
+                database.withConnection(c -> workers.draining(c, w.workspace, w.id)), null)).draining;
+    }
+
+    /**
+     * Records the claim, unless one with the same offer has been recorded within {@link #REMEMBERED}.
+     *
+     * @param slots that it asks for
+     * @return whether the worker is drained
+     */
+    boolean claiming(UUID workspace, String worker, Offer offer, int slots) {
+        Worker key = new Worker(workspace, worker);
+        Known recent = known.getIfPresent(key);
+        if (recent == null || !offer.equals(recent.claimed)) {
+            recent = known.asMap().compute(key, (w, before) -> new Known(database.inTransaction(
+                    c -> workers.seen(c, w.workspace, w.id, offer.tools, slots, offer.version)), offer));
+        }
+        return recent.draining;
     }
 
     /** Waits for a read that is under way, which may not have seen the change. */
     void changed(UUID workspace, String worker) {
-        draining.invalidate(new Worker(workspace, worker));
+        known.invalidate(new Worker(workspace, worker));
     }
 }

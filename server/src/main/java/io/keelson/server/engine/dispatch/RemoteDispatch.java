@@ -57,6 +57,10 @@ import tools.jackson.databind.JsonNode;
 public final class RemoteDispatch implements RemoteWork {
     private static final int SPARE = 2;
     private static final int MAX_MESSAGE = 4_000;
+    /** How soon a claim that waits notices that its worker is gone. */
+    private static final Duration SLICE = Duration.ofMillis(500);
+    /** How often a worker that waits is recorded as present. */
+    private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(20);
     private static final Reply NOT_FOUND =
             new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
@@ -104,21 +108,30 @@ public final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Item> claim(Claim claim) throws InterruptedException {
-        boolean draining = database.inTransaction(c -> workers.seen(c, claim.workspaceId(), claim.workerId(),
-                claim.tools(), claim.max(), claim.version()));
-        if (draining) {
-            return List.of();
-        }
         long end = System.nanoTime() + claim.patience().toNanos();
-        while (true) {
-            long seen = available.tick();
-            List<Item> items = claim.gone().getAsBoolean() ? List.of() : tryClaim(claim);
-            long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-            if (!items.isEmpty() || left <= 0) {
-                return items;
+        boolean draining = draining(claim);
+        long sign = System.nanoTime();
+        try (WorkAvailability.Watch watch =
+                available.watch(claim.workspaceId(), Set.copyOf(claim.tools())::contains)) {
+            while (!claim.gone().getAsBoolean()) {
+                if (System.nanoTime() - sign > SIGN_OF_LIFE.toNanos()) {
+                    draining = draining(claim);
+                    sign = System.nanoTime();
+                }
+                List<Item> items = watch.news() && !draining ? tryClaim(claim) : List.of();
+                long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+                if (!items.isEmpty() || left <= 0) {
+                    return items;
+                }
+                watch.await(Math.min(left, SLICE.toMillis()));
             }
-            available.await(seen, left);
         }
+        return List.of();
+    }
+
+    private boolean draining(Claim claim) {
+        return draining.claiming(claim.workspaceId(), claim.workerId(),
+                new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version()), claim.max());
     }
 
     private List<Item> tryClaim(Claim claim) {

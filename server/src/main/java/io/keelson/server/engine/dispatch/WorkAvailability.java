@@ -1,21 +1,27 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
 import io.keelson.server.tool.SlotKind;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.EnumMap;
-import java.util.List;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Signals that work may be available. Wake-ups may be spurious. The {@link DueWorkPoller} signals work that other nodes
- * have queued, for as long as it is queued.
+ * Wakes the searches that may find work. Work that this node queues wakes those for its tool and workspace; all
+ * other wake-ups are for every search and may be spurious. The {@link DueWorkPoller} signals work that other nodes have queued,
+ * for as long as it is queued.
  */
 public final class WorkAvailability {
     /** Work for slots of one kind. */
@@ -27,12 +33,72 @@ public final class WorkAvailability {
         private boolean moreThanKnown = true;
     }
 
+    /**
+     * A search that is repeated when there may be work for it: {@link #news}, then the search, then {@link #await}. Work
+     * that is queued during the search ends the wait. For one thread.
+     */
+    public final class Watch implements AutoCloseable {
+        private final @Nullable UUID workspace;
+        private final Predicate<String> tools;
+        private final Condition changed = lock.newCondition();
+        private boolean news = true;
+
+        private Watch(@Nullable UUID workspace, Predicate<String> tools) {
+            this.workspace = workspace;
+            this.tools = tools;
+        }
+
+        /** Whether there may be work since the last call; true the first time. */
+        public boolean news() {
+            lock.lock();
+            try {
+                boolean before = news;
+                news = false;
+                return before;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Waits for news, at most for that time. */
+        public void await(long millis) throws InterruptedException {
+            lock.lock();
+            try {
+                long left = TimeUnit.MILLISECONDS.toNanos(millis);
+                while (!news && left > 0) {
+                    left = changed.awaitNanos(left);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private boolean concerns(QueueItem item) {
+            return (workspace == null || workspace.equals(item.workspaceId())) && tools.test(item.tool());
+        }
+
+        private void wake() {
+            news = true;
+            changed.signal();
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                watches.remove(this);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
     private final Predicate<String> localTools;
     private final Function<String, SlotKind> slots;
     private final Map<SlotKind, Kind> kinds = new EnumMap<>(SlotKind.class);
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-    private long tick;
+    private final Set<Watch> watches = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Watch here;
     private boolean heldBack;
 
     /**
@@ -45,19 +111,44 @@ public final class WorkAvailability {
         for (SlotKind kind : SlotKind.values()) {
             kinds.put(kind, new Kind());
         }
+        this.here = watch(null, localTools);
+    }
+
+    /** The search for this node's executors. */
+    public Watch here() {
+        return here;
+    }
+
+    /**
+     * Begins a search for work.
+     *
+     * @param workspace null for all
+     */
+    public Watch watch(@Nullable UUID workspace, Predicate<String> tools) {
+        lock.lock();
+        try {
+            Watch watch = new Watch(workspace, tools);
+            watches.add(watch);
+            return watch;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private Kind kind(SlotKind kind) {
         return Objects.requireNonNull(kinds.get(kind));
     }
 
-    /** Work was queued for these tools, each named once per item. */
-    public void queued(Collection<String> tools) {
+    /** These items were queued and have no holder. */
+    public void queued(Collection<QueueItem> items) {
         lock.lock();
         try {
-            tick++;
-            tools.stream().filter(localTools).forEach(tool -> kind(slots.apply(tool)).queuedHere++);
-            changed.signalAll();
+            for (QueueItem item : items) {
+                if (localTools.test(item.tool())) {
+                    kind(slots.apply(item.tool())).queuedHere++;
+                }
+            }
+            watches.stream().filter(watch -> items.stream().anyMatch(watch::concerns)).forEach(Watch::wake);
         } finally {
             lock.unlock();
         }
@@ -65,8 +156,13 @@ public final class WorkAvailability {
 
     /** An executor slot of this node is free: its claimer searches again if there may be work for it. */
     public void slotFreed(SlotKind kind) {
-        if (waiting(kind) > 0) {
-            signal();
+        lock.lock();
+        try {
+            if (waiting(kind) > 0) {
+                here.wake();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -93,9 +189,14 @@ public final class WorkAvailability {
         }
     }
 
-    /** Wakes all waiters. */
+    /** Wakes all searches. */
     public void signal() {
-        queued(List.of());
+        lock.lock();
+        try {
+            watches.forEach(Watch::wake);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Items queued by this node for its own tools of the kind so far, for {@link #looked}. */
@@ -131,34 +232,6 @@ public final class WorkAvailability {
             Kind found = kind(kind);
             return found.moreThanKnown ? Integer.MAX_VALUE
                     : (int) Math.min(Integer.MAX_VALUE, found.queuedHere - found.accounted);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** The number of the last wake-up, for {@link #await}. */
-    public long tick() {
-        lock.lock();
-        try {
-            return tick;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Waits until something has been queued since {@code seen}. */
-    public void await(long seen) throws InterruptedException {
-        await(seen, Long.MAX_VALUE);
-    }
-
-    /** The same, with a timeout. */
-    public void await(long seen, long millis) throws InterruptedException {
-        lock.lock();
-        try {
-            long left = TimeUnit.MILLISECONDS.toNanos(millis);
-            while (tick == seen && left > 0) {
-                left = changed.awaitNanos(left);
-            }
         } finally {
             lock.unlock();
         }

@@ -2,7 +2,6 @@ package io.keelson.server.http.support;
 
 import io.keelson.server.db.Page;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -34,34 +33,31 @@ public final class LongPoll {
         return longest.toMillis();
     }
 
-    /** Something that can wait by itself. */
-    public interface Waiting<T> {
-        List<T> take(Duration patience) throws InterruptedException;
-    }
-
-    /** Asks until there is something, in slices so that a stop of the server is noticed. */
-    public <T> List<T> take(ApiRequest request, Duration patience, Waiting<T> source) throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
-        while (true) {
-            Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-            authenticator.requireStillOpenTo(request);
-            List<T> items = source.take(left.compareTo(SLICE) < 0 ? left : SLICE);
-            if (!items.isEmpty() || left.compareTo(SLICE) <= 0 || shutdown.hasBegun()) {
-                return items;
-            }
-        }
+    /**
+     * Whether the server stops.
+     *
+     * @throws ApiProblem when the call's key is no longer good
+     */
+    public boolean isOver(ApiRequest request) {
+        authenticator.requireStillOpenTo(request);
+        return shutdown.hasBegun();
     }
 
     /** Waits for the event, at most for the given time. */
     public void await(ApiRequest request, CompletableFuture<?> event, Duration patience) throws InterruptedException {
-        take(request, patience, slice -> {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            authenticator.requireStillOpenTo(request);
+            long left = Math.max(0, end - System.nanoTime());
             try {
-                event.get(slice.toNanos(), TimeUnit.NANOSECONDS);
-                return List.of(event);
+                event.get(Math.min(left, SLICE.toNanos()), TimeUnit.NANOSECONDS);
+                return;
             } catch (TimeoutException | ExecutionException e) {
-                return List.of();
+                if (left <= SLICE.toNanos() || shutdown.hasBegun()) {
+                    return;
+                }
             }
-        });
+        }
     }
 
     /** Something that must be looked up. */

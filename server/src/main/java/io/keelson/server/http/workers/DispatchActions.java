@@ -114,9 +114,9 @@ public final class DispatchActions {
 
     private ApiResponse claim(ApiRequest request, Claim claim) throws IOException, InterruptedException {
         Duration wait = Duration.ofMillis(Math.min(claim.waitMs, poll.longestMillis()));
-        List<RemoteWork.Item> items = poll.take(request, wait, patience -> work.claim(
-                new RemoteWork.Claim(request.workspace(), claim.workerId, claim.tools, claim.max, patience,
-                        millis(claim.leaseMs), claim.version, request::clientGone)));
+        List<RemoteWork.Item> items = work.claim(
+                new RemoteWork.Claim(request.workspace(), claim.workerId, claim.tools, claim.max, wait,
+                        millis(claim.leaseMs), claim.version, () -> request.clientGone() || poll.isOver(request)));
         if (!items.isEmpty() && request.clientGone()) {
             var _ = work.release(request.workspace(), claim.workerId,
                     map(items, item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch())));

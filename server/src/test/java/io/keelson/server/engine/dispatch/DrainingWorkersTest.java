@@ -8,6 +8,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.run.queue.WorkerRegistry;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -37,5 +38,36 @@ class DrainingWorkersTest {
             time.addAndGet(DrainingWorkers.REMEMBERED.toNanos());
             assertThat(elsewhere.of(WORKSPACE, "w")).isTrue();
         }
+    }
+
+    @Test
+    void claimsWithTheSameOfferAreRecordedOnceASecond() {
+        try (Database database = TestDatabase.create()) {
+            Bootstrap.ensureWorkspace(database);
+            AtomicLong time = new AtomicLong();
+            DrainingWorkers workers = new DrainingWorkers(database, new WorkerRegistry(DbClock.DATABASE), time::get);
+            var offer = new DrainingWorkers.Offer(Set.of("t"), null);
+
+            assertThat(workers.claiming(WORKSPACE, "w", offer, 3)).isFalse();
+            assertThat(workers.claiming(WORKSPACE, "w", offer, 2)).isFalse();
+            assertThat(slots(database)).isEqualTo(3);
+
+            assertThat(workers.claiming(WORKSPACE, "w", new DrainingWorkers.Offer(Set.of("t", "u"), null), 2))
+                    .isFalse();
+            assertThat(slots(database)).as("another offer is recorded at once").isEqualTo(2);
+
+            time.addAndGet(DrainingWorkers.REMEMBERED.toNanos());
+            assertThat(workers.claiming(WORKSPACE, "w", offer, 1)).isFalse();
+            assertThat(slots(database)).isEqualTo(1);
+        }
+    }
+
+    private static int slots(Database database) {
+        return database.withConnection(c -> {
+            try (var statement = c.createStatement(); var row = statement.executeQuery("select slots from workers")) {
+                assertThat(row.next()).isTrue();
+                return row.getInt(1);
+            }
+        });
     }
 }
