@@ -76,6 +76,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
                         observation.engine(), observation.tracing())));
         observation.metrics().executors(engine::busy, slots);
+        observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
         return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
                 SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine));
     }

@@ -61,6 +61,8 @@ public enum Metric {
     COMMIT_BATCH_SIZE(Kind.HISTOGRAM, "keelson_commit_batch_commands", "commands in a batch"),
     OVERLOADED(Kind.COUNTER, "keelson_commands_overloaded_total",
             "commands refused because of overload"),
+    MISSIONS(Kind.COUNTER, "keelson_missions_total",
+            "missions of requests: `known` by an equal document, or `read` and checked", "how"),
     EXECUTOR_BUSY(Kind.GAUGE, "keelson_executor_busy",
             "steps that run on this server: `computing`, or `waiting` for another system (`http.request`)", "slots"),
     EXECUTOR_SLOTS(Kind.GAUGE, "keelson_executor_slots",

@@ -55,6 +55,12 @@ public final class Metrics {
         return webhooks;
     }
 
+    /** Adds counts of requests whose mission was known, and whose mission was read. */
+    public void missions(LongSupplier known, LongSupplier read) {
+        meters.counter(Metric.MISSIONS, known::getAsLong, "known");
+        meters.counter(Metric.MISSIONS, read::getAsLong, "read");
+    }
+
     /** Adds gauges of this server's executors. */
     public void executors(ToIntFunction<SlotKind> busy, Map<SlotKind, Integer> slots) {
         slots.forEach((kind, count) -> {

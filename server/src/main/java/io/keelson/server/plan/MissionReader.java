@@ -90,6 +90,17 @@ public final class MissionReader {
         return new MissionReader(shape, tools, toolTimeout, prices, roster, other);
     }
 
+    /** The same that notes what it asks of state that changes. */
+    MissionReader noting(MissionNeeds needs) {
+        return new MissionReader(shape, needs.noting(tools), toolTimeout, needs.noting(prices),
+                roster == UNKNOWN_ROSTER ? roster : needs.noting(roster), turn);
+    }
+
+    /** Whether a mission with these needs is still valid. */
+    boolean meets(MissionNeeds needs) {
+        return needs.areMet(tools, prices);
+    }
+
     /** A mission file or a request's body. */
     public ReadResult<CheckedMission> read(byte[] bytes, Format format) {
         return switch (Documents.read(bytes, format)) {

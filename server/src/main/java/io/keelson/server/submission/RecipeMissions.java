@@ -4,6 +4,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.db.Database;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.plan.CheckedMission;
+import io.keelson.server.plan.MissionCache;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.recipe.RecipeRow;
@@ -34,6 +35,7 @@ public final class RecipeMissions {
     private final Database database;
     private final RecipeStore recipes;
     private final Function<UUID, MissionReader> missions;
+    private final MissionCache cache = new MissionCache();
 
     /** @param missions the reader of a workspace, which knows the tools of its workers */
     public RecipeMissions(Database database, RecipeStore recipes, Function<UUID, MissionReader> missions) {
@@ -70,6 +72,27 @@ public final class RecipeMissions {
         return recipe.isEmpty() ? new ReadResult.Invalid<>(List.of(unknownRecipe(named)))
                 : ofRecipe(recipe.get(), recipe.get().version(), recipe.get().mission(), (ObjectNode) document,
                         "/input");
+    }
+
+    /** The mission of a document that was read before, if it is valid now. */
+    public Optional<PreparedMission> known(MissionCache.Key key) {
+        return Optional.ofNullable(cache.find(key, missions.apply(key.workspace())))
+                .map(mission -> new PreparedMission(mission, null));
+    }
+
+    /**
+     * As {@link #read(UUID, JsonNode)}; {@link #known} finds it then.
+     *
+     * @param document of the key's bytes
+     */
+    public ReadResult<PreparedMission> read(MissionCache.Key key, JsonNode document) {
+        return document.has("recipe") || asksForTemplate(document) ? read(key.workspace(), document)
+                : prepared(cache.read(key, document, missions.apply(key.workspace())), null);
+    }
+
+    /** Missions that are known by their documents. */
+    public MissionCache cache() {
+        return cache;
     }
 
     /** The recipe for goals of the kind that the document names, where it has neither a plan nor a planner. */

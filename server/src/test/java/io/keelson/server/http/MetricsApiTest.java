@@ -54,6 +54,22 @@ class MetricsApiTest {
     }
 
     @Test
+    void missionsThatAreKnownAreCounted() {
+        String mission = """
+                {"name": "sent twice", "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}""";
+        double known = value("keelson_missions_total{how=\"known\"}");
+        double read = value("keelson_missions_total{how=\"read\"}");
+
+        String first = api.post("/api/v1/runs", mission).json().get("id").stringValue();
+        String second = api.post("/api/v1/runs", mission).json().get("id").stringValue();
+
+        assertThat(second).isNotEqualTo(first);
+        assertThat(api.run(second).get("plan")).isEqualTo(api.run(first).get("plan"));
+        assertThat(value("keelson_missions_total{how=\"known\"}")).isEqualTo(known + 1);
+        assertThat(value("keelson_missions_total{how=\"read\"}")).isEqualTo(read + 1);
+    }
+
+    @Test
     void servedMetricsEqualTheDocumented() {
         Map<String, Set<String>> wanted = new TreeMap<>();
         for (Metric metric : Metric.values()) {

@@ -13,20 +13,22 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** A reader over the built-in tools, and {@code translate}, which only a worker serves. */
 final class Missions {
-    static final CatalogToolKnowledge TOOLS = tools();
+    static final CatalogToolKnowledge TOOLS = tools(() -> Set.of("translate"));
     private static final MissionReader READER = new MissionReader(TOOLS, TOOLS::timeout);
 
     private Missions() {}
 
-    private static CatalogToolKnowledge tools() {
+    /** The built-in tools, and those. */
+    static CatalogToolKnowledge tools(Supplier<Set<String>> served) {
         Expressions expressions = new Expressions();
         ToolCatalog catalog = new ToolCatalog(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of("."))), expressions, new OutboundClient(false),
                         Clock.systemUTC()));
-        return new CatalogToolKnowledge(catalog, expressions, () -> Set.of("translate"));
+        return new CatalogToolKnowledge(catalog, expressions, served);
     }
 
     static ReadResult<CheckedMission> read(String text, Format format) {

@@ -1,10 +1,8 @@
 package io.keelson.server.http.runs;
 
-import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
-import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Body;
@@ -17,6 +15,7 @@ import io.keelson.server.json.Json;
 import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
+import io.keelson.server.plan.MissionCache;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.submission.FairSubmissionLimiter;
 import io.keelson.server.submission.PreparedMission;
@@ -24,8 +23,9 @@ import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.RunSubmission;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -60,15 +60,15 @@ public final class RunCreation {
 
     /** With {@code wait_ms} the answer is held back while the run has not ended. */
     private ApiResponse create(ApiRequest request) throws IOException, InterruptedException {
-        JsonNode document = document(request.body());
+        Supplier<PreparedMission> mission = mission(request);
         Duration wait = Duration.ofMillis(request.query().integer("wait_ms", 0));
         UUID id = RunSubmissions.runId(request, ids);
         if (wait.isZero()) {
-            return answer(request, submit(request, id, document));
+            return answer(request, submit(request, id, mission));
         }
         Submitted submitted;
         try (RunEndPoll.Awaited end = ends.of(id)) {
-            submitted = submit(request, id, document);
+            submitted = submit(request, id, mission);
             request.body().close();
             if (submitted.created() && !RunSubmissions.repeated(request)) {
                 end.next(request, wait);
@@ -81,10 +81,23 @@ public final class RunCreation {
         return answer(request, submitted);
     }
 
-    private Submitted submit(ApiRequest request, UUID id, JsonNode document) throws InterruptedException {
+    private Submitted submit(ApiRequest request, UUID id, Supplier<PreparedMission> mission)
+            throws InterruptedException {
         try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
-            return submit(request, id, read(request, document));
+            return submit(request, id, mission.get());
         }
+    }
+
+    /** Parses the body, unless its mission is known. The mission is checked when it is asked for. */
+    private Supplier<PreparedMission> mission(ApiRequest request) throws IOException {
+        Body body = request.body();
+        MissionCache.Key key = MissionCache.Key.of(request.workspace(), format(body), body.bytes());
+        Optional<PreparedMission> known = missions.known(key);
+        if (known.isPresent()) {
+            return known::get;
+        }
+        JsonNode document = document(body);
+        return () -> RunSubmissions.value(missions.read(key, document));
     }
 
     /** Answers as {@link #create} would for the same body, and creates and reserves nothing. */
@@ -150,12 +163,16 @@ public final class RunCreation {
 
     /** A body in JSON or YAML. */
     public static JsonNode document(Body body) throws IOException {
-        body.requireType(JSON, YAML);
+        Format format = format(body);
         byte[] bytes = body.bytes();
-        return switch (body.type().equals(YAML) ? body.computed(() -> Documents.read(bytes, Format.YAML))
-                : Documents.read(bytes, Format.JSON)) {
-            case ReadResult.Ok<JsonNode>(JsonNode document) -> document;
-            case ReadResult.Invalid<JsonNode>(List<PlanProblem> problems) -> throw ApiProblem.of(problems);
+        return switch (format) {
+            case YAML -> RunSubmissions.value(body.computed(() -> Documents.read(bytes, format)));
+            case JSON -> RunSubmissions.value(Documents.read(bytes, format));
         };
+    }
+
+    private static Format format(Body body) {
+        body.requireType(JSON, YAML);
+        return body.type().equals(YAML) ? Format.YAML : Format.JSON;
     }
 }

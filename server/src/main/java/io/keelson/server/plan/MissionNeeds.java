@@ -1,0 +1,86 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.ToolKnowledge;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** Notes what the reading of a mission asks of state that changes. For one reading. */
+final class MissionNeeds {
+    private final Set<String> tools = new HashSet<>();
+    private final Set<String> models = new HashSet<>();
+    private boolean agents;
+
+    /** Whether the reading depended on nothing but the document and {@link #areMet needs}. */
+    boolean areAll() {
+        return !agents;
+    }
+
+    /** Whether there are all tools and prices now. */
+    boolean areMet(ToolKnowledge known, ModelPrices prices) {
+        return tools.stream().allMatch(known::knows) && (models.isEmpty() || prices.missing(models).isEmpty());
+    }
+
+    ModelPrices noting(ModelPrices prices) {
+        return asked -> {
+            models.addAll(asked);
+            return prices.missing(asked);
+        };
+    }
+
+    Supplier<List<RosterAgent>> noting(Supplier<List<RosterAgent>> roster) {
+        return () -> {
+            agents = true;
+            return roster.get();
+        };
+    }
+
+    ToolKnowledge noting(ToolKnowledge known) {
+        return new ToolKnowledge() {
+            @Override
+            public boolean knows(String tool) {
+                tools.add(tool);
+                return known.knows(tool);
+            }
+
+            @Override
+            public String hint(String tool) {
+                return known.hint(tool);
+            }
+
+            @Override
+            public List<PlanProblem> checkInput(StepSpec step, String pointer) {
+                return known.checkInput(step, pointer);
+            }
+
+            @Override
+            public List<PlanProblem> checkExpression(String expression, String pointer) {
+                return known.checkExpression(expression, pointer);
+            }
+
+            @Override
+            public List<PlanProblem> checkTemplate(String json, String pointer) {
+                return known.checkTemplate(json, pointer);
+            }
+
+            @Override
+            public Names namesInExpression(String expression) {
+                return known.namesInExpression(expression);
+            }
+
+            @Override
+            public Names namesInTemplate(String json) {
+                return known.namesInTemplate(json);
+            }
+
+            @Override
+            public Names namesInInput(StepSpec step) {
+                return known.namesInInput(step);
+            }
+        };
+    }
+}
