@@ -34,9 +34,10 @@ public final class TestPostgres {
             Thread.ofPlatform().daemon().name("leftovers").start(() -> leftovers.forEach(TestPostgres::delete));
             Path data = Files.createTempDirectory(BINARIES, "test-" + ProcessHandle.current().pid() + "-")
                     .resolve("data");
-            var notSynced =
-                    EmbeddedPostgresOptions.throwaway(data, BINARIES).with("max_connections", "200").parameters();
-            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(data, BINARIES, notSynced, false));
+            // With hundreds of databases autovacuum would start ten workers a second.
+            var parameters = EmbeddedPostgresOptions.throwaway(data, BINARIES).with("max_connections", "200")
+                    .with("autovacuum", "off").parameters();
+            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(data, BINARIES, parameters, false));
             Runtime.getRuntime().addShutdownHook(new Thread(server::close));
             return server;
         } catch (IOException e) {

@@ -2,6 +2,7 @@ package io.keelson.server.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
@@ -15,18 +16,24 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** After any commands, the views loaded from the database equal those decided in memory. */
+@ExtendWith(Breadth.InFailures.class)
 class RoundTripTest {
     private static final int RUNS = 32;
     private static final int BATCHES = 200;
 
     private static final Set<String> SEEN = new HashSet<>();
 
+    /** Each part has sequences of its own, so only all of them meet every event. */
     @AfterAll
-    static void theSequenceGoesEverywhere() {
+    static void theSequencesGoEverywhere() {
+        if (!Breadth.all()) {
+            return;
+        }
         assertThat(SEEN).contains("run_completed", "run_failed", "run_retrying", "run_cancelled", "run_skipped",
                 "run_resumed", "run_escalated", "run_replanned", "run_replan_failed", "run_accepted", "agent_retrying",
                 "task_carried", "task_continuing", "task_crashed", "task_retrying", "task_verification_failed",
@@ -35,8 +42,12 @@ class RoundTripTest {
                 "step_waiting", "step_skipped", "task_skipped");
     }
 
+    static List<Long> seeds() {
+        return Breadth.of(List.of(1L, 2L, 3L));
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3})
+    @MethodSource("seeds")
     void loadedViewsEqualThoseInMemory(long seed) throws Exception {
         try (World world = new World()) {
             RandomRuns made = new RandomRuns(world, seed);
