@@ -35,7 +35,7 @@ class ComputationFloodTest {
     @Test
     void othersAreServedMeanwhileAndTheRunsBudgetEnds() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
-                Map.of("KEELSON_RUN_COMPUTE_SECONDS", "20"))) {
+                Map.of("KEELSON_RUN_COMPUTE_SECONDS", "8"))) {
             String flood = api.create(flood());
             awaitRunning(api, flood);
             String stranger = api.stranger();
