@@ -331,7 +331,7 @@ create table if not exists execution_commands (
     workspace_id uuid not null references workspaces (id) on delete cascade,
     type varchar(100) not null,
     key_source varchar(10) not null check (key_source in ('api', 'step')),
-    idempotency_key varchar(400),
+    idempotency_key varchar(600),
     request_hash varchar(64) not null,
     payload jsonb not null,
     target_id uuid,

@@ -60,10 +60,10 @@ final class AgentTurns {
         int ordinal = turn.turn();
         for (TurnAnswer.Call call : calls.calls()) {
             StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
-                    call.retry(), call.timeout()), turn.position(), ++ordinal);
+                    call.retry(), call.timeout()), turn.position(), ++ordinal, effect(task, call));
             refuse(d, step);
         }
-        add(d, task, at, turn.spec(), turn.position(), ++ordinal);
+        add(d, task, at, turn.spec(), turn.position(), ++ordinal, null);
         TaskProgress.advance(d, task, holder);
     }
 
@@ -89,8 +89,18 @@ final class AgentTurns {
         return terms == null || terms.maxTurns() == 0 ? d.run.policy().maxContinuations() : terms.maxTurns() - 1;
     }
 
-    static StepRow add(Decision d, TaskRow task, int at, StepSpec spec, int position, int ordinal) {
-        StepRow step = new StepRow(d.ids.next(), task, spec, position, ordinal);
+    /** See {@link StepRow#callEffect}. */
+    private static String effect(TaskRow task, TurnAnswer.Call call) {
+        String content = call.tool() + ":" + call.digest() + "/";
+        long before = task.steps.stream().map(StepRow::callEffect)
+                .filter(effect -> effect != null && effect.startsWith(content)).count();
+        return content + (before + 1);
+    }
+
+    /** @param callEffect see {@link StepRow#callEffect} */
+    static StepRow add(Decision d, TaskRow task, int at, StepSpec spec, int position, int ordinal,
+            @Nullable String callEffect) {
+        StepRow step = new StepRow(d.ids.next(), task, spec, position, ordinal, callEffect);
         task.steps.add(at, step);
         d.view.steps.put(step.id(), step);
         d.changes.insert(d.run, step);

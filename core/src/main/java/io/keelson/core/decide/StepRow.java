@@ -22,6 +22,7 @@ public final class StepRow {
     private final int position;
     private final int turn;
     private final int taskAttempt;
+    private final @Nullable String callEffect;
 
     StepState state = StepState.PENDING;
     int attempt;
@@ -52,12 +53,18 @@ public final class StepRow {
      * @param turn 1, or more for a further turn of an agent at the same position
      */
     public StepRow(UUID id, TaskRow task, StepSpec spec, int position, int turn) {
+        this(id, task, spec, position, turn, null);
+    }
+
+    /** @param callEffect of a call of an agent, see {@link #callEffect}; null for any other step */
+    public StepRow(UUID id, TaskRow task, StepSpec spec, int position, int turn, @Nullable String callEffect) {
         this.id = id;
         this.task = task;
         this.taskAttempt = task.attempt;
         this.spec = spec;
         this.position = position;
         this.turn = turn;
+        this.callEffect = callEffect;
     }
 
     /** Sets the columns of the failure policy; for the loader of views only. */
@@ -221,9 +228,23 @@ public final class StepRow {
         return errorClass;
     }
 
+    /**
+     * {@code TOOL:digest/k} for the k-th call of an agent with this tool and input in the task's attempt: the content
+     * of a call, and not its turn, tells whether a call is repeated. Null for any other step.
+     */
+    public @Nullable String callEffect() {
+        return callEffect;
+    }
+
+    /** The step's part of its effect key: its name, or for a call its content. */
+    public String effect() {
+        return callEffect == null ? name() : callEffect;
+    }
+
     /** The key of the step's external effects, see {@link StepAssignment#effectKey}. */
     public String effectKey(RunRow run) {
-        return StepAssignment.effectKey(run.id(), run.effectGeneration(), task.effectGeneration(), task.key(), name());
+        return StepAssignment.effectKey(run.id(), run.effectGeneration(), task.effectGeneration(), task.key(),
+                effect());
     }
 
     /** The previous failure; null for none. */

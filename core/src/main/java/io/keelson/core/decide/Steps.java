@@ -123,7 +123,7 @@ final class Steps {
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
-        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec(), step.position(), step.turn() + 1);
+        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec(), step.position(), step.turn() + 1, null);
         d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(TaskProgress.CONTINUATION_PAUSE));
         return Reply.CHANGED;
     }

@@ -21,9 +21,11 @@ public record StepAssignment(UUID runId, UUID taskId, UUID stepId, String tool, 
 
     /**
      * The key of the logical step's effect, not of its row: a retry that carries work over must reach the same effect.
-     * The first generation of a task is not part of the text, so that older keys stay valid.
+     * The first generation of a task is not part of the text.
+     *
+     * @param effect see {@link io.keelson.core.decide.StepRow#effect}
      */
-    public static String effectKey(UUID run, int ofRun, int ofTask, String task, String step) {
-        return run + "/" + ofRun + (ofTask == 1 ? "" : "." + ofTask) + "/" + task + "/" + step;
+    public static String effectKey(UUID run, int ofRun, int ofTask, String task, String effect) {
+        return run + "/" + ofRun + (ofTask == 1 ? "" : "." + ofTask) + "/" + task + "/" + effect;
     }
 }

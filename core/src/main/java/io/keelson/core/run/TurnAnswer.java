@@ -32,7 +32,8 @@ public sealed interface TurnAnswer {
      * A tool call. The task's terms decide whether it is made.
      *
      * @param input JSON text without expressions
+     * @param digest SHA-256 of the input in its canonical notation, hexadecimal: equal inputs have the same
      * @param timeout how long one execution may take
      */
-    record Call(String tool, String input, RetryPolicy retry, Duration timeout) {}
+    record Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout) {}
 }

@@ -58,7 +58,7 @@ class AgentTurnsTest {
 
     private static TurnAnswer calls(String... tools) {
         return new TurnAnswer.Calls(Arrays.stream(tools)
-                .map(tool -> new TurnAnswer.Call(tool, "{}", RetryPolicy.STEP, Duration.ofSeconds(9))).toList());
+                .map(tool -> new TurnAnswer.Call(tool, "{}", "d", RetryPolicy.STEP, Duration.ofSeconds(9))).toList());
     }
 
     private List<String> steps() {
@@ -195,5 +195,29 @@ class AgentTurnsTest {
                         .members())
                 .containsEntry("agent", "ann").containsEntry("agent_id", 7).containsEntry("model", "large")
                 .containsEntry("candidates", List.of("ann 1000"));
+    }
+
+    /** A repeated attempt asks in another order, and reaches the effects of equal calls only. */
+    @Test
+    void keysOfCallsFollowTheirContent() {
+        answer(asking("x", "y", "x"), "w1", null);
+        assertThat(keys()).containsExactly("/1/a/read:x/1", "/1/a/read:y/1", "/1/a/read:x/2");
+        world.exhaustStep("a");
+        world.complete(world.claim("a"));
+        world.complete(world.claim("a"));
+        world.exhaustStep("a");
+        world.nextBackoff();
+        answer(asking("z", "x"), "w2", null);
+        assertThat(keys()).as("after an infrastructure failure").containsExactly("/1/a/read:z/1", "/1/a/read:x/1");
+    }
+
+    private static TurnAnswer asking(String... digests) {
+        return new TurnAnswer.Calls(Arrays.stream(digests).map(digest -> new TurnAnswer.Call("read",
+                "\"" + digest + "\"", digest, RetryPolicy.STEP, Duration.ofSeconds(9))).toList());
+    }
+
+    private List<String> keys() {
+        return world.task("a").steps().stream().filter(step -> step.spec().kind() == StepKind.CALL)
+                .map(step -> step.effectKey(world.view.run()).substring(world.id().toString().length())).toList();
     }
 }

@@ -2,14 +2,17 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Event;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Laws of effect keys: a row that repeats a task has the same or a later generation, and a later
- * one after a rejected output.
+ * one after a rejected output. Calls of agents have one key exactly if they ask the same, each in its turn.
  */
 final class EffectLaws {
     private final RunRows before;
@@ -30,8 +33,23 @@ final class EffectLaws {
                         task);
             });
         }
+        calls();
         events.stream().filter(event -> event.taskId() != null && event.stepId() == null && event.to() != null
                 && "quality".equals(event.members().get("error_class"))).forEach(this::raised);
+    }
+
+    /** Within an attempt of a task no two calls share a key; in all attempts equal keys are equal calls. */
+    private void calls() {
+        Map<String, String> contents = new HashMap<>();
+        Set<String> keys = new HashSet<>();
+        after.steps.values().stream().filter(step -> step.spec().kind() == StepKind.CALL).forEach(step -> {
+            unless(keys.add(step.taskId() + "." + step.taskAttempt() + step.callEffect()), "one key for two calls: %s",
+                    step);
+            String content = step.spec().tool() + step.spec().input();
+            unless(content.equals(contents.getOrDefault(step.callEffect(), content)), "one key for two contents: %s",
+                    step);
+            contents.put(step.callEffect(), content);
+        });
     }
 
     private void raised(Event event) {

@@ -74,7 +74,9 @@ final class Tools {
             List<TurnAnswer.Call> calls = new ArrayList<>();
             for (int i = 1 + sim.random.nextInt(3); i > 0; i--) {
                 String tool = List.of(RandomPlans.LOCAL, "remote", "forbidden").get(sim.random.nextInt(3));
-                calls.add(new TurnAnswer.Call(tool, "{}", RetryPolicy.STEP, Duration.ofSeconds(20)));
+                int n = i % 2;
+                calls.add(new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n, RetryPolicy.STEP,
+                        Duration.ofSeconds(20)));
             }
             return new TurnAnswer.Calls(calls);
         }

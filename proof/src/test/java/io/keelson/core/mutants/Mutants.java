@@ -56,8 +56,12 @@ final class Mutants {
                         "an agent calls a tool it may not call"),
                 new Mutant(TURNS, "return had < furtherTurns(d, task);", "return had <= furtherTurns(d, task);",
                         "one turn too many"),
-                new Mutant(TURNS, "add(d, task, at, turn.spec(), turn.position(), ++ordinal);", "",
-                        "no turn sees the results of calls"));
+                new Mutant(TURNS, "add(d, task, at, turn.spec(), turn.position(), ++ordinal, null);", "",
+                        "no turn sees the results of calls"),
+                new Mutant(TURNS, "return content + (before + 1);", "return content + 1;",
+                        "two equal calls of an agent have one effect key"),
+                new Mutant(TURNS, "call.tool() + \":\" + call.digest() + \"/\"", "call.tool() + \"/\"",
+                        "another call has the effect key of a call"));
     }
 
     private static List<Mutant> dispatch() {

@@ -80,11 +80,12 @@ final class StepsTable {
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, created_at)
+                output_hash, model, call_effect, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
-                resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model, {now}
+                resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
+                call_effect, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -102,7 +103,8 @@ final class StepsTable {
                     text("completed_by", n -> n.step.of(StepResult::holder)),
                     json("result_input", n -> n.step.of(StepResult::input)),
                     bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
-                    text("model", n -> n.step.of(StepResult::model)))));
+                    text("model", n -> n.step.of(StepResult::model)),
+                    text("call_effect", n -> n.row().callEffect()))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -180,7 +182,7 @@ final class StepsTable {
             select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
-                s.granted_retries, s.failure_ignored,
+                s.granted_retries, s.failure_ignored, s.call_effect,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -193,9 +195,9 @@ final class StepsTable {
 
     private StepsTable() {}
 
-    /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try. */
+    /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and no call. */
     static boolean plain(New step) {
-        return noResult(step.step) && switch (step.row().state()) {
+        return step.row().callEffect() == null && noResult(step.step) && switch (step.row().state()) {
             case PENDING -> step.row().startedAt() == null && faultless(step.step, 0);
             case RUNNING -> step.row().startedAt() != null && faultless(step.step, 1);
             case COMPLETED, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
@@ -233,7 +235,7 @@ final class StepsTable {
             StepSpec spec = specs.spec(row.getString("name"), row.getString("kind"), row.getString("tool"),
                     row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"));
             StepRow step = new StepRow(ViewLoader.uuid(row, "id"), task, spec, row.getInt("position"),
-                    row.getInt("turn"));
+                    row.getInt("turn"), row.getString("call_effect"));
             restore(row, step);
             loader.view(row).add(step);
         });

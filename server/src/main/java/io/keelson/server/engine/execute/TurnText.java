@@ -3,6 +3,7 @@ package io.keelson.server.engine.execute;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.core.run.TurnAnswer.Call;
+import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,8 +59,9 @@ public final class TurnText {
                 return new TurnAnswer.Unreadable("call " + calls.size() + " of " + CALLS
                         + " must be {\"name\": a tool's name, \"input\": an object}");
             }
-            JsonNode taken = input.isObject() ? literal(SafeText.clean(input)) : JsonNodeFactory.instance.objectNode();
-            calls.add(new Call(name, taken.toString(), RetryPolicy.STEP, timeouts.apply(name)));
+            JsonNode taken = input.isObject() ? SafeText.clean(input) : JsonNodeFactory.instance.objectNode();
+            calls.add(new Call(name, literal(taken).toString(), Json.digest(taken), RetryPolicy.STEP,
+                    timeouts.apply(name)));
         }
         return new TurnAnswer.Calls(calls);
     }

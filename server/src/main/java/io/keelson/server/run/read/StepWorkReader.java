@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +73,7 @@ public final class StepWorkReader {
                 r.effect_generation, s.task_id, t.key,
                 case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
-                s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
+                s.call_effect, s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
                 s.error_message, s.error_class, t.effect_generation as task_generation,
                 t.attempt_number as task_attempt, t.error_code as task_code, t.error_message as task_message,
                 t.error_class as task_class, p.details
@@ -126,7 +127,7 @@ public final class StepWorkReader {
         String name = row.getString("name");
         String effectKey =
                 StepAssignment.effectKey(runId, row.getInt("effect_generation"), row.getInt("task_generation"),
-                        row.getString("key"), name);
+                        row.getString("key"), Objects.requireNonNullElse(row.getString("call_effect"), name));
         PreviousFailure previous = PreviousFailure.of(row.getInt("task_attempt"),
                 PreviousFailure.error(row.getString("error_code"), row.getString("error_class"),
                         row.getString("error_message")),

@@ -1,0 +1,39 @@
+package io.keelson.server.engine.execute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.TurnAnswer;
+import io.keelson.server.json.Json;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Answers of agents' turns as the core gets them. */
+class TurnTextTest {
+
+    @Test
+    void equalCallsHaveOneDigestInAnyNotation() {
+        List<String> digests = digests("{\"a\": 1.50, \"b\": [{\"x\": \"é\", \"y\": null}]}",
+                "{\"b\": [{\"y\": null, \"x\": \"\\u00e9\"}], \"a\": 15e-1}");
+        assertThat(digests.getFirst()).isEqualTo(digests.getLast()).hasSize(64);
+    }
+
+    @Test
+    void otherCallsHaveOtherDigests() {
+        assertThat(digests("{}", "{\"a\": null}", "{\"a\": 1}", "{\"a\": \"1\"}", "{\"a\": [1, 2]}", "{\"a\": [2, 1]}",
+                "{\"a\": \"${ .x }\"}", "{\"a\": \"$${ .x }\"}")).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aCallWithoutInputEqualsOneWithAnEmptyInput() {
+        assertThat(digests("{}", "null")).containsOnly(digests("{}").getFirst());
+    }
+
+    private static List<String> digests(String... inputs) {
+        String calls = String.join(", ",
+                List.of(inputs).stream().map(each -> "{\"name\": \"t\", \"input\": " + each + "}").toList());
+        TurnAnswer answer =
+                TurnText.of(Json.read("{\"tool_calls\": [" + calls + "]}"), _ -> Duration.ofSeconds(1));
+        return ((TurnAnswer.Calls) answer).calls().stream().map(TurnAnswer.Call::digest).toList();
+    }
+}
