@@ -189,6 +189,17 @@ end $$;
 create or replace trigger orchestration_runs_drop_heads after delete on orchestration_runs
     referencing old table as gone for each statement execute function keelson_drop_heads();
 
+-- Parts of tokens by their price: input, cache_read, cache_write and output, which sum up to all tokens; reasoning is a part of
+-- output.
+create or replace function keelson_usage_valid(usage jsonb, tokens bigint) returns boolean language plpgsql immutable as $$
+declare
+    used jsonb[] := array[usage -> 'input', usage -> 'cache_read', usage -> 'cache_write', usage -> 'output', usage -> 'reasoning'];
+begin
+    return coalesce(used[1]::bigint + used[2]::bigint + used[3]::bigint + used[4]::bigint = tokens
+        and least(used[1]::bigint, used[2]::bigint, used[3]::bigint, used[5]::bigint) >= 0
+        and used[5]::bigint <= used[4]::bigint, false);
+end $$;
+
 -- A narrow row, locked by the server that decides about the run, and the proof that its view is current. The run's own row
 -- changes with its state and its tasks only.
 create table if not exists run_heads (
@@ -197,6 +208,7 @@ create table if not exists run_heads (
     last_seq bigint not null,
     steps_completed integer not null,
     total_tokens bigint not null,
+    usage jsonb,
     total_cost numeric(20, 6) not null,
     updated_at timestamptz not null,
     credits_left keelson_amount not null default 0,
@@ -206,6 +218,7 @@ create table if not exists run_heads (
 comment on table run_heads is 'What changes with every commit of a run: its version, last event and sums.';
 comment on column run_heads.version_id is 'rises with every commit of the run';
 comment on column run_heads.last_seq is 'of its events';
+comment on column run_heads.usage is 'the parts of total_tokens; null when it is 0';
 comment on column run_heads.total_cost is 'USD';
 comment on column run_heads.credits_left is 'reserved for the open attempt and not charged yet; 1 credit is 1 USD';
 comment on column run_heads.credits_charged is 'by the open attempt; reserved in the workspace''s balance until it ends';

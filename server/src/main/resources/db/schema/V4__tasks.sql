@@ -262,9 +262,9 @@ begin
     return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed');
 end $$;
 
--- Results that the row of their step does not hold: those of failed and continued leases, and completed ones of steps whose
--- tokens or cost are of several leases, or with tokens that cost nothing. At most one result per lease, however often it is
--- reported: by its key, and by the trigger for the result in the step's row.
+-- Results that the row of their step does not hold: those of failed and continued leases, those with tokens, and completed
+-- ones of steps whose cost is of several leases. At most one result per lease, however often it is reported: by its key, and by
+-- the trigger for the result in the step's row.
 create table if not exists step_results (
     step_id uuid not null,
     epoch integer not null,
@@ -279,11 +279,14 @@ create table if not exists step_results (
     error_message text,
     model text,
     tokens bigint not null,
+    usage jsonb,
     cost numeric(20, 6) not null,
     holder text,
     recorded_at timestamptz not null,
     primary key (step_id, epoch),
-    constraint ck_step_results_valid check (keelson_result_valid(epoch, outcome, tokens, cost))
+    constraint ck_step_results_valid check (keelson_result_valid(epoch, outcome, tokens, cost)),
+    constraint ck_step_results_usage check (case when usage is null then tokens = 0
+        else keelson_usage_valid(usage, tokens) end)
 );
 
 comment on table step_results is 'Results of leases that the row of their step does not hold.';
@@ -305,11 +308,11 @@ create or replace trigger step_results_one after insert or update on step_result
 
 create or replace view work_results with (security_invoker = true) as
 select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code, error_class, error_message, model,
-    tokens, cost, holder, recorded_at
+    tokens, usage, cost, holder, recorded_at
   from step_results
 union all
 select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, result_input, output_hash, null, null, null, model,
-    tokens, cost, completed_by, completed_at
+    tokens, null, cost, completed_by, completed_at
   from task_steps
  where completed_by is not null;
 
@@ -319,13 +322,14 @@ comment on column work_results.input is
     'resolved input, secrets redacted, cut above 64 KiB; null when the plan''s input has no expressions';
 comment on column work_results.output_hash is
     'of the output as reported, before secrets were redacted; null for reported failures and for results of the server itself';
+comment on column work_results.usage is 'the parts of the tokens; null when there are none';
 comment on column work_results.cost is 'USD';
 
 create index if not exists ix_step_results_free on step_results (recorded_at) where tokens > 0 and cost = 0;
 
 -- Tokens that cost nothing, so that reports of usage name their models: what costs something is in the ledger.
 create or replace view free_usage with (security_invoker = true) as
-select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.recorded_at
+select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.usage, w.recorded_at
   from step_results w
   join task_steps s on s.id = w.step_id
   join orchestration_tasks t on t.id = s.task_id

@@ -62,6 +62,7 @@ create table if not exists billing_ledger (
     model text,
     agent text,
     tokens bigint,
+    usage jsonb,
     price_version integer,
     actor_type varchar(20) not null,
     actor_id varchar(255),
@@ -70,12 +71,15 @@ create table if not exists billing_ledger (
     primary key (workspace_id, id),
     constraint uq_billing_ledger_key unique (workspace_id, idempotency_key, transaction_type),
     constraint ck_billing_ledger_valid check (keelson_transfer_valid(transaction_type, amount, debit_account,
-        credit_account, run_id, attempt_number, detail))
+        credit_account, run_id, attempt_number, detail)),
+    constraint ck_billing_ledger_usage check (case when usage is null then coalesce(tokens, 0) = 0
+        else keelson_usage_valid(usage, tokens) end)
 );
 
 comment on table billing_ledger is 'Append-only double-entry ledger of credits.';
 comment on column billing_ledger.amount is 'credits';
 comment on column billing_ledger.idempotency_key is 'with the type, unique per workspace: nothing is booked twice';
+comment on column billing_ledger.usage is 'the parts of the tokens; null when there are none';
 comment on column billing_ledger.price_version is 'of the price list that the amount was calculated by; null: reported';
 
 create index if not exists ix_billing_ledger_run on billing_ledger (run_id, id) where run_id is not null;
@@ -86,26 +90,40 @@ create or replace trigger billing_ledger_no_change before update or delete on bi
 create or replace trigger billing_ledger_no_truncate before truncate on billing_ledger
     for each statement execute function keelson_refuse_change();
 
--- All versions of the installation's price list. The price of a name is its row with the highest version; both prices
+-- All versions of the installation's price list. The price of a name is its row with the highest version; all prices
 -- null: withdrawn.
 create table if not exists prices (
     version integer not null check (version >= 1),
     kind varchar(10) not null,
     name text not null check (length(name) between 1 and 255),
     usd_per_call numeric(20, 6),
-    usd_per_million_tokens numeric(20, 6),
+    usd_per_million_input numeric(20, 6),
+    usd_per_million_cache_read numeric(20, 6),
+    usd_per_million_cache_write numeric(20, 6),
+    usd_per_million_output numeric(20, 6),
     created_at timestamptz not null,
     created_by varchar(255) not null,
     primary key (kind, name, version),
     constraint ck_prices_valid check (case kind
-        when 'tool' then usd_per_million_tokens is null
+        when 'tool' then num_nonnulls(usd_per_million_input, usd_per_million_cache_read, usd_per_million_cache_write,
+                usd_per_million_output) = 0
             and coalesce(usd_per_call between 0 and 99999999999999.999999, true)
         when 'model' then usd_per_call is null
-            and coalesce(usd_per_million_tokens between 0 and 99999999999999.999999, true)
+            and (usd_per_million_input is null) = (usd_per_million_output is null)
+            and (usd_per_million_input is not null
+                or num_nonnulls(usd_per_million_cache_read, usd_per_million_cache_write) = 0)
+            and coalesce(least(usd_per_million_input, usd_per_million_cache_read, usd_per_million_cache_write,
+                usd_per_million_output), 0) >= 0
+            and coalesce(greatest(usd_per_million_input, usd_per_million_cache_read, usd_per_million_cache_write,
+                usd_per_million_output), 0) <= 99999999999999.999999
         else false end)
 );
 
-comment on table prices is 'What a million tokens of a model, or a call of a tool, costs in USD.';
+comment on table prices is 'Prices in USD: of a call of a tool, of a million tokens of a model.';
+comment on column prices.usd_per_million_input is 'of tokens that the provider''s cache neither had nor kept';
+comment on column prices.usd_per_million_cache_read is 'of input from the provider''s cache; null: as other input';
+comment on column prices.usd_per_million_cache_write is 'of input that the provider''s cache kept; null: as other input';
+comment on column prices.usd_per_million_output is 'reasoning included';
 
 create or replace trigger prices_no_change before update or delete on prices
     for each row execute function keelson_refuse_change();

@@ -55,7 +55,7 @@ create type keelson_report_run as (run_id uuid, failures int4, tokens int8, cost
 create type keelson_report_task as (task_id uuid, report_type text, agent text);
 create type keelson_result_new as (step_id uuid, epoch int4, run_id uuid, outcome text, attempt int4,
     started_at timestamptz, input jsonb, output_hash int8, error_code text, error_class text, error_message text,
-    model text, tokens int8, cost numeric, holder text);
+    model text, tokens int8, usage jsonb, cost numeric, holder text);
 create type keelson_run_change as (id uuid, state text, state_type text, attempt_number int4, effect_generation int4,
     failing bool, agent_count int4, task_count int4, tasks_completed int4, tasks_failed int4, tasks_skipped int4,
     steps_total int4, total_tokens int4, total_cost numeric, started_at timestamptz, completed_at timestamptz,
@@ -66,7 +66,7 @@ create type keelson_run_change as (id uuid, state text, state_type text, attempt
 create type keelson_run_child as (step_id uuid, workspace_id uuid, run_id uuid, child_run_id uuid, task_key text,
     allotment numeric, charged numeric, tokens int8, ended bool);
 create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4, total_tokens int8,
-    total_cost numeric, credits_left numeric, credits_charged numeric);
+    usage jsonb, total_cost numeric, credits_left numeric, credits_charged numeric);
 create type keelson_run_key as (run_id uuid);
 create type keelson_run_new as (id uuid, workspace_id uuid, title text, description text, goal text, plan jsonb,
     config jsonb, policy jsonb, inputs jsonb, tags jsonb, output_template text, priority int4, trigger text,
@@ -126,4 +126,4 @@ create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at times
 create type keelson_timer_key as (kind text, subject uuid);
 create type keelson_transfer as (workspace_id uuid, transaction_type text, amount numeric, debit_account text,
     credit_account text, run_id uuid, attempt_number int4, step_id uuid, idempotency_key text, tool text, model text,
-    agent text, tokens int8, price_version int4, actor_type text, actor_id text);
+    agent text, tokens int8, usage jsonb, price_version int4, actor_type text, actor_id text);

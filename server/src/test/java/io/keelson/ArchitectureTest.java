@@ -48,7 +48,7 @@ class ArchitectureTest {
             "server.expr      | server.compute server.json",
             "server.artifact  | server.json",
             "server.outbound  | nothing",
-            "server.tool      | core.policy server.artifact server.compute server.expr server.json server.outbound",
+            "server.tool      | core.money core.policy server.artifact server.compute server.expr server.json server.outbound",
             "server.plan      | core server.expr server.json server.tool",
             "server.run       | core server.db server.json",
             "server.audit     | server.db server.json",

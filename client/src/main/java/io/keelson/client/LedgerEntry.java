@@ -17,11 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param stepId what was charged for; null when it is no charge
  * @param agent null for the run's default agent, or when it is no charge
  * @param tokens null when none were counted
+ * @param usage null when there are no tokens
  * @param priceVersion of the price list that the amount follows from; null when it was reported
  * @param reason why a person did it
  */
 public record LedgerEntry(long id, String transactionType, BigDecimal amount, String debitAccount,
         String creditAccount, @Nullable String runId, @Nullable Integer attemptNumber, @Nullable String stepId,
         String idempotencyKey, @Nullable String tool, @Nullable String model, @Nullable String agent,
-        @Nullable Long tokens, @Nullable Integer priceVersion, @Nullable String reason, String actorType,
+        @Nullable Long tokens, @Nullable TokenUsage usage, @Nullable Integer priceVersion, @Nullable String reason,
+        String actorType,
         @Nullable String actorId, @Nullable Instant createdAt) {}

@@ -14,4 +14,4 @@ import org.jspecify.annotations.Nullable;
  * @param createdBy id of the API key that set it
  */
 public record Price(String kind, String name, @Nullable BigDecimal usdPerCall,
-        @Nullable BigDecimal usdPerMillionTokens, int version, @Nullable Instant createdAt, String createdBy) {}
+        @Nullable TokenPrices usdPerMillionTokens, int version, @Nullable Instant createdAt, String createdBy) {}

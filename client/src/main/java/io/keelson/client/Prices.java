@@ -31,9 +31,10 @@ public final class Prices {
         return change("tool", name, Json.object().put("usd_per_call", usdPerCall));
     }
 
-    /** @param usdPerMillionTokens from 0, at most 6 decimal places */
-    public PriceList setModel(String name, BigDecimal usdPerMillionTokens) {
-        return change("model", name, Json.object().put("usd_per_million_tokens", usdPerMillionTokens));
+    public PriceList setModel(String name, TokenPrices usdPerMillionTokens) {
+        ObjectNode price = Json.object();
+        price.set("usd_per_million_tokens", Json.document(usdPerMillionTokens));
+        return change("model", name, price);
     }
 
     /** Steps with the tool are charged what they report, and nothing otherwise. */

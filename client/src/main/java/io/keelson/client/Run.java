@@ -54,7 +54,7 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,
         @Nullable BigDecimal creditsRefunded, @Nullable BigDecimal creditsUncollected,
         @Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd,
-        List<TaskBudget> taskBudgets, long totalTokens,
+        List<TaskBudget> taskBudgets, long totalTokens, @Nullable TokenUsage usage,
         @Nullable BigDecimal totalCost,
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable String createdBy, @Nullable Instant createdAt, @Nullable Instant startedAt,

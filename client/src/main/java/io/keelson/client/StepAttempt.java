@@ -16,11 +16,13 @@ import tools.jackson.databind.JsonNode;
  *     One of more than 65,536 characters is {@code {"$truncated": {"characters": n, "start": "…"}}}
  * @param output of an attempt that completed or continued; a JSON null elsewhere
  * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
+ * @param usage null when there are no tokens
  * @param startedAt null for one that was lost
  */
 public record StepAttempt(@Nullable Integer attempt, int leaseEpoch, String outcome, @Nullable String worker,
         JsonNode input, JsonNode output, @Nullable String errorCode, @Nullable String errorClass,
-        @Nullable String errorMessage, long tokens, @Nullable BigDecimal cost, @Nullable Instant startedAt,
+        @Nullable String errorMessage, long tokens, @Nullable TokenUsage usage, @Nullable BigDecimal cost,
+        @Nullable Instant startedAt,
         @Nullable Instant completedAt) {
 
     public StepAttempt {

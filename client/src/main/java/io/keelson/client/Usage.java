@@ -28,7 +28,7 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
      * @param runs how many runs were charged
      */
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
-            BigDecimal credits, long tokens, long charges, long runs) {
+            BigDecimal credits, long tokens, TokenUsage usage, long charges, long runs) {
 
         /** The day, agent, model or tool; null where the charge named none. */
         public @Nullable String name() {

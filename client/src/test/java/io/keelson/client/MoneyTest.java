@@ -96,21 +96,26 @@ class MoneyTest {
         assertThat(usage.total().credits()).isEqualTo(new BigDecimal("0.3"));
     }
 
+    private static final TokenPrices LARGE = new TokenPrices(new BigDecimal("2.5"), new BigDecimal("0.25"), null,
+            BigDecimal.TEN);
+
     @Test
     void pricesAreSetAndRemoved() {
-        String list = "{\"items\":[{\"kind\":\"model\",\"name\":\"large\",\"usd_per_million_tokens\":2.5,\"version\":3,"
+        String list = "{\"items\":[{\"kind\":\"model\",\"name\":\"large\",\"usd_per_million_tokens\":"
+                + "{\"input\":2.5,\"cache_read\":0.25,\"cache_write\":null,\"output\":10},\"version\":3,"
                 + "\"created_by\":\"me\"}],\"next_cursor\":null,\"version\":4}";
         server.on("PUT /api/v1/prices", Answer.json(list), Answer.json(list));
 
-        PriceList after = keelson.prices().setModel("large", new BigDecimal("2.5"));
+        PriceList after = keelson.prices().setModel("large", LARGE);
         keelson.prices().removeTool("search");
 
         assertThat(after.version()).isEqualTo(4);
-        assertThat(after.items().get(0).usdPerMillionTokens()).isEqualTo(new BigDecimal("2.5"));
+        assertThat(after.items().get(0).usdPerMillionTokens()).isEqualTo(LARGE);
         assertThat(after.items().get(0).usdPerCall()).isNull();
         assertThat(server.requests("PUT /api/v1/prices"))
                 .extracting(request -> request.body().at("/items/0").toString())
-                .containsExactly("{\"usd_per_million_tokens\":2.5,\"kind\":\"model\",\"name\":\"large\"}",
+                .containsExactly(
+                        "{\"usd_per_million_tokens\":{\"input\":2.5,\"cache_read\":0.25,\"output\":10},\"kind\":\"model\",\"name\":\"large\"}",
                         "{\"withdrawn\":true,\"kind\":\"tool\",\"name\":\"search\"}");
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.core.money.TokenPrices;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.server.db.Database;
 import io.keelson.server.money.Money;
@@ -11,6 +12,7 @@ import io.keelson.server.run.read.RunReader;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -28,6 +30,11 @@ final class AgentCandidates {
         this.money = money;
     }
 
+    private static BigDecimal both(PriceRow price) {
+        TokenPrices usd = Objects.requireNonNull(price.usdPerMillion());
+        return usd.input().add(usd.output());
+    }
+
     List<RosterAgent> of(UUID workspace) {
         List<RosterEntry> agents = roster.all(workspace);
         if (agents.isEmpty()) {
@@ -36,7 +43,7 @@ final class AgentCandidates {
         Map<Integer, Integer> open = database.withConnection(c -> runs.openTasksOfAgents(c, workspace));
         Map<String, BigDecimal> prices = money.prices().current().prices().stream()
                 .filter(price -> price.kind() == PriceKind.MODEL)
-                .collect(Collectors.toMap(PriceRow::name, PriceRow::usd));
+                .collect(Collectors.toMap(PriceRow::name, AgentCandidates::both));
         return agents.stream().map(agent -> new RosterAgent(agent.id(), agent.slug(), agent.name(), agent.model(),
                 agent.instructions(), agent.tools(), agent.capabilities(),
                 agent.maxTurns() == null ? 0 : agent.maxTurns(), open.getOrDefault(agent.id(), 0),

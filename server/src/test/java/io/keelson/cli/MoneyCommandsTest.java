@@ -78,12 +78,16 @@ class MoneyCommandsTest {
     @Test
     void pricesAreSetListedAndRemoved() throws Exception {
         assertThat(inProcessCli.lines("prices")).containsExactly("no prices");
-        assertThat(inProcessCli.lines("prices", "set", "model", "large", "2.50")).hasSize(2);
+        assertThat(inProcessCli.lines("prices", "set", "model", "large", "--input", "2.50", "--cache-read", "0.25",
+                "--output", "10")).hasSize(2);
         assertThat(
                 inProcessCli.lines("prices", "set", "tool", "web.search", "0.01").stream()
                         .map(l -> l.replaceAll(" +", " ")))
-                .containsExactly("KIND NAME USD FOR SINCE VERSION", "tool web.search 0.01 a call 2",
-                        "model large 2.5 1,000,000 tokens 1");
+                .containsExactly("KIND NAME CALL INPUT CACHE READ CACHE WRITE OUTPUT SINCE VERSION",
+                        "tool web.search 0.01 2", "model large 2.5 0.25 2.5 10 1");
+        assertThat(inProcessCli.run("prices", "set", "model", "large", "2.5").code()).isEqualTo(2);
+        assertThat(inProcessCli.run("prices", "set", "model", "large", "--input", "1").code()).isEqualTo(2);
+        assertThat(inProcessCli.run("prices", "set", "tool", "web.search", "1", "--output", "1").code()).isEqualTo(2);
         assertThat(inProcessCli.lines("prices", "remove", "tool", "web.search")).hasSize(2);
         Result unknown = inProcessCli.run("prices", "remove", "tool", "web.search");
         assertThat(unknown.code()).isEqualTo(1);

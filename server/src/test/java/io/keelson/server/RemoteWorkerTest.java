@@ -9,9 +9,13 @@ import io.keelson.client.Event;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
+import io.keelson.client.LedgerEntry;
 import io.keelson.client.LogLine;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
+import io.keelson.client.StepAttempt;
+import io.keelson.client.TokenPrices;
+import io.keelson.client.TokenUsage;
 import io.keelson.client.plan.Mission;
 import io.keelson.client.worker.ErrorClass;
 import io.keelson.client.worker.StepContext;
@@ -140,18 +144,26 @@ class RemoteWorkerTest {
         }
     }
 
+    private static final TokenUsage USED = new TokenUsage(500_000, 300_000, 100_000, 100_000, 40_000);
+
     @Test
     void serverPricesTokens() throws Exception {
-        keelson.prices().setModel("large", new BigDecimal("2.5"));
+        keelson.prices().setModel("large", new TokenPrices(new BigDecimal("2"), new BigDecimal("0.2"),
+                new BigDecimal("2.5"), new BigDecimal("8")));
         try (Worker worker = worker("w1", step -> {
             step.usage(7, new BigDecimal("0.25"));
-            step.usage("large", 900_000, 100_000);
+            step.usage("large", USED);
             return null;
         })) {
             Run ended = end(submitted());
 
             assertThat(ended.totalTokens()).isEqualTo(1_000_000);
-            assertThat(ended.totalCost()).isEqualByComparingTo("2.5");
+            assertThat(ended.usage()).isEqualTo(USED);
+            assertThat(ended.totalCost()).isEqualByComparingTo("2.11");
+            StepAttempt attempt = keelson.steps().attempts(keelson.runs().steps(ended.id()).get(0).id()).get(0);
+            assertThat(attempt.usage()).isEqualTo(USED);
+            assertThat(keelson.ledger().ofRun(ended.id()).stream().map(LedgerEntry::usage).filter(Objects::nonNull))
+                    .containsExactly(USED);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.keelson.client.worker;
 
 import io.keelson.client.Json;
+import io.keelson.client.TokenUsage;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -225,6 +226,11 @@ final class Execution implements StepContext {
 
     @Override
     public void usage(String model, long tokens) {
+        resultAttachments.usage(model, tokens);
+    }
+
+    @Override
+    public void usage(String model, TokenUsage tokens) {
         resultAttachments.usage(model, tokens);
     }
 }

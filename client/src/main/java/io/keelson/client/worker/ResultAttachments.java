@@ -1,9 +1,11 @@
 package io.keelson.client.worker;
 
 import io.keelson.client.Json;
+import io.keelson.client.TokenUsage;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Base64;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -45,13 +47,18 @@ final class ResultAttachments {
     }
 
     synchronized void usage(long tokens, BigDecimal cost) {
-        body.remove("model");
+        body.remove(List.of("model", "usage"));
         body.put("tokens", tokens).put("cost", cost.setScale(COST_SCALE, RoundingMode.HALF_UP));
     }
 
     synchronized void usage(String model, long tokens) {
-        body.remove("cost");
+        body.remove(List.of("cost", "usage"));
         body.put("tokens", tokens).put("model", model);
+    }
+
+    synchronized void usage(String model, TokenUsage tokens) {
+        body.remove(List.of("cost", "tokens"));
+        body.put("model", model).set("usage", Json.document(tokens));
     }
 
     synchronized ObjectNode take() {

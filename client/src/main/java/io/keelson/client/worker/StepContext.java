@@ -1,5 +1,6 @@
 package io.keelson.client.worker;
 
+import io.keelson.client.TokenUsage;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -113,14 +114,16 @@ public interface StepContext {
     void usage(long tokens, BigDecimal cost);
 
     /**
-     * Says how many tokens of which model the work used; the server's price list says what that costs. The last call counts.
+     * Says how many tokens of which model the work used, all at the price of output. The last call counts.
      *
      * @param model as the price list calls it
      */
     void usage(String model, long tokens);
 
-    /** {@link #usage(String, long)} with tokens as a model's provider tells them. */
-    default void usage(String model, long inputTokens, long outputTokens) {
-        usage(model, Math.addExact(inputTokens, outputTokens));
-    }
+    /**
+     * Says which tokens of a model the work used, for a charge by the price of each part. The last call counts.
+     *
+     * @param model as the price list calls it
+     */
+    void usage(String model, TokenUsage tokens);
 }

@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Event;
@@ -107,7 +108,7 @@ public final class ChangeSet {
      */
     public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, int attempt,
             @Nullable Instant startedAt, @Nullable String input, @Nullable Long outputHash,
-            @Nullable StepError error, @Nullable String model, long tokens, BigDecimal cost, @Nullable String holder,
+            @Nullable StepError error, @Nullable String model, Tokens tokens, BigDecimal cost, @Nullable String holder,
             boolean sole) {
 
         public @Nullable String errorCode() {

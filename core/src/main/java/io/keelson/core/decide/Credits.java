@@ -80,7 +80,7 @@ final class Credits {
      */
     static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost) {
         BigDecimal amount = cost.amount();
-        if (result.tokens() == 0 && amount.signum() == 0) {
+        if (result.tokens().none() && amount.signum() == 0) {
             return null;
         }
         BigDecimal charged = null;

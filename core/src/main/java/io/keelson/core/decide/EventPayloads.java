@@ -114,7 +114,7 @@ final class EventPayloads {
 
     /** Sums up the cost of all attempts of the run, by task; does nothing while it is zero. */
     static void snapshot(Decision d) {
-        if (d.run.tokens == 0 && d.run.cost.signum() == 0) {
+        if (d.run.tokens.none() && d.run.cost.signum() == 0) {
             return;
         }
         Map<String, Object> byTask = new LinkedHashMap<>();

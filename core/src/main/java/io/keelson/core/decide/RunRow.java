@@ -2,6 +2,7 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
@@ -36,7 +37,7 @@ public final class RunRow {
     int tasksSkipped;
     int stepCount;
     int stepsCompleted;
-    long tokens;
+    Tokens tokens = Tokens.NONE;
     BigDecimal cost = BigDecimal.ZERO;
     /** Credits reserved for the open attempt. */
     BigDecimal reserved = Amounts.ZERO;
@@ -86,7 +87,7 @@ public final class RunRow {
             boolean budgetWarned) {}
 
     /** Columns of the other row that do not change with every step. */
-    private record Spending(long tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
+    private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
 
     /** What a running run waits for besides its tasks. */
     public enum Gate {
@@ -141,7 +142,7 @@ public final class RunRow {
     /** Sets what the database holds; for the loader of views only. */
     public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing,
             Counts counts,
-            long tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
+            Tokens tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage) {
         this.state = state;
         this.attempt = attempt;
@@ -331,7 +332,7 @@ public final class RunRow {
         return new Counts(agentCount, taskCount, tasksCompleted, tasksFailed, tasksSkipped, stepCount, stepsCompleted);
     }
 
-    public long tokens() {
+    public Tokens tokens() {
         return tokens;
     }
 

@@ -119,7 +119,7 @@ final class Steps {
         EventPayloads.otherModel(d, step, command.result());
         task.continuations += AgentTurns.turnsAreLeft(d, task) ? 1 : 0;
         d.move(task, TaskState.CONTINUING,
-                new TaskPayload.Continuing(task.continuations, command.result().tokens()));
+                new TaskPayload.Continuing(task.continuations, command.result().tokens().total()));
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
@@ -235,22 +235,22 @@ final class Steps {
         boolean failed = error != null;
         d.view.calls.add(d.now, 1, failed ? 1 : 0);
         step.resultEpoch = step.leaseEpoch;
-        step.tokens += result.tokens();
+        step.tokens += result.tokens().total();
         step.cost = step.cost.add(cost.amount());
         TaskRow task = step.task();
         PayloadPart.Spent spent = Credits.charge(d, step, result, cost);
         if (spent != null) {
-            task.tokens += result.tokens();
+            task.tokens += result.tokens().total();
             task.cost = task.cost.add(cost.amount());
-            d.run.tokens += result.tokens();
+            d.run.tokens = d.run.tokens.plus(result.tokens());
             d.run.cost = d.run.cost.add(cost.amount());
         }
         d.changes.add(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
                 step.startedAt, result.input(), result.outputHash(), error, result.model(),
                 result.tokens(), cost.amount(), holder,
-                step.tokens == result.tokens() && step.cost.compareTo(cost.amount()) == 0));
+                step.tokens == result.tokens().total() && step.cost.compareTo(cost.amount()) == 0));
         if (d.funds.prices().unpriced(step.spec().tool(), result.model(), result.tokens(), result.cost())) {
-            d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens()));
+            d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens().total()));
         }
         if (!failed) {
             d.changes.output(step, result.output());

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A run's estimated cost and its limits, in credits, as submitted.
  *
  * @param estimate by its plan; zero when the plan has none
- * @param tokensByModel estimated use of models beyond that, priced when the run begins
+ * @param tokensByModel estimated use of models beyond that, priced as output when the run begins
  * @param hardLimit maximum cost of all its attempts together; null for no limit
  * @param softLimit at which people are warned; null for none
  * @param warnAtPercent of the hard limit, at which people are warned; null for none
@@ -40,7 +40,8 @@ public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Null
 
     /** The estimated cost. */
     public BigDecimal estimate(Prices prices) {
-        return tokensByModel.entrySet().stream().map(each -> prices.tokens(each.getKey(), each.getValue()))
+        return tokensByModel.entrySet().stream()
+                .map(each -> prices.tokens(each.getKey(), Tokens.undivided(each.getValue())))
                 .reduce(estimate, BigDecimal::add);
     }
 

@@ -8,19 +8,20 @@ import org.jspecify.annotations.Nullable;
  * The prices in force at a moment. A name that is absent has no price.
  *
  * @param tools of one call, by the tool's name
- * @param models of a million tokens, by the model's name
+ * @param models of tokens, by the model's name
  */
-public record Prices(Map<String, Price> tools, Map<String, Price> models) {
+public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
 
     public static final Prices NONE = new Prices(Map.of(), Map.of());
-
-    private static final int MILLION = 6;
 
     /**
      * @param usd ≥ 0
      * @param version of the price list that it came with
      */
     public record Price(BigDecimal usd, int version) {}
+
+    /** @param version of the price list that it came with */
+    public record ModelPrice(TokenPrices usd, int version) {}
 
     /**
      * A calculated cost.
@@ -41,21 +42,21 @@ public record Prices(Map<String, Price> tools, Map<String, Price> models) {
      * @param model null when none was named
      * @param reported USD; null when the executor does not report it
      */
-    public Cost cost(String tool, @Nullable String model, long tokens, @Nullable BigDecimal reported) {
+    public Cost cost(String tool, @Nullable String model, Tokens tokens, @Nullable BigDecimal reported) {
         if (reported != null) {
             return new Cost(Amounts.of(reported), null);
         }
-        Price ofModel = model == null ? null : models.get(model);
-        if (ofModel != null && tokens > 0) {
-            return new Cost(tokens(ofModel, tokens), ofModel.version);
+        ModelPrice ofModel = model == null ? null : models.get(model);
+        if (ofModel != null && !tokens.none()) {
+            return new Cost(ofModel.usd.cost(tokens), ofModel.version);
         }
         Price ofTool = tools.get(tool);
         return ofTool == null ? new Cost(Amounts.ZERO, null) : new Cost(Amounts.of(ofTool.usd), ofTool.version);
     }
 
     /** True when a call used tokens whose cost neither its executor nor a price gives. */
-    public boolean unpriced(String tool, @Nullable String model, long tokens, @Nullable BigDecimal reported) {
-        return tokens > 0 && reported == null && !tools.containsKey(tool)
+    public boolean unpriced(String tool, @Nullable String model, Tokens tokens, @Nullable BigDecimal reported) {
+        return !tokens.none() && reported == null && !tools.containsKey(tool)
                 && (model == null || !models.containsKey(model));
     }
 
@@ -65,13 +66,9 @@ public record Prices(Map<String, Price> tools, Map<String, Price> models) {
         return price == null ? Amounts.ZERO : Amounts.of(price.usd);
     }
 
-    /** The cost of that many tokens of the model; zero without a price. */
-    public BigDecimal tokens(@Nullable String model, long tokens) {
-        Price price = model == null ? null : models.get(model);
-        return price == null ? Amounts.ZERO : tokens(price, tokens);
-    }
-
-    private static BigDecimal tokens(Price price, long tokens) {
-        return Amounts.of(price.usd.multiply(BigDecimal.valueOf(tokens)).movePointLeft(MILLION));
+    /** The cost of tokens of the model; zero without a price. */
+    public BigDecimal tokens(@Nullable String model, Tokens tokens) {
+        ModelPrice price = model == null ? null : models.get(model);
+        return price == null ? Amounts.ZERO : price.usd.cost(tokens);
     }
 }

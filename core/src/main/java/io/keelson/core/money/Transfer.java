@@ -56,6 +56,6 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
      * @param agent null for the run's default agent
      * @param priceVersion of the price that it was calculated by; null for a cost that was reported
      */
-    public record Use(String tool, @Nullable String model, @Nullable String agent, long tokens,
+    public record Use(String tool, @Nullable String model, @Nullable String agent, Tokens tokens,
             @Nullable Integer priceVersion) {}
 }

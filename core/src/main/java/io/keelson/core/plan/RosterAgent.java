@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param capabilities kinds of tasks that it does well
  * @param maxTurns maximum turns of a task; 0 applies the run's limit
  * @param open its tasks that have not ended
- * @param price of its model, USD for a million tokens; null when there is none
+ * @param price of its model, USD for a million tokens of input and a million of output; null when there is none
  */
 public record RosterAgent(int id, String slug, String name, @Nullable String model, @Nullable String instructions,
         List<String> tools, List<String> capabilities, int maxTurns, int open, @Nullable BigDecimal price) {

@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.money.Tokens;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Map;
@@ -155,12 +156,12 @@ public sealed interface OtherPayload extends Payload {
         }
     }
 
-    record CostSnapshot(UUID runId, BigDecimal totalCost, long totalTokens, Map<String, Object> byTask)
+    record CostSnapshot(UUID runId, BigDecimal totalCost, Tokens tokens, Map<String, Object> byTask)
             implements OtherPayload {
         @Override
         public void write(Members to) {
-            to.put("run_id", runId).put("total_cost", totalCost).put("total_tokens", totalTokens).put("by_task",
-                    byTask);
+            to.put("run_id", runId).put("total_cost", totalCost).put("total_tokens", tokens.total())
+                    .put("usage", tokens.none() ? null : tokens.members()).put("by_task", byTask);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.RetryDecision;
 import io.keelson.core.policy.RetryReason;
 import java.math.BigDecimal;
@@ -67,11 +68,12 @@ public sealed interface PayloadPart
      * @param charged credits; null where it cost nothing
      * @param uncollected credits that neither the run's limit nor its workspace's balance had; null for none
      */
-    record Spent(long tokens, BigDecimal cost, @Nullable BigDecimal charged, @Nullable BigDecimal uncollected)
+    record Spent(Tokens tokens, BigDecimal cost, @Nullable BigDecimal charged, @Nullable BigDecimal uncollected)
             implements PayloadPart {
         @Override
         public void write(Members to) {
-            to.put("tokens", tokens).put("cost", cost).put("charged", charged).put("uncollected", uncollected);
+            to.put("tokens", tokens.total()).put("usage", tokens.none() ? null : tokens.members()).put("cost", cost)
+                    .put("charged", charged).put("uncollected", uncollected);
         }
     }
 

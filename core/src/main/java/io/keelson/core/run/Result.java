@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.money.Tokens;
 import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -8,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The result of a step's execution.
  *
  * @param output JSON text, opaque to the core
- * @param tokens model tokens used, ≥ 0
+ * @param tokens model tokens used
  * @param cost in USD, ≥ 0; null when the executor does not report it, and prices decide
  * @param model that used the tokens; null when none is named
  * @param proposals to people; recorded with the result
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
  * @param outputHash of the output as a worker reported it; null where no report can be repeated
  */
-public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
         List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
         @Nullable TurnAnswer turn, @Nullable String input, @Nullable Long outputHash) {
 
@@ -27,20 +28,20 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
     }
 
     /** A result of an executor that does not report the input. */
-    public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+    public Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
             @Nullable TurnAnswer turn) {
         this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null, null);
     }
 
     /** A result without proposals. */
-    public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+    public Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, @Nullable Verdict verdict, @Nullable TurnAnswer turn) {
         this(output, tokens, cost, model, artifacts, List.of(), verdict, turn);
     }
 
     /** A result of a step that is not an agent's turn. */
-    public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+    public Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, @Nullable Verdict verdict) {
         this(output, tokens, cost, model, artifacts, verdict, null);
     }
@@ -61,17 +62,17 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
     }
 
     /** A result of a step that does not verify, without a model. */
-    public Result(String output, long tokens, @Nullable BigDecimal cost, List<NewArtifact> artifacts) {
+    public Result(String output, Tokens tokens, @Nullable BigDecimal cost, List<NewArtifact> artifacts) {
         this(output, tokens, cost, null, artifacts, null);
     }
 
     /** A result without tokens and cost. */
     public static Result of(String output) {
-        return new Result(output, 0, null, List.of());
+        return new Result(output, Tokens.NONE, null, List.of());
     }
 
     /** A failed try: its usage only. */
-    public static Result spent(long tokens, @Nullable BigDecimal cost, @Nullable String model) {
+    public static Result spent(Tokens tokens, @Nullable BigDecimal cost, @Nullable String model) {
         return new Result("null", tokens, cost, model, List.of(), null);
     }
 }

@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskPolicy;
@@ -47,7 +48,7 @@ class AgentTurnsTest {
 
     private Reply answer(TurnAnswer answer, String holder, NextStepRequest request) {
         StepRow turn = world.claim("a");
-        Result result = new Result("\"whole\"", 5, null, null, List.of(), null, answer);
+        Result result = new Result("\"whole\"", Tokens.undivided(5), null, null, List.of(), null, answer);
         return world.send(new Command.Complete(world.id(), turn.id(), turn.leaseEpoch(), result, request,
                 Actor.agent(holder)));
     }
@@ -84,7 +85,7 @@ class AgentTurnsTest {
         world.complete(world.claim("a"));
         StepRow turn = world.claim("a");
         world.done(new Command.Continue(world.id(), turn.id(), turn.leaseEpoch(),
-                new Result("1", 5, null, List.of()), Actor.agent("w1")));
+                new Result("1", Tokens.undivided(5), null, List.of()), Actor.agent("w1")));
         assertThat(world.last("task_continuing").members()).containsEntry("continuation_count", 1);
         assertThat(world.task("a").continuations()).isEqualTo(1);
     }
@@ -170,7 +171,7 @@ class AgentTurnsTest {
     void requestForNextWorkSkipsARefusedCall() {
         NextStepRequest request = new NextStepRequest("w1", Set.of("read"), World.LEASE);
         StepRow turn = world.claim("a");
-        Result result = new Result("1", 0, null, null, List.of(), null, calls("write", "read"));
+        Result result = new Result("1", Tokens.NONE, null, null, List.of(), null, calls("write", "read"));
         Command done = new Command.Complete(world.id(), turn.id(), 1, result, request, Actor.agent("w1"));
         assertThat(world.send(done)).isInstanceOf(Reply.Claimed.class);
         assertThat(world.send(done)).isEqualTo(new Reply.Duplicate(world.task("a").steps().get(2).id()));
@@ -181,7 +182,7 @@ class AgentTurnsTest {
         StepRow turn = world.claim("a");
         world.done(new Command.Pause(world.id(), null, World.WHO));
         world.send(new Command.Complete(world.id(), turn.id(), 1,
-                new Result("1", 0, null, null, List.of(), null, calls("read")), Actor.agent("w1")));
+                new Result("1", Tokens.NONE, null, null, List.of(), null, calls("read")), Actor.agent("w1")));
         assertThat(world.queue).isEmpty();
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.claim("a").spec().tool()).isEqualTo("read");

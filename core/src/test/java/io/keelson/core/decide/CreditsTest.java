@@ -8,7 +8,9 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Budget;
 import io.keelson.core.money.Prices;
-import io.keelson.core.money.Prices.Price;
+import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.TokenPrices;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.plan.RunPolicy;
@@ -57,7 +59,7 @@ class CreditsTest extends OneWorkspace {
                     run("10", budget(new Budget(Amounts.ZERO, Map.of("m", 2_000_000L), null, null, null, Amounts.ZERO)),
                             steps(1));
             assertThat(world.view.run().reserved()).as("a model without a price").isEqualTo(Amounts.ONE);
-            world.prices = new Prices(Map.of(), Map.of("m", new Price(usd("1.5"), 1)));
+            world.prices = new Prices(Map.of(), Map.of("m", new ModelPrice(TokenPrices.flat(usd("1.5")), 1)));
             world.done(new Command.FailRun(world.id(), null, World.WHO));
             world.done(new Command.Retry(world.id(), false, World.WHO));
             assertThat(world.view.run().reserved()).isEqualTo(usd("3"));
@@ -137,14 +139,14 @@ class CreditsTest extends OneWorkspace {
         @CsvSource(nullValues = "-", value = {"-, 0, 0.4", "m, 0, 0.4", "m, 1, 0.000003", "other, 3, 0.4"})
         void withoutAReportedCostTokensByTheModelsPriceElseTheToolsFlatPrice(String model, long tokens, String cost) {
             World world = run("10", RunPolicy.DEFAULT, steps(1));
-            world.prices = new Prices(FLAT.tools(), Map.of("m", new Price(usd("2.5"), 9)));
+            world.prices = new Prices(FLAT.tools(), Map.of("m", new ModelPrice(TokenPrices.flat(usd("2.5")), 9)));
             StepRow step = world.claimAll().getFirst();
             world.done(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
-                    new Result("1", tokens, null, model, List.of(), null), World.WHO));
+                    new Result("1", Tokens.undivided(tokens), null, model, List.of(), null), World.WHO));
 
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
             assertThat(bank.ledger().get(1).use()).isEqualTo(
-                    new Transfer.Use("noop", model, null, tokens, cost.equals("0.4") ? 7 : 9));
+                    new Transfer.Use("noop", model, null, Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9));
         }
 
         @Test

@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
@@ -122,7 +123,7 @@ class DeciderTest extends OneRun {
         world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
         NewArtifact artifact = new NewArtifact("x.txt", "text/plain", 1, "0".repeat(64), "key");
-        Result result = new Result("1", 0, BigDecimal.ZERO, List.of(artifact, artifact));
+        Result result = new Result("1", Tokens.NONE, BigDecimal.ZERO, List.of(artifact, artifact));
         Reply.Rejected refused = world.refused(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), result,
                 Actor.agent("w1")));
         assertThat(refused.code()).isEqualTo("ARTIFACT_NAME_TAKEN");

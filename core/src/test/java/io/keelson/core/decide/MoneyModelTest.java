@@ -10,6 +10,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Bank;
 import io.keelson.core.money.Budget;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
@@ -181,10 +182,10 @@ class MoneyModelTest {
             Actor who = Actor.agent("w1");
             last[op.run] = complete
                     ? new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
-                            new Result("1", 0, op.credits(), List.of()), who)
+                            new Result("1", Tokens.NONE, op.credits(), List.of()), who)
                     : new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                             new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken"),
-                            Result.spent(0, op.credits(), null), who);
+                            Result.spent(Tokens.NONE, op.credits(), null), who);
             world.done(last[op.run]);
             if (complete) {
                 model.complete(run, op.credits(), lastStep);

@@ -9,6 +9,7 @@ import io.keelson.core.money.Bank;
 import io.keelson.core.money.Budget;
 import io.keelson.core.money.Prices;
 import io.keelson.core.money.Prices.Price;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
@@ -68,7 +69,8 @@ abstract class OneWorkspace {
 
     static Reply complete(World world, StepRow step, String cost) {
         return world.send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
-                new Result("1", 10, cost == null ? null : new BigDecimal(cost), List.of()), Actor.agent("w1")));
+                new Result("1", Tokens.undivided(10), cost == null ? null : new BigDecimal(cost), List.of()),
+                Actor.agent("w1")));
     }
 
     static void step(World world, String cost) {
@@ -79,7 +81,7 @@ abstract class OneWorkspace {
         StepRow step = world.claimAll().getFirst();
         world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                 new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken"),
-                Result.spent(10, new BigDecimal(cost), null), Actor.agent("w1")));
+                Result.spent(Tokens.undivided(10), new BigDecimal(cost), null), Actor.agent("w1")));
     }
 
     static void raise(World world, String hard) {

@@ -8,6 +8,7 @@ import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
@@ -236,8 +237,9 @@ class RandomRunsTest {
 
     private static Result result(Random random) {
         Verdict.Outcome[] all = Verdict.Outcome.values();
-        return new Result("1", random.nextInt(3), null, null, List.of(), random.nextInt(20) == 0 ? null
-                : new Verdict(all[Math.max(0, random.nextInt(6) - 3)], BigDecimal.ONE, null));
+        return new Result("1", Tokens.undivided(random.nextInt(3)), null, null, List.of(),
+                random.nextInt(20) == 0 ? null
+                        : new Verdict(all[Math.max(0, random.nextInt(6) - 3)], BigDecimal.ONE, null));
     }
 
     private static void expireOne(World world, StepRow step) {

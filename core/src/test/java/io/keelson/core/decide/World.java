@@ -13,6 +13,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Bank;
 import io.keelson.core.money.Funds;
 import io.keelson.core.money.Prices;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
@@ -44,7 +45,7 @@ import java.util.UUID;
 final class World {
     static final Actor WHO = Actor.human("ann");
     /** A result that is also a verdict, where one is asked for. */
-    static final Result GOOD = new Result("1", 0, null, null, List.of(),
+    static final Result GOOD = new Result("1", Tokens.NONE, null, null, List.of(),
             new Verdict(Verdict.Outcome.PASSED, null, null));
     static final Duration LEASE = Duration.ofSeconds(30);
     static final UUID WORKSPACE = new UUID(9, 9);
@@ -219,7 +220,7 @@ final class World {
     }
 
     void verdict(StepRow verifier, Verdict verdict) {
-        Result result = new Result("1", 0, null, null, List.of(), verdict);
+        Result result = new Result("1", Tokens.NONE, null, null, List.of(), verdict);
         done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
     }
 

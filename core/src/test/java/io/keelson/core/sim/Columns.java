@@ -6,6 +6,7 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.State;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Use;
 import io.keelson.core.run.NewRun;
@@ -100,13 +101,15 @@ final class Columns {
                 "debit_account", t.kind().from().wire(), "credit_account", t.kind().to().wire(), "attempt_number",
                 t.attempt(), "step_id", t.stepId(), "idempotency_key", t.key(), "tool", use == null ? null : use.tool(),
                 "model", use == null ? null : use.model(), "agent", use == null ? null : use.agent(), "tokens",
-                use == null ? null : use.tokens(), "price_version", use == null ? null : use.priceVersion(),
+                use == null ? null : use.tokens().total(), "usage", use == null ? null : usage(use.tokens()),
+                "price_version", use == null ? null : use.priceVersion(),
                 "actor_type", t.actorType(), "actor_id", t.actorId());
     }
 
     private static Map<String, Object> head(Saved.Head h) {
         return columns("version_id", h.version(), "last_seq", h.seq(), "steps_completed", h.stepsCompleted(),
-                "total_tokens", h.tokens(), "total_cost", h.cost(), "credits_left", h.reserved().subtract(h.charged()),
+                "total_tokens", h.tokens().total(), "usage", usage(h.tokens()), "total_cost", h.cost(), "credits_left",
+                h.reserved().subtract(h.charged()),
                 "credits_charged", h.charged());
     }
 
@@ -155,6 +158,14 @@ final class Columns {
                 item.timeout() == null ? null : place.given().plus(item.timeout()));
     }
 
+    /** As PostgreSQL prints it. */
+    private static String usage(Tokens tokens) {
+        return tokens.none() ? null
+                : "{\"input\": %d, \"output\": %d, \"reasoning\": %d, \"cache_read\": %d, \"cache_write\": %d}"
+                        .formatted(tokens.input(), tokens.output(), tokens.reasoning(), tokens.cacheRead(),
+                                tokens.cacheWrite());
+    }
+
     private static Long millis(Duration duration) {
         return duration == null ? null : duration.toMillis();
     }
@@ -166,7 +177,8 @@ final class Columns {
     private static Map<String, Object> call(Saved.Call call) {
         StepResult result = call.result();
         return columns("step_id", result.stepId(), "epoch", result.epoch(), "outcome", result.outcome(), "error_code",
-                result.errorCode(), "tokens", result.tokens(), "cost", result.cost(), "holder", result.holder(),
+                result.errorCode(), "tokens", result.tokens().total(), "usage", usage(result.tokens()), "cost",
+                result.cost(), "holder", result.holder(),
                 "recorded_at", call.at());
     }
 

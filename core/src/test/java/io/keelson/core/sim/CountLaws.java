@@ -6,6 +6,7 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
@@ -31,7 +32,9 @@ final class CountLaws {
                 c.tasksSkipped(), c.steps(), rows.head.stepsCompleted());
         unless(counted.equals(recount), "I8: %s, a recount gives %s", counted, recount);
         Collection<StepResult> results = rows.calls.values().stream().map(Saved.Call::result).toList();
-        spent("run", rows.head.tokens(), rows.head.cost(), results, StepResult::tokens, StepResult::cost);
+        Tokens used = results.stream().map(StepResult::tokens).reduce(Tokens.NONE, Tokens::plus);
+        unless(used.equals(rows.head.tokens()), "I8: the run has %s, its results %s", rows.head.tokens(), used);
+        spent("run", used.total(), rows.head.cost(), results, r -> r.tokens().total(), StepResult::cost);
         rows.tasks.values().stream().filter(task -> !task.inUse()).forEach(task -> spent(task.key(), task.tokens(),
                 task.cost(), rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
         rows.steps.values().forEach(this::step);
@@ -61,7 +64,7 @@ final class CountLaws {
         boolean reported = results.size() > failed;
         unless(step.spec().kind().engineOwned() || reported == (step.state() == StepState.COMPLETED),
                 "completed means that a result is recorded: %s %s", step, results);
-        spent(step.spec().name(), step.tokens(), step.cost(), results, StepResult::tokens, StepResult::cost);
+        spent(step.spec().name(), step.tokens(), step.cost(), results, r -> r.tokens().total(), StepResult::cost);
     }
 
     private List<StepResult> resultsOf(UUID step) {

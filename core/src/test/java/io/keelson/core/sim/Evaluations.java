@@ -57,7 +57,7 @@ final class Evaluations {
     private static Evaluation child(RunRows child, Timer armed) {
         return new Evaluation.ChildIs(child.run.state(), child.children.values().stream().allMatch(ChildRow::ended),
                 child.run.state() == RunState.COMPLETED ? "1" : null,
-                child.head.tokens() + child.children.values().stream().mapToLong(ChildRow::tokens).sum(),
+                child.head.tokens().total() + child.children.values().stream().mapToLong(ChildRow::tokens).sum(),
                 cost(child), child.run.errorCode(), armed == null ? null : armed.dueAt());
     }
 

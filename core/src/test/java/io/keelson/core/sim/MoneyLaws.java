@@ -8,10 +8,12 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Prices;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.run.Event;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -54,6 +56,7 @@ final class MoneyLaws {
         reservation();
         costs();
         after.ledger.forEach(this::key);
+        after.ledger.stream().filter(t -> t.kind() == Kind.CHARGE).forEach(this::priced);
         dispatch(events);
         goesOn(events);
         queued();
@@ -124,6 +127,28 @@ final class MoneyLaws {
                     "charged more than it cost: %s",
                     step);
         }
+    }
+
+    /** A cost by a model's price is the sum of its parts, in millionths of a credit. */
+    private void priced(Transfer charge) {
+        Prices.ModelPrice price = charge.use().model() == null ? null : prices.models().get(charge.use().model());
+        if (price == null || !Integer.valueOf(price.version()).equals(charge.use().priceVersion())) {
+            return;
+        }
+        Tokens used = charge.use().tokens();
+        BigDecimal input = price.usd().input();
+        BigDecimal write = price.usd().cacheWrite() == null ? input : price.usd().cacheWrite();
+        BigDecimal read = price.usd().cacheRead() == null ? input : price.usd().cacheRead();
+        long millionths =
+                input.multiply(new BigDecimal(used.input())).add(read.multiply(new BigDecimal(used.cacheRead())))
+                        .add(write.multiply(new BigDecimal(used.cacheWrite())))
+                        .add(price.usd().output().multiply(new BigDecimal(used.output())))
+                        .setScale(0, RoundingMode.HALF_UP).longValueExact();
+        BigDecimal cost = BigDecimal.valueOf(millionths, 6);
+        unless(charge.amount().compareTo(cost) <= 0, "charged %s, the tokens cost %s", charge, cost);
+        unless(charge.amount().compareTo(cost) == 0
+                || after.head.cost().compareTo(booked(t -> t.kind() == Kind.CHARGE)) > 0,
+                "charged %s of %s, and nothing is uncollected", charge, cost);
     }
 
     /** What is the same has the same key, so that a ledger which takes a key once books nothing twice. */

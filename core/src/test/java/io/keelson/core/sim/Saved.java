@@ -15,6 +15,7 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
@@ -64,7 +65,7 @@ final class Saved {
     }
 
     /** What changes with every commit. */
-    record Head(int version, long seq, int stepsCompleted, long tokens, BigDecimal cost, BigDecimal reserved,
+    record Head(int version, long seq, int stepsCompleted, Tokens tokens, BigDecimal cost, BigDecimal reserved,
             BigDecimal charged) {
 
         static Head of(RunRow r) {

@@ -5,6 +5,7 @@ import io.keelson.core.decide.ChildRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Bank;
 import io.keelson.core.money.Prices;
+import io.keelson.core.money.TokenPrices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
@@ -81,7 +82,8 @@ public final class Simulation {
         this.faultRates = new FaultRates(random);
         this.prices = random.nextBoolean() ? Prices.NONE
                 : new Prices(Map.of("remote", new Prices.Price(new BigDecimal("0.03"), 1)),
-                        Map.of("model", new Prices.Price(new BigDecimal("40.5"), 2)));
+                        Map.of("model", new Prices.ModelPrice(new TokenPrices(new BigDecimal("40.5"),
+                                new BigDecimal("4.05"), null, new BigDecimal("300.125")), 2)));
         this.store = new Store(bank, prices);
         grant(0, "1000000.000000");
         grant(1, 1 + random.nextInt(6) + ".000000");

@@ -1,5 +1,6 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
@@ -55,11 +56,17 @@ final class Tools {
         boolean costs = sim.chance(40);
         List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),
                 "text/plain", 1, "0".repeat(64), "key " + lease.stepId() + "." + lease.epoch())) : List.of();
-        return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
+        return new Result("\"" + lease.epoch() + "\"", costs ? tokens(sim) : Tokens.NONE,
                 costs && sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : null,
                 sim.chance(30) ? "model" : null, artifacts, proposals(sim),
                 lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null,
                 lease.spec().kind() == StepKind.TURN ? turn(sim) : null);
+    }
+
+    private static Tokens tokens(Simulation sim) {
+        int total = sim.random.nextInt(500);
+        int output = total / 4;
+        return new Tokens(total - total / 3 - total / 7 - output, total / 3, total / 7, output, output / 2);
     }
 
     private static List<NewProposal> proposals(Simulation sim) {

@@ -41,7 +41,8 @@ final class Mutants {
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
                         "facts.attempts > policy.maxAttempts()",
                         "one attempt too many").foundBy(13),
-                new Mutant(STEPS, "d.run.tokens += result.tokens();", "d.run.tokens += 2 * result.tokens();",
+                new Mutant(STEPS, "d.run.tokens = d.run.tokens.plus(result.tokens());",
+                        "d.run.tokens = d.run.tokens.plus(result.tokens()).plus(result.tokens());",
                         "tokens are counted twice"));
     }
 

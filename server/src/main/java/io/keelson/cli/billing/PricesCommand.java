@@ -13,11 +13,16 @@ import io.keelson.client.Json;
 import io.keelson.client.Price;
 import io.keelson.client.PriceList;
 import io.keelson.client.Prices;
+import io.keelson.client.TokenPrices;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,7 +31,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "prices",
         description = "Lists the prices of this installation in USD: of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
         subcommands = {PricesCommand.Set.class, PricesCommand.Remove.class}, footerHeading = "%nExamples:%n",
-        footer = {"  keelson prices", "  keelson prices set model large 2.5",
+        footer = {"  keelson prices", "  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                 "  keelson prices --at 3      # the list that an entry of the ledger names"})
 public final class PricesCommand extends CliCommand {
 
@@ -50,26 +55,34 @@ public final class PricesCommand extends CliCommand {
     }
 
     private static List<String> table(PriceList list, Style style) {
-        Table table = new Table("KIND", "NAME", "USD", "FOR", "SINCE VERSION");
+        Table table =
+                new Table("KIND", "NAME", "CALL", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "SINCE VERSION");
         for (Price price : list.items()) {
-            boolean call = price.usdPerCall() != null;
-            table.row(price.kind(), TerminalText.clean(price.name()), usd(price), call ? "a call" : "1,000,000 tokens",
-                    Integer.toString(price.version()));
+            List<String> cells = new ArrayList<>(List.of(price.kind(), TerminalText.clean(price.name()),
+                    usd(price.usdPerCall())));
+            cells.addAll(tokens(price.usdPerMillionTokens()));
+            cells.add(Integer.toString(price.version()));
+            table.row(cells.toArray(String[]::new));
         }
         return table.lines(style);
     }
 
-    private static String usd(Price price) {
-        if (price.usdPerCall() != null) {
-            return AmountText.decimal(price.usdPerCall());
-        }
-        return price.usdPerMillionTokens() == null ? "" : AmountText.decimal(price.usdPerMillionTokens());
+    private static List<String> tokens(@Nullable TokenPrices usd) {
+        return usd == null ? List.of("", "", "", "")
+                : Stream.of(usd.input(), Objects.requireNonNullElse(usd.cacheRead(), usd.input()),
+                        Objects.requireNonNullElse(usd.cacheWrite(), usd.input()), usd.output())
+                        .map(PricesCommand::usd).toList();
+    }
+
+    private static String usd(@Nullable BigDecimal usd) {
+        return usd == null ? "" : AmountText.decimal(usd);
     }
 
     @Command(name = "set",
-            description = "Sets the price of a tool (per call) or of a model (per million tokens) for future charges.",
+            description = "Sets the price of a tool (per call) or the prices of a model (per million tokens) for future charges. Each is from 0 and has at most 6 decimal places.",
             footerHeading = "%nExamples:%n",
-            footer = {"  keelson prices set model large 2.5", "  keelson prices set tool web.search 0.01"})
+            footer = {"  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
+                    "  keelson prices set tool web.search 0.01"})
     static final class Set extends CliCommand {
 
         /** What has a price. */
@@ -83,14 +96,44 @@ public final class PricesCommand extends CliCommand {
         @Parameters(index = "1", paramLabel = "NAME", description = "As plans name it.")
         String name;
 
-        @Parameters(index = "2", paramLabel = "USD", description = "From 0, at most 6 decimal places.")
-        BigDecimal usd;
+        @Parameters(index = "2", arity = "0..1", paramLabel = "USD", description = "Of a call of the tool.")
+        @Nullable BigDecimal usd;
+
+        @Option(names = "--input", paramLabel = "USD",
+                description = "Of input tokens that the provider's cache neither had nor kept.")
+        @Nullable BigDecimal input;
+
+        @Option(names = "--cache-read", paramLabel = "USD",
+                description = "Of input tokens from the provider's cache; by default the price of input.")
+        @Nullable BigDecimal cacheRead;
+
+        @Option(names = "--cache-write", paramLabel = "USD",
+                description = "Of input tokens that the provider's cache kept; by default the price of input.")
+        @Nullable BigDecimal cacheWrite;
+
+        @Option(names = "--output", paramLabel = "USD", description = "Of output tokens, reasoning included.")
+        @Nullable BigDecimal output;
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
+            boolean tokens = Stream.of(input, cacheRead, cacheWrite, output).anyMatch(Objects::nonNull);
+            if (kind == Kind.TOOL) {
+                if (usd == null || tokens) {
+                    throw CliException.usage("INVALID_PRICE", "the price of a tool is USD, without options");
+                }
+                BigDecimal call = usd;
+                return change(prices -> prices.setTool(name, call));
+            }
+            if (usd != null || input == null || output == null) {
+                throw CliException.usage("INVALID_PRICE", "a model needs --input and --output, and no USD");
+            }
+            TokenPrices million = new TokenPrices(input, cacheRead, cacheWrite, output);
+            return change(prices -> prices.setModel(name, million));
+        }
+
+        private int change(Function<Prices, PriceList> change) throws InvalidSettingsException, StartupException {
             try (ServerConnection server = link()) {
-                Prices prices = server.keelson().prices();
-                show(this, kind == Kind.TOOL ? prices.setTool(name, usd) : prices.setModel(name, usd));
+                show(this, change.apply(server.keelson().prices()));
                 return ExitCode.OK;
             }
         }

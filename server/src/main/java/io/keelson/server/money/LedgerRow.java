@@ -17,13 +17,15 @@ import org.jspecify.annotations.Nullable;
  * @param runId null when no run did it; the attempt is then null, too
  * @param key unique with the type: nothing is booked twice
  * @param tokens that were paid for; null where none were counted
+ * @param usage the parts of the tokens, as JSON; null where there are none
  * @param priceVersion of the price list that the amount was calculated by; null when it was reported, or no charge
  * @param reason why a person did it
  */
 public record LedgerRow(long id, String type, BigDecimal amount, LedgerAccount debit, LedgerAccount credit,
         @Nullable UUID runId,
         @Nullable Integer attempt, @Nullable UUID stepId, String key, @Nullable String tool, @Nullable String model,
-        @Nullable String agent, @Nullable Long tokens, @Nullable Integer priceVersion, @Nullable String reason,
+        @Nullable String agent, @Nullable Long tokens, @Nullable String usage, @Nullable Integer priceVersion,
+        @Nullable String reason,
         String actorType, @Nullable String actorId, Instant createdAt) {
 
     /** Whether it moved the same amount between the same accounts for the same reason. */

@@ -7,7 +7,7 @@ import java.util.Locale;
 public enum PriceKind {
     /** So much per call. */
     TOOL,
-    /** So much per million tokens. */
+    /** Per million tokens, by their kind. */
     MODEL;
 
     /** As documents and the database have it. */

@@ -1,5 +1,6 @@
 package io.keelson.server.money;
 
+import io.keelson.core.money.TokenPrices;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import java.math.BigDecimal;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** The price list and all its versions: what was charged by an old price can be understood later. */
 public final class PriceTable {
@@ -20,18 +22,19 @@ public final class PriceTable {
     private static final String VERSION = "select coalesce(max(version), 0) from prices";
 
     private static final String AT = """
-            select kind, name, usd, version, created_at, created_by from (
-                select distinct on (kind, name) kind, name, coalesce(usd_per_call, usd_per_million_tokens) as usd,
-                    version, created_at, created_by
-                  from prices where version <= ? order by kind, name, version desc) latest
-             where usd is not null order by kind desc, name""";
+            select * from (
+                select distinct on (kind, name) * from prices where version <= ?
+                 order by kind, name, version desc) latest
+             where coalesce(usd_per_call, usd_per_million_input) is not null
+             order by kind desc, name""";
 
     /** Two changes at once would take the same version; readers do not wait. */
     private static final String LOCK = "lock table prices in share row exclusive mode";
 
     private static final String INSERT = """
-            insert into prices (version, kind, name, usd_per_call, usd_per_million_tokens, created_at, created_by)
-            values (?, ?, ?, ?, ?, {now}, ?)""".replace("{now}", DbClock.SQL);
+            insert into prices (version, kind, name, usd_per_call, usd_per_million_input, usd_per_million_cache_read,
+                usd_per_million_cache_write, usd_per_million_output, created_at, created_by)
+            values (?, ?, ?, ?, ?, ?, ?, ?, {now}, ?)""".replace("{now}", DbClock.SQL);
 
     private final Database database;
     private final DbClock clock;
@@ -87,28 +90,34 @@ public final class PriceTable {
     }
 
     private static boolean holds(PriceListVersion list, PriceChange change) {
-        Optional<BigDecimal> now = list.prices().stream()
-                .filter(price -> price.kind() == change.kind() && price.name().equals(change.name()))
-                .map(PriceRow::usd).findFirst();
-        BigDecimal wanted = change.usd();
-        return wanted == null ? now.isEmpty() : now.filter(usd -> usd.compareTo(wanted) == 0).isPresent();
+        Optional<PriceRow> now = list.prices().stream()
+                .filter(price -> price.kind() == change.kind() && price.name().equals(change.name())).findFirst();
+        boolean withdrawn = change.usdPerCall() == null && change.usdPerMillion() == null;
+        return withdrawn ? now.isEmpty() : now.filter(price -> price.says(change)).isPresent();
     }
 
     private void insert(Connection c, int version, List<PriceChange> changes, String createdBy) throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             for (PriceChange change : changes) {
-                BigDecimal usd = change.usd() == null ? null : CreditAmounts.normal(change.usd());
+                TokenPrices tokens = change.usdPerMillion();
                 insert.setInt(1, version);
                 insert.setString(2, change.kind().wire());
                 insert.setString(3, change.name());
-                insert.setBigDecimal(4, change.kind() == PriceKind.TOOL ? usd : null);
-                insert.setBigDecimal(5, change.kind() == PriceKind.MODEL ? usd : null);
-                clock.bind(insert, 6);
-                insert.setString(7, createdBy);
+                insert.setBigDecimal(4, normal(change.usdPerCall()));
+                insert.setBigDecimal(5, tokens == null ? null : normal(tokens.input()));
+                insert.setBigDecimal(6, tokens == null ? null : normal(tokens.cacheRead()));
+                insert.setBigDecimal(7, tokens == null ? null : normal(tokens.cacheWrite()));
+                insert.setBigDecimal(8, tokens == null ? null : normal(tokens.output()));
+                clock.bind(insert, 9);
+                insert.setString(10, createdBy);
                 insert.addBatch();
             }
             insert.executeBatch();
         }
+    }
+
+    private static @Nullable BigDecimal normal(@Nullable BigDecimal usd) {
+        return usd == null ? null : CreditAmounts.normal(usd);
     }
 
     private static PriceListVersion read(Connection c, int version) throws SQLException {
@@ -130,12 +139,19 @@ public final class PriceTable {
                 List<PriceRow> prices = new ArrayList<>();
                 while (row.next()) {
                     prices.add(new PriceRow(PriceKind.of(row.getString("kind")), row.getString("name"),
-                            row.getBigDecimal("usd"), row.getInt("version"),
+                            row.getBigDecimal("usd_per_call"), tokens(row), row.getInt("version"),
                             row.getObject("created_at", OffsetDateTime.class).toInstant(),
                             row.getString("created_by")));
                 }
                 return prices;
             }
         }
+    }
+
+    private static @Nullable TokenPrices tokens(ResultSet row) throws SQLException {
+        BigDecimal input = row.getBigDecimal("usd_per_million_input");
+        return input == null ? null
+                : new TokenPrices(input, row.getBigDecimal("usd_per_million_cache_read"),
+                        row.getBigDecimal("usd_per_million_cache_write"), row.getBigDecimal("usd_per_million_output"));
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.money;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import java.math.BigDecimal;
@@ -32,7 +33,7 @@ public final class UsageReader {
      * @param tokens those that cost nothing included
      * @param runs how many runs were charged or used tokens
      */
-    public record Line(@Nullable String of, BigDecimal credits, long tokens, long charges, long runs) {}
+    public record Line(@Nullable String of, BigDecimal credits, Tokens tokens, long charges, long runs) {}
 
     /**
      * @param from inclusive
@@ -46,15 +47,20 @@ public final class UsageReader {
 
     private static final String SUM = """
             select part, coalesce(sum(amount), 0.000000) as credits,
-                coalesce(sum(tokens), 0)::bigint as tokens, count(amount) as charges, count(distinct run_id) as runs
-              from (select amount, tokens, run_id, case ?
+                coalesce(sum((usage -> 'input')::bigint), 0)::bigint as input,
+                coalesce(sum((usage -> 'cache_read')::bigint), 0)::bigint as cache_read,
+                coalesce(sum((usage -> 'cache_write')::bigint), 0)::bigint as cache_write,
+                coalesce(sum((usage -> 'output')::bigint), 0)::bigint as output,
+                coalesce(sum((usage -> 'reasoning')::bigint), 0)::bigint as reasoning,
+                count(amount) as charges, count(distinct run_id) as runs
+              from (select amount, usage, run_id, case ?
                         when 'DAY' then to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')
                         when 'AGENT' then agent when 'MODEL' then model else tool end as part
-                      from (select amount, tokens, run_id, created_at, agent, model, tool from billing_ledger
+                      from (select amount, usage, run_id, created_at, agent, model, tool from billing_ledger
                              where workspace_id = ? and transaction_type = 'charge' and created_at >= ?
                                and created_at < ?
                             union all
-                            select null, tokens, run_id, recorded_at, agent, model, tool from free_usage
+                            select null, usage, run_id, recorded_at, agent, model, tool from free_usage
                              where workspace_id = ? and recorded_at >= ? and recorded_at < ?) used
                    ) divided
              group by grouping sets ((), (part))
@@ -112,7 +118,9 @@ public final class UsageReader {
     }
 
     private static Line line(ResultSet row) throws SQLException {
-        return new Line(row.getString("part"), row.getBigDecimal("credits"), row.getLong("tokens"),
+        return new Line(row.getString("part"), row.getBigDecimal("credits"),
+                new Tokens(row.getLong("input"), row.getLong("cache_read"), row.getLong("cache_write"),
+                        row.getLong("output"), row.getLong("reasoning")),
                 row.getLong("charges"), row.getLong("runs"));
     }
 }

@@ -39,7 +39,7 @@ public interface ModelPrices {
                 problems.add(new PlanProblem("NO_PRICE", Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"),
                         "the model '" + Pointers.shown(model)
                                 + "' has no price: set one with `keelson prices set model "
-                                + "NAME USD_PER_MILLION_TOKENS`, or PUT /api/v1/prices"));
+                                + "NAME --input USD --output USD`, or PUT /api/v1/prices"));
             }
         }
         for (int i = 0; i < read.tasks().size() && !missing.isEmpty(); i++) {
@@ -49,7 +49,7 @@ public interface ModelPrices {
                 problems.add(new PlanProblem("NO_PRICE", Pointers.of("/plan/tasks", i), "the agent '"
                         + Pointers.shown(String.valueOf(task.agent())) + "' works with the model '"
                         + Pointers.shown(model) + "', which has no price: set one with `keelson prices set model "
-                        + "NAME USD_PER_MILLION_TOKENS`, or PUT /api/v1/prices"));
+                        + "NAME --input USD --output USD`, or PUT /api/v1/prices"));
             }
         }
         return problems;

@@ -2,6 +2,7 @@ package io.keelson.server.run;
 
 import static io.keelson.server.run.sql.Column.bigint;
 import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
 import static io.keelson.server.run.sql.Column.money;
 import static io.keelson.server.run.sql.Column.text;
 import static io.keelson.server.run.sql.Column.uuid;
@@ -17,10 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class LedgerTable {
     static final RowSetStatement<Transfer> INSERT = new RowSetStatement<>("keelson_transfer", """
             insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
-                attempt_number, step_id, idempotency_key, tool, model, agent, tokens, price_version, actor_type,
-                actor_id, created_at)
+                attempt_number, step_id, idempotency_key, tool, model, agent, tokens, usage, price_version,
+                actor_type, actor_id, created_at)
             select workspace_id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number,
-                step_id, idempotency_key, tool, model, agent, tokens, price_version, actor_type, actor_id, {now}
+                step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, actor_type,
+                actor_id, {now}
               from {rows}""",
             uuid("workspace_id", Transfer::workspaceId), word("transaction_type", t -> t.kind().wire()),
             money("amount", Transfer::amount), word("debit_account", t -> t.kind().from().wire()),
@@ -28,7 +30,9 @@ final class LedgerTable {
             integer("attempt_number", Transfer::attempt), uuid("step_id", Transfer::stepId),
             word("idempotency_key", Transfer::key), text("tool", t -> of(t, Use::tool)),
             text("model", t -> of(t, Use::model)), text("agent", t -> of(t, Use::agent)),
-            bigint("tokens", t -> of(t, Use::tokens)), integer("price_version", t -> of(t, Use::priceVersion)),
+            bigint("tokens", t -> of(t, use -> use.tokens().total())),
+            json("usage", t -> of(t, use -> UsageText.of(use.tokens()))),
+            integer("price_version", t -> of(t, Use::priceVersion)),
             word("actor_type", Transfer::actorType), text("actor_id", 255, Transfer::actorId));
 
     private LedgerTable() {}

@@ -1,7 +1,9 @@
 package io.keelson.server.run;
 
 import io.keelson.core.money.Prices;
+import io.keelson.core.money.Prices.ModelPrice;
 import io.keelson.core.money.Prices.Price;
+import io.keelson.core.money.TokenPrices;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -14,22 +16,28 @@ import java.util.Map;
 final class PricesTable {
     /** A price of null was withdrawn. */
     private static final String IN_FORCE = """
-            select kind, name, version, usd from (
-                select distinct on (kind, name) kind, name, version,
-                    coalesce(usd_per_call, usd_per_million_tokens) as usd
-                  from prices order by kind, name, version desc) as newest
-             where usd is not null""";
+            select * from (
+                select distinct on (kind, name) * from prices order by kind, name, version desc) as newest
+             where coalesce(usd_per_call, usd_per_million_input) is not null""";
 
     private PricesTable() {}
 
     static Prices read(Connection c) throws SQLException {
         Map<String, Price> tools = new HashMap<>();
-        Map<String, Price> models = new HashMap<>();
+        Map<String, ModelPrice> models = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(IN_FORCE); ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                BigDecimal usd = row.getBigDecimal("usd");
-                (row.getString("kind").equals("tool") ? tools : models).put(row.getString("name"),
-                        new Price(usd, row.getInt("version")));
+                String name = row.getString("name");
+                int version = row.getInt("version");
+                BigDecimal call = row.getBigDecimal("usd_per_call");
+                if (call != null) {
+                    tools.put(name, new Price(call, version));
+                } else {
+                    models.put(name, new ModelPrice(new TokenPrices(row.getBigDecimal("usd_per_million_input"),
+                            row.getBigDecimal("usd_per_million_cache_read"),
+                            row.getBigDecimal("usd_per_million_cache_write"),
+                            row.getBigDecimal("usd_per_million_output")), version));
+                }
             }
         }
         return new Prices(tools, models);

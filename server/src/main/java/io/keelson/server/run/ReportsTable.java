@@ -47,7 +47,8 @@ final class ReportsTable {
             %s
             on conflict (run_id, run_attempt, subject_id) where run_id is not null do nothing"""
             .formatted(ReportTexts.RUN, ReportTexts.DONE),
-            uuid("run_id", RunRow::id), integer("failures", RunRow::failures), bigint("tokens", RunRow::tokens),
+            uuid("run_id", RunRow::id), integer("failures", RunRow::failures),
+            bigint("tokens", run -> run.tokens().total()),
             money("cost", RunRow::cost));
 
     private ReportsTable() {}

@@ -34,9 +34,9 @@ import java.util.UUID;
 final class ResultsTable {
     static final RowSetStatement<StepResult> INSERT = new RowSetStatement<>("keelson_result_new", """
             insert into step_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
-                error_code, error_class, error_message, model, tokens, cost, holder, recorded_at)
+                error_code, error_class, error_message, model, tokens, usage, cost, holder, recorded_at)
             select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
-                error_class, error_message, model, tokens, cost, holder, {now} from {rows}""",
+                error_class, error_message, model, tokens, usage, cost, holder, {now} from {rows}""",
             uuid("step_id", StepResult::stepId), integer("epoch", StepResult::epoch),
             uuid("run_id", StepResult::runId), word("outcome", StepResult::outcome),
             integer("attempt", StepResult::attempt), time("started_at", StepResult::startedAt),
@@ -44,8 +44,9 @@ final class ResultsTable {
             text("error_code", 100, StepResult::errorCode),
             word("error_class", result -> result.error() == null ? null : result.error().errorClass().wire()),
             text("error_message", result -> result.error() == null ? null : result.error().message()),
-            text("model", StepResult::model), bigint("tokens", StepResult::tokens),
-            money("cost", StepResult::cost), text("holder", StepResult::holder));
+            text("model", StepResult::model), bigint("tokens", result -> result.tokens().total()),
+            json("usage", result -> UsageText.of(result.tokens())), money("cost", StepResult::cost),
+            text("holder", StepResult::holder));
 
     /**
      * Calls per second. A recent result belongs to a step that is open or ended recently; steps of earlier attempts
@@ -74,12 +75,12 @@ final class ResultsTable {
     private ResultsTable() {}
 
     /**
-     * Whether the row of its step holds the result: its tokens and cost are the step's. Tokens without a cost are found
-     * by an index of {@code step_results}; in the row of a step it would make every update write to all indexes.
+     * Whether the row of its step holds the result: its cost is the step's, and it has no tokens. Only {@code
+     * step_results} has their parts, and an index of those without a cost; in the row of a step it would make every update
+     * write to all indexes.
      */
     static boolean inStep(StepResult result) {
-        return result.sole() && result.outcome().equals("completed")
-                && (result.tokens() == 0 || result.cost().signum() > 0);
+        return result.sole() && result.outcome().equals("completed") && result.tokens().none();
     }
 
     /** The recent calls, of runs that use them. */

@@ -104,7 +104,8 @@ final class RunsTable {
             integer("tasks_failed", a -> a.row.counts().tasksFailed()),
             integer("tasks_skipped", a -> a.row.counts().tasksSkipped()),
             integer("steps_total", a -> a.row.counts().steps()),
-            integer("total_tokens", a -> TextColumns.clamp(a.row.tokens())), money("total_cost", a -> a.row.cost()),
+            integer("total_tokens", a -> TextColumns.clamp(a.row.tokens().total())),
+            money("total_cost", a -> a.row.cost()),
             time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
             text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
             json("output", a -> a.row.output()),
@@ -170,7 +171,7 @@ final class RunsTable {
             integer("tasks_failed", r -> r.counts().tasksFailed()),
             integer("tasks_skipped", r -> r.counts().tasksSkipped()),
             integer("steps_total", r -> r.counts().steps()),
-            integer("total_tokens", r -> TextColumns.clamp(r.tokens())), money("total_cost", RunRow::cost),
+            integer("total_tokens", r -> TextColumns.clamp(r.tokens().total())), money("total_cost", RunRow::cost),
             time("started_at", RunRow::startedAt), time("completed_at", RunRow::completedAt),
             text("error_code", 100, RunRow::errorCode), text("error_message", RunRow::errorMessage),
             json("output", RunRow::output), integer("version_id", RunRow::version)), KEPT));
@@ -204,10 +205,10 @@ final class RunsTable {
      * if the node's time is off by more than 5 seconds.
      */
     static final RowSetStatement<RunRow> INSERT_HEAD = new RowSetStatement<>("keelson_run_head", """
-            insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
-                credits_left, credits_charged, updated_at)
-            select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_left,
-                credits_charged, %s from {rows}""".formatted(IN_TIME), HEAD);
+            insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, usage,
+                total_cost, credits_left, credits_charged, updated_at)
+            select run_id, version_id, last_seq, steps_completed, total_tokens, usage, total_cost,
+                credits_left, credits_charged, %s from {rows}""".formatted(IN_TIME), HEAD);
 
     /** The same. Tokens and credits are null where the stored ones are up to date. */
     static final RowSetStatement<RunRow> UPDATE_HEAD = RowSetStatement.ofEach("keelson_run_head", "run_id",
@@ -218,7 +219,7 @@ final class RunsTable {
                        else keelson_raise('KE001', 'another version of a run')::integer end,
                    last_seq = u.last_seq, steps_completed = u.steps_completed,
                    total_tokens = coalesce(u.total_tokens, h.total_tokens),
-                   total_cost = coalesce(u.total_cost, h.total_cost),
+                   usage = coalesce(u.usage, h.usage), total_cost = coalesce(u.total_cost, h.total_cost),
                    credits_left = coalesce(u.credits_left, h.credits_left),
                    credits_charged = coalesce(u.credits_charged, h.credits_charged), updated_at = %s"""
                     .formatted(IN_TIME),
@@ -227,7 +228,7 @@ final class RunsTable {
     private static final String LOAD = """
             select r.id, workspace_id, title, priority, policy, output_template, origin ->> 'traceparent' as traceparent, state,
                 attempt_number, effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
-                tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost,
+                tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.usage, h.total_cost,
                 h.credits_left, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
                 hard_limit_usd, soft_limit_usd, budget_warned, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
                 active_since, quiet_since,
@@ -270,7 +271,8 @@ final class RunsTable {
     private static List<Column<RunRow>> head(Predicate<RunRow> spent) {
         return List.of(uuid("run_id", RunRow::id), integer("version_id", RunRow::version),
                 bigint("last_seq", RunRow::seq), integer("steps_completed", r -> r.counts().stepsCompleted()),
-                bigint("total_tokens", r -> spent.test(r) ? r.tokens() : null),
+                bigint("total_tokens", r -> spent.test(r) ? r.tokens().total() : null),
+                json("usage", r -> spent.test(r) ? UsageText.of(r.tokens()) : null),
                 money("total_cost", r -> spent.test(r) ? r.cost() : null),
                 money("credits_left", r -> spent.test(r) ? r.reserved().subtract(r.charged()) : null),
                 money("credits_charged", r -> spent.test(r) ? r.charged() : null));
@@ -379,7 +381,8 @@ final class RunsTable {
                 row.getInt("steps_total"), row.getInt("steps_completed"));
         run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
                 row.getInt("effect_generation"), row.getInt("version_id"), row.getLong("last_seq"),
-                row.getBoolean("failing"), counts, row.getLong("total_tokens"), row.getBigDecimal("total_cost"),
+                row.getBoolean("failing"), counts, UsageText.read(row.getString("usage")),
+                row.getBigDecimal("total_cost"),
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"),
                 row.getString("error_message"));

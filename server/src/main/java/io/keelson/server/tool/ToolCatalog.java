@@ -108,7 +108,7 @@ public final class ToolCatalog {
             throw ToolFailure.permanent("OUTPUT_TOO_LARGE", "the output of " + name + " is longer than "
                     + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact");
         }
-        return new ToolResult(SafeText.clean(result.output()), result.tokens(), result.cost(), result.artifacts(),
+        return new ToolResult(SafeText.clean(result.output()), result.usage(), result.artifacts(),
                 result.proposals());
     }
 

@@ -116,8 +116,8 @@ final class Spans implements Observer, Tracing {
         span.setAttribute(TraceAttribute.EPOCH.sent(), result.epoch());
         put(span, TraceAttribute.HOLDER, result.holder());
         put(span, TraceAttribute.OUTCOME, result.outcome());
-        if (result.tokens() > 0) {
-            span.setAttribute(TraceAttribute.TOKENS.sent(), result.tokens());
+        if (!result.tokens().none()) {
+            span.setAttribute(TraceAttribute.TOKENS.sent(), result.tokens().total());
         }
         put(span, TraceAttribute.MODEL, model);
         TraceParent run = ofRun(trace);

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -11,6 +12,7 @@ import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,7 +66,8 @@ class CreditRacesTest {
         public ToolResult execute(ToolCall call) throws InterruptedException {
             entered.release();
             open.acquire();
-            return new ToolResult(JsonNodeFactory.instance.objectNode(), 10, new BigDecimal("0.4"), List.of());
+            return new ToolResult(JsonNodeFactory.instance.objectNode(),
+                    new ToolUsage(null, Tokens.undivided(10), new BigDecimal("0.4")), List.of());
         }
 
         private void awaitEntered(int times) throws InterruptedException {

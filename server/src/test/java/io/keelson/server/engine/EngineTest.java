@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.engine.dispatch.RemoteWork;
@@ -251,6 +252,6 @@ class EngineTest {
 
     private static Answer complete(RemoteWork remote, String worker, Item item, String output) {
         return remote.complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, null, null, List.of(), List.of())), null).getFirst();
+                Json.read(output), Tokens.NONE, null, null, List.of(), List.of())), null).getFirst();
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.engine.dispatch.RemoteWork;
@@ -89,7 +90,7 @@ class LifeTest {
         assertThat(second.failureContext().get("task_attempt").asInt()).isEqualTo(2);
         assertThat(second.failureContext().get("message").asString()).contains("not good");
         remote.fail(Nodes.WORKSPACE, "worker", List.of(new RemoteWork.Failure(second.stepId(), 1, "BUSY", null, "busy",
-                null, 0, null, null)));
+                null, Tokens.NONE, null, null)));
 
         Item third = claim(remote);
         assertThat(third.effectKey()).isEqualTo(second.effectKey());
@@ -226,6 +227,7 @@ class LifeTest {
 
     private static void complete(RemoteWork remote, Item item, String output) {
         assertThat(remote.complete(Nodes.WORKSPACE, "worker", List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, null, null, List.of(), List.of())), null).getFirst().status()).isEqualTo("ok");
+                Json.read(output), Tokens.NONE, null, null, List.of(), List.of())), null).getFirst().status())
+                .isEqualTo("ok");
     }
 }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.postgresql.util.PGobject;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -146,6 +147,7 @@ final class Tables {
             case Integer number -> number.longValue();
             case BigDecimal number -> number.stripTrailingZeros();
             case OffsetDateTime time -> time.toInstant();
+            case PGobject json -> json.getValue();
             case null, default -> value;
         };
     }

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.RemoteWork.Completion;
 import io.keelson.server.engine.dispatch.RemoteWork.Item;
@@ -187,7 +188,7 @@ class WorkLimitsTest {
         assertThat(claim(remote, "w2")).isEmpty();
 
         remote.complete(Nodes.WORKSPACE, "w1", List.of(new Completion(first.getFirst().stepId(),
-                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), 0, null, null, List.of(),
+                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), Tokens.NONE, null, null, List.of(),
                 List.of())),
                 null);
         assertThat(claim(remote, "w2")).hasSize(1);

@@ -48,7 +48,7 @@ class AgentsApiTest {
 
     private void price(String model) {
         String prices = "{\"items\": [{\"kind\": \"model\", \"name\": \"" + model
-                + "\", \"usd_per_million_tokens\": 0}]}";
+                + "\", \"usd_per_million_tokens\": {\"input\": 0, \"output\": 0}}]}";
         assertThat(api.send("PUT", "/api/v1/prices", prices.getBytes(StandardCharsets.UTF_8), "Content-Type",
                 "application/json").status()).isEqualTo(200);
     }
@@ -292,9 +292,11 @@ class AgentsApiTest {
 
     @Test
     void aTaskWithStepsIsAssignedWithTheModelThatItSuggests() {
-        api.send("PUT", "/api/v1/prices", """
-                {"items": [{"kind": "model", "name": "suggested", "usd_per_million_tokens": 1}]}"""
-                .getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json");
+        api.send("PUT", "/api/v1/prices",
+                """
+                {"items": [{"kind": "model", "name": "suggested", "usd_per_million_tokens": {"input": 1, "output": 1}}]}"""
+                        .getBytes(StandardCharsets.UTF_8),
+                "Content-Type", "application/json");
         String run = api
                 .create("""
                 {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "suggested_model": "suggested",

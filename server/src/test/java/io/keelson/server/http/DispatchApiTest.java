@@ -163,7 +163,8 @@ class DispatchApiTest {
         });
         report("fail", first, ", \"error_code\": \"BUSY\", \"message\": \"later\"");
         JsonNode second = claimOne("w");
-        report("complete", second, ", \"output\": {\"said\": true}, \"tokens\": 3, \"cost\": 0.5");
+        report("complete", second, ", \"output\": {\"said\": true}, \"tokens\": 3, \"cost\": 0.5,"
+                + " \"usage\": {\"input\": 1, \"cache_read\": 1, \"output\": 1}");
         api.awaitState(run, "completed");
 
         List<JsonNode> attempts = attempts(second);
@@ -179,6 +180,9 @@ class DispatchApiTest {
         assertThat(attempts.getLast().get("attempt").intValue()).isEqualTo(2);
         assertThat(attempts.getLast().get("output").toString()).isEqualTo("{\"said\":true}");
         assertThat(attempts.getLast().get("tokens").intValue()).isEqualTo(3);
+        assertThat(attempts.getFirst().get("usage").isNull()).isTrue();
+        assertThat(attempts.getLast().get("usage").toString())
+                .isEqualTo("{\"input\":1,\"output\":1,\"reasoning\":0,\"cache_read\":1,\"cache_write\":0}");
     }
 
     @Test

@@ -74,9 +74,10 @@ class MissionDocumentTest {
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
         api = new ApiServer(folder);
-        byte[] prices = """
-                {"items": [{"kind": "model", "name": "test-model", "usd_per_million_tokens": 1}]}"""
-                .getBytes(StandardCharsets.UTF_8);
+        byte[] prices =
+                """
+                {"items": [{"kind": "model", "name": "test-model", "usd_per_million_tokens": {"input": 1, "output": 1}}]}"""
+                        .getBytes(StandardCharsets.UTF_8);
         assertThat(api.send("PUT", "/api/v1/prices", prices, "Content-Type", "application/json").status())
                 .isEqualTo(200);
     }

@@ -286,7 +286,8 @@ class MoneyApiTest {
     void pricesAreSetAndWithdrawn() {
         JsonNode set = put("""
                 {"items": [{"kind": "tool", "name": "search", "usd_per_call": "0.02"},
-                           {"kind": "model", "name": "large", "usd_per_million_tokens": 3}]}""").json();
+                           {"kind": "model", "name": "large", "usd_per_million_tokens": {"input": 3, "output": 3}}]}""")
+                .json();
         int version = set.get("version").intValue();
         JsonNode less = put("{\"items\": [{\"kind\": \"tool\", \"name\": \"search\", \"withdrawn\": true}]}").json();
 
@@ -310,7 +311,7 @@ class MoneyApiTest {
                     {"tool": "noop"}]}]}}""";
 
         ApiServer.Answer refused = api.post("/api/v1/runs", mission);
-        put("{\"items\": [{\"kind\": \"model\", \"name\": \"fresh\", \"usd_per_million_tokens\": 0}]}");
+        put("{\"items\": [{\"kind\": \"model\", \"name\": \"fresh\", \"usd_per_million_tokens\": {\"input\": 0, \"output\": 0}}]}");
 
         assertThat(refused.status()).isEqualTo(422);
         assertThat(refused.json().get("code").stringValue()).isEqualTo("NO_PRICE");

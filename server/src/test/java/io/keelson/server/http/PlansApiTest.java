@@ -136,9 +136,12 @@ class PlansApiTest {
     }
 
     private static void price(String model) {
-        assertThat(api.send("PUT", API + "/prices", """
-                {"items": [{"kind": "model", "name": "%s", "usd_per_million_tokens": 1}]}""".formatted(model)
-                .getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json").status()).isEqualTo(200);
+        assertThat(api.send("PUT", API + "/prices",
+                """
+                {"items": [{"kind": "model", "name": "%s", "usd_per_million_tokens": {"input": 1, "output": 1}}]}"""
+                        .formatted(model)
+                        .getBytes(StandardCharsets.UTF_8),
+                "Content-Type", "application/json").status()).isEqualTo(200);
     }
 
     private static List<String> tasks(String run) {

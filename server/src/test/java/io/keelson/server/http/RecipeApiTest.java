@@ -202,7 +202,8 @@ class RecipeApiTest {
 
     @Test
     void theAgentsOfARunAndTheirModelsAreSaved() {
-        String prices = "{\"items\": [{\"kind\": \"model\", \"name\": \"small\", \"usd_per_million_tokens\": 0}]}";
+        String prices =
+                "{\"items\": [{\"kind\": \"model\", \"name\": \"small\", \"usd_per_million_tokens\": {\"input\": 0, \"output\": 0}}]}";
         api.send("PUT", "/api/v1/prices", prices.getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json");
         JsonNode agent = api.post("/api/v1/agents",
                 "{\"slug\": \"keeper\", \"capabilities\": [\"writing\"], \"model\": \"small\"}").json();

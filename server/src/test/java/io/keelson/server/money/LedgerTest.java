@@ -127,7 +127,7 @@ class LedgerTest {
             "truncate billing_ledger", "update prices set name = 'x'", "delete from prices", "truncate prices"})
     void ledgerIsAppendOnly(String sql) {
         done(books.grant(workspace, "5", "k"));
-        books.money.prices().change(List.of(new PriceChange(PriceKind.TOOL, "kept", BigDecimal.ONE)), "me",
+        books.money.prices().change(List.of(PriceChange.tool("kept", BigDecimal.ONE)), "me",
                 (c, version, changes) -> {
                 });
 

@@ -2,6 +2,7 @@ package io.keelson.server.money;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.TokenPrices;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,20 @@ class PriceTableTest {
     }
 
     @Test
+    void changeOfOnePartIsANewVersion() {
+        TokenPrices before = new TokenPrices(new BigDecimal("3"), new BigDecimal("0.3"), null, new BigDecimal("15"));
+        TokenPrices after = new TokenPrices(new BigDecimal("3"), new BigDecimal("0.3"), new BigDecimal("3.75"),
+                new BigDecimal("15"));
+        table.change(List.of(PriceChange.model("large", before)), "me", NO_WITNESS);
+
+        assertThat(table.change(List.of(PriceChange.model("large", before)), "me", NO_WITNESS).version()).isOne();
+        PriceListVersion changed = table.change(List.of(PriceChange.model("large", after)), "me", NO_WITNESS);
+        assertThat(changed.version()).isEqualTo(2);
+        assertThat(after.same(changed.prices().getFirst().usdPerMillion())).isTrue();
+        assertThat(before.same(table.at(1).prices().getFirst().usdPerMillion())).isTrue();
+    }
+
+    @Test
     void aPriceOfNothingIsAPrice() {
         assertThat(shown(table.change(List.of(model("free", "0")), "me", NO_WITNESS)))
                 .containsExactly("MODEL free 0.000000 since 1 by me");
@@ -94,15 +109,19 @@ class PriceTableTest {
     }
 
     private static PriceChange tool(String name, @Nullable String usd) {
-        return new PriceChange(PriceKind.TOOL, name, usd == null ? null : new BigDecimal(usd));
+        return PriceChange.tool(name, usd == null ? null : new BigDecimal(usd));
     }
 
     private static PriceChange model(String name, @Nullable String usd) {
-        return new PriceChange(PriceKind.MODEL, name, usd == null ? null : new BigDecimal(usd));
+        return PriceChange.model(name, usd == null ? null : TokenPrices.flat(new BigDecimal(usd)));
     }
 
     private static List<String> shown(PriceListVersion list) {
-        return list.prices().stream().map(price -> price.kind() + " " + price.name() + " " + price.usd() + " since "
+        return list.prices().stream().map(price -> price.kind() + " " + price.name() + " " + usd(price) + " since "
                 + price.version() + " by " + price.createdBy()).toList();
+    }
+
+    private static @Nullable BigDecimal usd(PriceRow price) {
+        return price.usdPerMillion() == null ? price.usdPerCall() : price.usdPerMillion().output();
     }
 }

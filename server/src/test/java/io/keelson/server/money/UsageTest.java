@@ -2,6 +2,7 @@ package io.keelson.server.money;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Tokens;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -47,6 +48,7 @@ class UsageTest {
 
         assertThat(report.lines()).extracting(UsageTest::shown).containsExactly(first, second);
         assertThat(shown(report.total())).isEqualTo("null 2.750000 1000 3 2");
+        assertThat(report.total().tokens()).isEqualTo(new Tokens(400, 100, 100, 400, 200));
         assertThat(report.complete()).isTrue();
     }
 
@@ -76,17 +78,27 @@ class UsageTest {
 
     private static String shown(UsageReader.Line line) {
         return String.join(" ", List.of(String.valueOf(line.of()), line.credits().toPlainString(),
-                Long.toString(line.tokens()), Long.toString(line.charges()), Long.toString(line.runs())));
+                Long.toString(line.tokens().total()), Long.toString(line.charges()), Long.toString(line.runs())));
     }
 
     private static void charge(UUID workspace, int run, String amount, String tool, String model, String agent,
             long tokens, String at) {
         books.execute("""
                 insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
-                    run_id, attempt_number, step_id, idempotency_key, tool, model, agent, tokens, actor_type, created_at)
+                    run_id, attempt_number, step_id, idempotency_key, tool, model, agent, tokens, usage, actor_type,
+                    created_at)
                 values ('%s', 'charge', %s, 'reserved', 'spent', '00000000-0000-7000-8000-00000000000%d', 1,
-                    gen_random_uuid(), gen_random_uuid(), '%s', %s, %s, %d, 'agent', '%s')""".formatted(workspace,
-                amount, run, tool, quoted(model), quoted(agent), tokens, at));
+                    gen_random_uuid(), gen_random_uuid(), '%s', %s, %s, %d, '%s', 'agent', '%s')""".formatted(workspace,
+                amount, run, tool, quoted(model), quoted(agent), tokens, parts(tokens), at));
+    }
+
+    /** A tenth of the input is from the cache and a tenth into it; half of the rest is output. */
+    private static String parts(long tokens) {
+        long tenth = tokens / 10;
+        long half = (tokens - 2 * tenth) / 2;
+        return """
+                {"input": %d, "cache_read": %d, "cache_write": %d, "output": %d, "reasoning": %d}"""
+                .formatted(tokens - 2 * tenth - half, tenth, tenth, half, half / 2);
     }
 
     private static String quoted(String text) {

@@ -85,6 +85,27 @@ class ImpossibleRowsTest {
             update orchestration_tasks set group_id = id, item_index = -1
             update orchestration_task_dependencies set depends_on_id = task_id
             update orchestration_task_dependencies set dependency_type = 'weak'
+            insert into step_results (step_id, epoch, run_id, outcome, tokens, cost, recorded_at) \
+                select id, 1, run_id, 'failed', 1, 0, now() from task_steps
+            insert into step_results (step_id, epoch, run_id, outcome, tokens, usage, cost, recorded_at) \
+                select id, 1, run_id, 'failed', 1, '{"input": 1}', 0, now() from task_steps
+            insert into step_results (step_id, epoch, run_id, outcome, tokens, usage, cost, recorded_at) \
+                select id, 1, run_id, 'failed', 1, '{"input": 1, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 0}', \
+                    0, now() from task_steps
+            insert into step_results (step_id, epoch, run_id, outcome, tokens, usage, cost, recorded_at) \
+                select id, 1, run_id, 'failed', 1, '{"input": 2, "cache_read": -1, "cache_write": 0, "output": 0, "reasoning": 0}', \
+                    0, now() from task_steps
+            insert into step_results (step_id, epoch, run_id, outcome, tokens, usage, cost, recorded_at) \
+                select id, 1, run_id, 'failed', 1, '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 2}', \
+                    0, now() from task_steps
+            insert into prices (version, kind, name, usd_per_million_input, created_at, created_by) \
+                values (1, 'model', 'half', 1, now(), 'me')
+            insert into prices (version, kind, name, usd_per_million_cache_read, created_at, created_by) \
+                values (1, 'model', 'cache', 1, now(), 'me')
+            insert into prices (version, kind, name, usd_per_million_input, usd_per_million_output, created_at, created_by) \
+                values (1, 'tool', 'tool', 1, 1, now(), 'me')
+            insert into prices (version, kind, name, usd_per_million_input, usd_per_million_output, created_at, created_by) \
+                values (1, 'model', 'less', 1, -1, now(), 'me')
             update task_steps set tokens = -1
             update task_steps set cost = -1
             update task_steps set result_epoch = lease_epoch + 1

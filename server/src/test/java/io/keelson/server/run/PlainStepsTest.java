@@ -10,6 +10,7 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -80,14 +81,16 @@ class PlainStepsTest {
         v.resultEpoch = 1;
         v.completedAt = THEN.plusMillis(5);
         v.output = "{\"n\": 1}";
-        v.result = new StepResult(one.id(), 1, RUN, "completed", 1, THEN, null, 7L, null, "m", 0, BigDecimal.ZERO,
+        v.result = new StepResult(one.id(), 1, RUN, "completed", 1, THEN, null, 7L, null, "m", Tokens.NONE,
+                BigDecimal.ZERO,
                 "worker",
                 true);
     });
     private static final Consumer<Values> CHARGED = COMPLETED.andThen(v -> {
         v.tokens = 5;
         v.cost = new BigDecimal("0.25");
-        v.result = new StepResult(one.id(), 1, RUN, "completed", 1, THEN, "{\"say\": 1}", null, null, null, 5, v.cost,
+        v.result = new StepResult(one.id(), 1, RUN, "completed", 1, THEN, "{\"say\": 1}", null, null, null,
+                Tokens.undivided(5), v.cost,
                 "worker",
                 true);
     });

@@ -8,6 +8,7 @@ import io.keelson.core.decide.TicketRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
@@ -169,12 +170,18 @@ final class RandomRuns {
         };
     }
 
+    private Tokens tokens(int bound) {
+        int output = random.nextInt(bound);
+        return new Tokens(random.nextInt(bound), random.nextInt(bound), random.nextInt(bound), output,
+                random.nextInt(output + 1));
+    }
+
     private Result result() {
         List<NewArtifact> artifacts = chance(15)
                 ? List.of(
                         new NewArtifact("file-" + names++, "text/plain", 3, "a".repeat(64), "key-" + UUID.randomUUID()))
                 : List.of();
-        return new Result(chance(50) ? "{\"ok\":true}" : "\"some text\"", random.nextInt(100),
+        return new Result(chance(50) ? "{\"ok\":true}" : "\"some text\"", tokens(100),
                 new BigDecimal("0." + random.nextInt(1000)), artifacts);
     }
 
@@ -186,7 +193,7 @@ final class RandomRuns {
                 : new Verdict(Verdict.Outcome.values()[random.nextInt(3)],
                         chance(80) ? new BigDecimal("0." + (10 + random.nextInt(90))) : null,
                         chance(50) ? "go on" : null);
-        return new Result("{\"v\":1}", random.nextInt(10), null, null, List.of(), verdict);
+        return new Result("{\"v\":1}", tokens(10), null, null, List.of(), verdict);
     }
 
     private StepError error() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.decide.StepRow;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
@@ -66,8 +67,10 @@ class ReadersTest {
                 task("b", List.of("a"), step("ask", StepKind.APPROVAL, "approval"))), true, TESTER));
         world.tick(Duration.ofMillis(1_500));
         first = claim(run);
-        world.send(new Command.Complete(run, first.id(), 1, new Result("{\"n\":1}", 7, new BigDecimal("0.5"),
-                List.of(new NewArtifact("a.txt", "text/plain", 3, "c".repeat(64), "key-1"))), Actor.agent("worker")));
+        world.send(new Command.Complete(run, first.id(), 1,
+                new Result("{\"n\":1}", new Tokens(3, 2, 1, 1, 1), new BigDecimal("0.5"),
+                        List.of(new NewArtifact("a.txt", "text/plain", 3, "c".repeat(64), "key-1"))),
+                Actor.agent("worker")));
         StepRow ask = stepOf("b");
         world.send(new Command.Evaluated(run, TimerKind.EVALUATE_STEP, ask.id(),
                 new Command.Evaluation.Opened("{\"question\":\"Publish?\"}", null, null), Actor.SYSTEM));

@@ -13,6 +13,7 @@ import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.money.Funds;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.ErrorClass;
@@ -58,9 +59,9 @@ class WriteTest {
                 TESTER));
         world.tick(Duration.ofMillis(250));
         StepRow one = claim(run, 0);
-        complete(one, new Result("{\"n\": 1}", 5, new BigDecimal("0.25"), List.of()));
+        complete(one, new Result("{\"n\": 1}", Tokens.undivided(5), new BigDecimal("0.25"), List.of()));
         world.tick(Duration.ofMillis(250));
-        complete(claim(run, 0), new Result("\"two lines\"", 0, BigDecimal.ZERO,
+        complete(claim(run, 0), new Result("\"two lines\"", Tokens.NONE, BigDecimal.ZERO,
                 List.of(new NewArtifact("report.md", "text/markdown", 12, "b".repeat(64), "k1"))));
 
         assertThat(world.query("""

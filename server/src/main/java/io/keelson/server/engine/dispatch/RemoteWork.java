@@ -1,5 +1,6 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.tool.Proposed;
@@ -63,11 +64,11 @@ public interface RemoteWork {
      * @param uploads artifacts that were uploaded under the same lease
      * @param proposals to people
      */
-    record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
+    record Completion(UUID stepId, int leaseEpoch, JsonNode output, Tokens tokens, @Nullable BigDecimal cost,
             @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads, List<Proposed> proposals) {
 
         /** A result without proposals. */
-        public Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
+        public Completion(UUID stepId, int leaseEpoch, JsonNode output, Tokens tokens, @Nullable BigDecimal cost,
                 @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {
             this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of());
         }
@@ -99,7 +100,7 @@ public interface RemoteWork {
      * @param model that used the tokens; null when none is named
      */
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
-            @Nullable Duration retryAfter, long tokens, @Nullable BigDecimal cost, @Nullable String model) {}
+            @Nullable Duration retryAfter, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model) {}
 
     /**
      * A worker's request, with results, for the next step of each completed step's task.

@@ -15,6 +15,7 @@ import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolUsage;
 import io.keelson.server.tool.WaitPhase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -290,8 +291,9 @@ public final class LocalExecutor {
             List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
                     a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey(),
                     a.retention() == null ? null : a.retention().toSeconds())).toList();
+            ToolUsage usage = result.usage();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
-                    new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
+                    new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
                             ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout), input,
                             null),

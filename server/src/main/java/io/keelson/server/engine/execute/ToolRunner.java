@@ -65,7 +65,7 @@ public final class ToolRunner {
         try {
             ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase));
             return struck.none() ? result
-                    : new ToolResult(struck.json(result.output()), result.tokens(), result.cost(), result.artifacts(),
+                    : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
         } catch (ToolFailure e) {
             throw struck.none() ? e

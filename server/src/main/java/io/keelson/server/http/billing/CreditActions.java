@@ -152,8 +152,8 @@ public final class CreditActions {
     }
 
     private static ObjectNode used(ObjectNode document, UsageReader.Line line) {
-        return document.put("credits", Json.plain(line.credits())).put("tokens", line.tokens())
-                .put("charges", line.charges())
-                .put("runs", line.runs());
+        document.put("credits", Json.plain(line.credits())).put("tokens", line.tokens().total());
+        document.set("usage", Json.tree(line.tokens().members()));
+        return document.put("charges", line.charges()).put("runs", line.runs());
     }
 }

@@ -19,7 +19,8 @@ final class LedgerCsv {
     private static final int STRETCH = 1_000;
     private static final String FORMULA = "=+-@\t\r";
     private static final String HEADING = "id,created_at,transaction_type,amount,debit_account,credit_account,run_id,"
-            + "attempt_number,step_id,tool,model,agent,tokens,price_version,reason,actor_type,actor_id,idempotency_key\r\n";
+            + "attempt_number,step_id,tool,model,agent,tokens,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,"
+            + "price_version,reason,actor_type,actor_id,idempotency_key\r\n";
 
     /** Reads entries in order. */
     interface Source {
@@ -86,9 +87,16 @@ final class LedgerCsv {
                 .of(entry.id(), Json.time(entry.createdAt()), entry.type(), Json.plain(entry.amount()).toPlainString(),
                         entry.debit().wire(), entry.credit().wire(), plain(entry.runId()), plain(entry.attempt()),
                         plain(entry.stepId()), text(entry.tool()), text(entry.model()), text(entry.agent()),
-                        plain(entry.tokens()), plain(entry.priceVersion()), text(entry.reason()), entry.actorType(),
+                        plain(entry.tokens()), part(entry, "input"), part(entry, "cache_read"),
+                        part(entry, "cache_write"),
+                        part(entry, "output"), part(entry, "reasoning"), plain(entry.priceVersion()),
+                        text(entry.reason()), entry.actorType(),
                         text(entry.actorId()), text(entry.key()))
                 .map(String::valueOf).collect(Collectors.joining(",", "", "\r\n"));
+    }
+
+    private static String part(LedgerRow entry, String name) {
+        return entry.usage() == null ? "" : Json.read(entry.usage()).path(name).asString();
     }
 
     private static String plain(@Nullable Object value) {

@@ -13,13 +13,14 @@ final class LedgerDocuments {
     private LedgerDocuments() {}
 
     static ObjectNode of(LedgerRow entry) {
-        return Json.object().put("id", entry.id()).put("transaction_type", entry.type())
+        ObjectNode document = Json.object().put("id", entry.id()).put("transaction_type", entry.type())
                 .put("amount", Json.plain(entry.amount()))
                 .put("debit_account", entry.debit().wire()).put("credit_account", entry.credit().wire())
                 .put("run_id", text(entry.runId())).put("attempt_number", entry.attempt())
                 .put("step_id", text(entry.stepId())).put("idempotency_key", entry.key()).put("tool", entry.tool())
-                .put("model", entry.model()).put("agent", entry.agent()).put("tokens", entry.tokens())
-                .put("price_version", entry.priceVersion()).put("reason", entry.reason())
+                .put("model", entry.model()).put("agent", entry.agent()).put("tokens", entry.tokens());
+        document.set("usage", entry.usage() == null ? null : Json.read(entry.usage()));
+        return document.put("price_version", entry.priceVersion()).put("reason", entry.reason())
                 .put("actor_type", entry.actorType()).put("actor_id", entry.actorId())
                 .put("created_at", Json.time(entry.createdAt()));
     }

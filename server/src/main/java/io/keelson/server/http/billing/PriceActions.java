@@ -1,5 +1,6 @@
 package io.keelson.server.http.billing;
 
+import io.keelson.core.money.TokenPrices;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
@@ -21,6 +22,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.DecimalNode;
+import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The price list of this installation. */
@@ -29,7 +33,15 @@ public final class PriceActions {
     private static final int NOW = -1;
 
     record NewPrice(String kind, String name, @Nullable BigDecimal usdPerCall,
-            @Nullable BigDecimal usdPerMillionTokens, boolean withdrawn) {}
+            @Nullable NewTokenPrices usdPerMillionTokens, boolean withdrawn) {}
+
+    record NewTokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nullable BigDecimal cacheWrite,
+            BigDecimal output) {
+
+        TokenPrices prices() {
+            return new TokenPrices(input, cacheRead, cacheWrite, output);
+        }
+    }
 
     record NewPrices(List<NewPrice> items) {}
 
@@ -77,7 +89,7 @@ public final class PriceActions {
     private static PriceChange change(NewPrice price, String at) {
         boolean tool = price.kind.equals(PriceKind.TOOL.wire());
         PriceKind kind = tool ? PriceKind.TOOL : PriceKind.MODEL;
-        BigDecimal usd = tool ? price.usdPerCall : price.usdPerMillionTokens;
+        Object usd = tool ? price.usdPerCall : price.usdPerMillionTokens;
         if ((tool ? price.usdPerMillionTokens : price.usdPerCall) != null) {
             throw ApiProblem.of("INVALID_VALUE", at + member(tool ? PriceKind.MODEL : PriceKind.TOOL),
                     "the price of a " + price.kind + " is " + member(kind));
@@ -85,18 +97,36 @@ public final class PriceActions {
         if (price.withdrawn == (usd != null)) {
             throw ApiProblem.of("REQUIRED", at + member(kind), "either a price or withdrawn must be given");
         }
-        return new PriceChange(kind, price.name, usd);
+        return new PriceChange(kind, price.name, price.usdPerCall,
+                price.usdPerMillionTokens == null ? null : price.usdPerMillionTokens.prices());
     }
 
     /** In the audit log, with the new prices by what they are for; null for one that was withdrawn. */
     private static PriceTable.Witness recorded(ApiRequest request) {
         return (c, version, changes) -> {
             ObjectNode detail = Json.object();
-            changes.forEach(change -> detail.put(change.kind().wire() + " " + change.name(),
-                    change.usd() == null ? null : Json.plain(change.usd())));
+            changes.forEach(change -> detail.set(change.kind().wire() + " " + change.name(),
+                    usd(change.usdPerCall(), change.usdPerMillion())));
             AuditLog.write(c, request.origin(), "prices_changed", request.workspace(), Integer.toString(version),
                     detail);
         };
+    }
+
+    /** JSON null for none. */
+    private static JsonNode usd(@Nullable BigDecimal perCall, @Nullable TokenPrices perMillion) {
+        if (perMillion == null) {
+            return amount(perCall);
+        }
+        ObjectNode prices = Json.object();
+        prices.set("input", amount(perMillion.input()));
+        prices.set("cache_read", amount(perMillion.cacheRead()));
+        prices.set("cache_write", amount(perMillion.cacheWrite()));
+        prices.set("output", amount(perMillion.output()));
+        return prices;
+    }
+
+    private static JsonNode amount(@Nullable BigDecimal usd) {
+        return usd == null ? NullNode.getInstance() : DecimalNode.valueOf(Json.plain(usd));
     }
 
     private static String member(PriceKind kind) {
@@ -109,8 +139,9 @@ public final class PriceActions {
     }
 
     private static ObjectNode document(PriceRow price) {
-        return Json.object().put("kind", price.kind().wire()).put("name", price.name())
-                .put(member(price.kind()), Json.plain(price.usd())).put("version", price.version())
+        ObjectNode document = Json.object().put("kind", price.kind().wire()).put("name", price.name());
+        document.set(member(price.kind()), usd(price.usdPerCall(), price.usdPerMillion()));
+        return document.put("version", price.version())
                 .put("created_at", Json.time(price.createdAt())).put("created_by", price.createdBy());
     }
 }

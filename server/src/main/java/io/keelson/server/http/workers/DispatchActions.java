@@ -1,8 +1,10 @@
 package io.keelson.server.http.workers;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.money.Tokens;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Lists;
@@ -15,7 +17,9 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
@@ -40,9 +44,9 @@ public final class DispatchActions {
                 work.heartbeat(request.workspace(), batch.workerId, map(batch.items, Heartbeat::beat))));
         table.post(Scope.WORK, "/dispatch/complete", Completions.class, this::complete);
         table.post(Scope.WORK, "/dispatch/continue", Continuations.class, (request, batch) -> answers(
-                work.another(request.workspace(), batch.workerId, map(batch.items, Completion::completion))));
+                work.another(request.workspace(), batch.workerId, numbered(batch.items, Completion::completion))));
         table.post(Scope.WORK, "/dispatch/fail", Failures.class, (request, batch) -> answers(
-                work.fail(request.workspace(), batch.workerId, map(batch.items, Failure::failure))));
+                work.fail(request.workspace(), batch.workerId, numbered(batch.items, Failure::failure))));
         table.post(Scope.WORK, "/dispatch/release", Releases.class, (request, batch) -> answers(
                 work.release(request.workspace(), batch.workerId, map(batch.items, Lease::handback))));
     }
@@ -83,12 +87,32 @@ public final class DispatchActions {
         }
     }
 
-    record Completion(UUID stepId, int leaseEpoch, @Nullable JsonNode output, long tokens, @Nullable BigDecimal cost,
-            @Nullable String model, List<InlineArtifact> artifacts, List<Upload> uploads,
+    record NewUsage(long input, long cacheRead, long cacheWrite, long output, long reasoning) {
+
+        /** @param total 0 where the parts say it */
+        static Tokens tokens(String at, long total, @Nullable NewUsage usage) {
+            if (usage == null) {
+                return Tokens.undivided(total);
+            }
+            if (usage.reasoning > usage.output) {
+                throw ApiProblem.of("INVALID_VALUE", at + "/usage/reasoning", "is a part of output, which is less");
+            }
+            Tokens tokens = new Tokens(usage.input, usage.cacheRead, usage.cacheWrite, usage.output, usage.reasoning);
+            if (total != 0 && total != tokens.total()) {
+                throw ApiProblem.of("INVALID_VALUE", at + "/tokens",
+                        "is not the sum of usage's input, cache_read, cache_write and output, " + tokens.total());
+            }
+            return tokens;
+        }
+    }
+
+    record Completion(UUID stepId, int leaseEpoch, @Nullable JsonNode output, long tokens, @Nullable NewUsage usage,
+            @Nullable BigDecimal cost, @Nullable String model, List<InlineArtifact> artifacts, List<Upload> uploads,
             List<NewProposal> proposals) {
 
-        RemoteWork.Completion completion() {
-            return new RemoteWork.Completion(stepId, leaseEpoch, orNull(output), tokens, cost, model,
+        RemoteWork.Completion completion(String at) {
+            return new RemoteWork.Completion(stepId, leaseEpoch, orNull(output), NewUsage.tokens(at, tokens, usage),
+                    cost, model,
                     map(artifacts, each -> new RemoteWork.InlineArtifact(each.name, each.contentType,
                             each.contentBase64)),
                     map(uploads, Upload::uploadId), map(proposals, NewProposal::proposed));
@@ -102,11 +126,12 @@ public final class DispatchActions {
     record Completions(String workerId, List<Completion> items, @Nullable Next next) {}
 
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
-            @Nullable Long retryAfterMs, long tokens, @Nullable BigDecimal cost, @Nullable String model) {
+            @Nullable Long retryAfterMs, long tokens, @Nullable NewUsage usage, @Nullable BigDecimal cost,
+            @Nullable String model) {
 
-        RemoteWork.Failure failure() {
+        RemoteWork.Failure failure(String at) {
             return new RemoteWork.Failure(stepId, leaseEpoch, errorCode, errorClass, message, millis(retryAfterMs),
-                    tokens, cost, model);
+                    NewUsage.tokens(at, tokens, usage), cost, model);
         }
     }
 
@@ -129,7 +154,8 @@ public final class DispatchActions {
         RemoteWork.Continuation next = batch.next == null ? null
                 : new RemoteWork.Continuation(batch.next.tools, millis(batch.next.leaseMs));
         return answers(
-                work.complete(request.workspace(), batch.workerId, map(batch.items, Completion::completion), next));
+                work.complete(request.workspace(), batch.workerId, numbered(batch.items, Completion::completion),
+                        next));
     }
 
     private static ApiResponse answers(List<RemoteWork.Answer> answers) {
@@ -172,6 +198,11 @@ public final class DispatchActions {
             document.set("result", Json.read(answer.result()));
         }
         return document;
+    }
+
+    /** @param function of an item and its pointer */
+    private static <T, R> List<R> numbered(List<T> items, BiFunction<T, String, R> function) {
+        return IntStream.range(0, items.size()).mapToObj(i -> function.apply(items.get(i), "/items/" + i)).toList();
     }
 
     private static <T, R> List<R> map(List<T> items, Function<T, R> function) {

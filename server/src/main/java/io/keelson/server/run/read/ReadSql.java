@@ -55,7 +55,7 @@ final class ReadSql {
                 trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric)) as hard_limit_usd,
                 trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
                 {task budgets} as task_budgets,
-                h.total_tokens,
+                h.total_tokens, h.usage,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
                 r.coordinator_agent_id, r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
                 r.cancelled_at, r.duration_ms,

@@ -15,16 +15,16 @@ final class StepAttempts {
             select w.attempt, w.epoch as lease_epoch, w.outcome, w.holder as worker,
                 coalesce(w.input, s.literal) as input,
                 case when w.outcome <> 'failed' then s.output end as output,
-                w.error_code, w.error_class, w.error_message, w.tokens, trim_scale(w.cost) as cost, w.started_at,
+                w.error_code, w.error_class, w.error_message, w.tokens, w.usage, trim_scale(w.cost) as cost, w.started_at,
                 w.recorded_at as completed_at
               from step s join work_results w on w.step_id = s.id
             union all
             select null, (e.payload ->> 'lease_epoch')::int, 'lost', e.payload ->> 'worker', s.literal, null,
-                null, null, null, 0, 0, null, e.created_at
+                null, null, null, 0, null, 0, null, e.created_at
               from step s join orchestration_events_kept e on e.run_id = s.run_id and e.step_id = s.id
              where e.event_type = 'step_lease_expired'
             union all
-            select s.attempt, s.lease_epoch, 'running', q.holder, s.literal, null, null, null, null, 0, 0,
+            select s.attempt, s.lease_epoch, 'running', q.holder, s.literal, null, null, null, null, 0, null, 0,
                 s.started_at, null
               from step s
               join orchestration_tasks t on t.id = s.task_id

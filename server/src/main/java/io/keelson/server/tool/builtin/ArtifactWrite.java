@@ -8,6 +8,7 @@ import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -59,7 +60,7 @@ final class ArtifactWrite implements Tool {
                     .put("content_type", stored.contentType())
                     .put("size_bytes", stored.sizeBytes())
                     .put("sha256", stored.sha256());
-            return new ToolResult(output, 0, null, List.of(stored));
+            return new ToolResult(output, ToolUsage.NONE, List.of(stored));
         } catch (ArtifactRefusedException e) {
             throw ToolFailure.permanent(e.code(), String.valueOf(e.getMessage()));
         } catch (IOException e) {

@@ -1,9 +1,11 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ final class Noop implements Tool {
         JsonNode input = call.input();
         JsonNode output = input.has("output") ? input.get("output") : JsonNodeFactory.instance.objectNode();
         @Nullable BigDecimal cost = input.has("cost") ? input.get("cost").decimalValue() : null;
-        return new ToolResult(output, input.path("tokens").asLong(0), cost, List.of());
+        return new ToolResult(output, new ToolUsage(null, Tokens.undivided(input.path("tokens").asLong(0)), cost),
+                List.of());
     }
 }

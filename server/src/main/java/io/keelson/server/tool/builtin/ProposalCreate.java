@@ -7,6 +7,7 @@ import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -45,7 +46,7 @@ final class ProposalCreate implements Tool {
         Proposed proposal = new Proposed(id, input.get("title").stringValue(),
                 input.has("body") ? input.get("body").stringValue() : null, data,
                 seconds == null ? null : Duration.ofSeconds(seconds.asLong()));
-        return new ToolResult(JsonNodeFactory.instance.objectNode().put("proposal_id", "prop_" + id), 0, null,
+        return new ToolResult(JsonNodeFactory.instance.objectNode().put("proposal_id", "prop_" + id), ToolUsage.NONE,
                 List.of(), List.of(proposal));
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.tool.builtin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolFailure;
@@ -120,8 +121,8 @@ class SimpleToolsTest {
     @Test
     void noopReportsDeclaredTokensAndCost() throws Exception {
         ToolResult result = calls.execute("noop", "{\"tokens\": 12, \"cost\": 0.25}");
-        assertThat(result.tokens()).isEqualTo(12);
-        assertThat(result.cost()).isEqualByComparingTo(new BigDecimal("0.25"));
+        assertThat(result.usage().tokens()).isEqualTo(Tokens.undivided(12));
+        assertThat(result.usage().cost()).isEqualByComparingTo(new BigDecimal("0.25"));
     }
 
     @Test

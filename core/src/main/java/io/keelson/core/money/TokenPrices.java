@@ -1,0 +1,45 @@
+package io.keelson.core.money;
+
+import java.math.BigDecimal;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Prices of a million tokens of a model, in USD, each ≥ 0. Reasoning has the price of output.
+ *
+ * @param cacheRead null for the price of input
+ * @param cacheWrite null for the price of input
+ */
+public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nullable BigDecimal cacheWrite,
+        BigDecimal output) {
+
+    private static final int MILLION = 6;
+
+    /** The same price for every token. */
+    public static TokenPrices flat(BigDecimal usd) {
+        return new TokenPrices(usd, null, null, usd);
+    }
+
+    /** The cost in USD; exact, and rounded once for all parts together. */
+    public BigDecimal cost(Tokens tokens) {
+        BigDecimal millionth = cost(input, tokens.input())
+                .add(cost(Objects.requireNonNullElse(cacheRead, input), tokens.cacheRead()))
+                .add(cost(Objects.requireNonNullElse(cacheWrite, input), tokens.cacheWrite()))
+                .add(cost(output, tokens.output()));
+        return Amounts.of(millionth.movePointLeft(MILLION));
+    }
+
+    private static BigDecimal cost(BigDecimal price, long tokens) {
+        return price.multiply(BigDecimal.valueOf(tokens));
+    }
+
+    /** Whether all prices are equal to the other's; the number of decimal places makes no difference. */
+    public boolean same(TokenPrices other) {
+        return same(input, other.input) && same(cacheRead, other.cacheRead) && same(cacheWrite, other.cacheWrite)
+                && same(output, other.output);
+    }
+
+    private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
+        return one == null || other == null ? one == other : one.compareTo(other) == 0;
+    }
+}
