@@ -61,7 +61,9 @@ final class AgentTurns {
         for (TurnAnswer.Call call : calls.calls()) {
             StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
                     call.retry(), call.timeout()), turn.position(), ++ordinal, effect(task, call));
-            refuse(d, step);
+            if (refused(d, step) && !AgentMistakes.tolerated(d, step)) {
+                return;
+            }
         }
         add(d, task, at, turn.spec(), turn.position(), ++ordinal, null);
         TaskProgress.advance(d, task, holder);
@@ -108,16 +110,19 @@ final class AgentTurns {
         return step;
     }
 
-    private static void refuse(Decision d, StepRow step) {
+    /** Ends a call of a tool that the task may not use; true if it is one. */
+    private static boolean refused(Decision d, StepRow step) {
         AgentTerms terms = step.task().spec().policy().agent();
         String tool = step.spec().tool();
-        if (terms == null || !terms.allows(tool)) {
-            List<String> allowed = terms == null ? List.of() : terms.tools();
-            step.errorCode = REFUSED;
-            step.errorMessage = "'" + tool + "' is none of the tools that this task may use"
-                    + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed));
-            step.errorClass = ErrorClass.PERMANENT.wire();
-            d.move(step, StepState.SKIPPED, new StepPayload.Skipped("tool_not_allowed", tool, REFUSED, null));
+        if (terms != null && terms.allows(tool)) {
+            return false;
         }
+        List<String> allowed = terms == null ? List.of() : terms.tools();
+        step.errorCode = REFUSED;
+        step.errorMessage = "'" + tool + "' is none of the tools that this task may use"
+                + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed));
+        step.errorClass = ErrorClass.PERMANENT.wire();
+        d.move(step, StepState.SKIPPED, new StepPayload.Skipped("tool_not_allowed", tool, REFUSED, null));
+        return true;
     }
 }

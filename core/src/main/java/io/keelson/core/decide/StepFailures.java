@@ -103,7 +103,9 @@ final class StepFailures {
             return;
         }
         if (step.spec().kind() == StepKind.CALL) {
-            TaskProgress.advance(d, task, null);
+            if (AgentMistakes.tolerated(d, step)) {
+                TaskProgress.advance(d, task, null);
+            }
             return;
         }
         boolean ownPolicy = step.spec().kind() == StepKind.TURN && !triedBefore(step)

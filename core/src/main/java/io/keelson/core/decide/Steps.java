@@ -233,7 +233,7 @@ final class Steps {
         Cost cost = Credits.cost(d, step, result);
         String holder = Objects.requireNonNull(step.holder);
         boolean failed = error != null;
-        d.view.calls.add(d.now, 1, failed ? 1 : 0);
+        d.view.calls.add(d.now, 1, error == null || AgentMistakes.isMistake(step, error) ? 0 : 1);
         step.resultEpoch = step.leaseEpoch;
         step.tokens += result.tokens().total();
         step.cost = step.cost.add(cost.amount());

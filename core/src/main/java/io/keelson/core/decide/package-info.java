@@ -8,7 +8,7 @@
  * <li>The entries: Decider, Explain.
  * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, HumanGates, HumanTimeouts, TicketAnswers,
  * ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
- * <li>A step's end and its task: AgentTurns, StepFailures, TaskProgress, Verdicts, TaskFailures, Resumption.
+ * <li>A step's end and its task: AgentTurns, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Resumption.
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,

@@ -15,6 +15,8 @@ import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.NewRun;
@@ -234,7 +236,13 @@ final class RunRows {
                     .filter(call -> resumedAt.isEmpty() || call.at().isAfter(resumedAt.get()))
                     .sorted(Comparator.comparing(Saved.Call::at)).forEach(call -> view.calls().add(
                             call.at().truncatedTo(ChronoUnit.SECONDS), 1,
-                            call.result().outcome().equals("failed") ? 1 : 0));
+                            call.result().outcome().equals("failed") && !mistake(call.result()) ? 1 : 0));
         }
+    }
+
+    /** An agent's call that can only fail. */
+    private boolean mistake(StepResult result) {
+        return steps.get(result.stepId()).spec().kind() == StepKind.CALL
+                && result.error().errorClass() == ErrorClass.PERMANENT;
     }
 }

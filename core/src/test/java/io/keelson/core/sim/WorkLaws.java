@@ -18,6 +18,7 @@ import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.TimerKind;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -178,6 +179,8 @@ final class WorkLaws {
         int most = terms == null || terms.maxTurns() == 0 ? policy.maxContinuations() : terms.maxTurns() - 1;
         unless(task.continuations() <= most, "too many turns: %s", task);
         List<Saved.Step> own = rows.stepsOf(task.id()).filter(step -> step.taskAttempt() == task.attempt()).toList();
+        boolean stuck = "AGENT_STUCK".equals(task.errorCode());
+        unless(stuck || repeats(own) < 5, "an agent repeats a mistake: %s", own);
         for (Saved.Step step : own) {
             if (step.spec().kind() != StepKind.CALL) {
                 continue;
@@ -185,10 +188,28 @@ final class WorkLaws {
             boolean allowed = terms != null && terms.tools().contains(step.spec().tool());
             unless(allowed || step.state() == StepState.SKIPPED && step.leaseEpoch() == 0,
                     "a call that is not allowed: %s", step);
-            unless(own.stream().anyMatch(later -> later.position() == step.position() && later.turn() > step.turn()
-                    && later.spec().kind() == StepKind.TURN), "no turn sees what came of %s", step);
+            unless(stuck
+                    || own.stream().anyMatch(later -> later.position() == step.position() && later.turn() > step.turn()
+                            && later.spec().kind() == StepKind.TURN),
+                    "no turn sees what came of %s", step);
             unless(task.state() != TaskState.COMPLETED || step.state().terminal(), "completed before %s", step);
         }
+    }
+
+    /** The longest row of equal calls with equal errors. */
+    private static int repeats(List<Saved.Step> steps) {
+        int most = 0;
+        int repeats = 0;
+        String last = null;
+        for (Saved.Step step : steps.stream().filter(each -> each.spec().kind() == StepKind.CALL)
+                .sorted(Comparator.comparing(Saved.Step::position).thenComparing(Saved.Step::turn)).toList()) {
+            boolean failed = step.state() == StepState.FAILED || step.state() == StepState.SKIPPED;
+            String mistake = failed ? step.spec().tool() + step.spec().input() + step.errorCode() : null;
+            repeats = mistake == null ? 0 : mistake.equals(last) ? repeats + 1 : 1;
+            last = mistake;
+            most = Math.max(most, repeats);
+        }
+        return most;
     }
 
     private void step(Saved.Step step) {

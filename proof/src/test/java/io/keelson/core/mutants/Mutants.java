@@ -53,7 +53,7 @@ final class Mutants {
 
     private static List<Mutant> turns() {
         return List.of(
-                new Mutant(TURNS, "if (terms == null || !terms.allows(tool)) {", "if (tool.isEmpty()) {",
+                new Mutant(TURNS, "if (terms != null && terms.allows(tool)) {", "if (!tool.isEmpty()) {",
                         "an agent calls a tool it may not call"),
                 new Mutant(TURNS, "return had < furtherTurns(d, task);", "return had <= furtherTurns(d, task);",
                         "one turn too many"),

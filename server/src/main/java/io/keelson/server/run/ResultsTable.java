@@ -50,7 +50,7 @@ final class ResultsTable {
 
     /**
      * Calls per second. A recent result belongs to a step that is open or ended recently; steps of earlier attempts
-     * count as well. Forgiven failures do not. Looks each step's results up: a join planned on an empty table reads all
+     * count as well. Forgiven failures and mistakes of agents do not. Looks each step's results up: a join planned on an empty table reads all
      * of them.
      */
     private static final String RECENT = """
@@ -62,7 +62,8 @@ final class ResultsTable {
                    and reason in ('error_count_exceeded', 'error_rate_exceeded')
                  group by run_id)
             select t.run_id, date_trunc('second', w.recorded_at) as at, count(*)::int as calls,
-                (count(*) filter (where w.outcome = 'failed'))::int as errors
+                (count(*) filter (where w.outcome = 'failed'
+                    and (s.kind <> 'call' or w.error_class <> 'permanent')))::int as errors
               from since cross join orchestration_tasks t
               join orchestration_steps s on s.task_id = t.id and s.result_epoch > 0
                and (s.completed_at is null or s.completed_at >= since.at)
