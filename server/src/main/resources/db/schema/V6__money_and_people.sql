@@ -3,28 +3,41 @@
 
 -- Money: 1 credit is 1 USD; amounts are exact, with six places.
 
--- Changed in the transaction that writes the ledger's rows, but for what an open attempt has charged, which is moved from
--- reserved to spent when the attempt is settled.
-create table if not exists credit_balances (
-    workspace_id uuid primary key,
+-- A workspace's balance in slots (docs/adr/0019): a commit changes one of them, so that commits at the same time seldom wait
+-- for each other. All of a workspace are locked in the order of their numbers. Changed in the transaction that writes the
+-- ledger's rows, but for what an open attempt has charged, which is added to spent when the attempt is settled.
+create table if not exists credit_slots (
+    workspace_id uuid not null,
+    slot smallint not null constraint ck_credit_slots_slot check (slot between 0 and 3),
+    funded keelson_amount not null default 0,
     available keelson_amount not null default 0,
-    reserved keelson_amount not null default 0,
-    spent keelson_amount not null default 0
+    spent keelson_amount not null default 0,
+    primary key (workspace_id, slot)
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
-comment on table credit_balances is 'Credits of a workspace by account: the fold of its ledger.';
+comment on table credit_slots is 'Parts of a workspace''s balance; only their sums have a meaning.';
+comment on column credit_slots.funded is 'what funding gave, less what it got back; reserved is what is neither available nor spent';
+
+create or replace view credit_balances with (security_invoker = true) as
+select workspace_id, sum(available) as available, sum(funded - available - spent) as reserved, sum(spent) as spent
+  from credit_slots
+ group by workspace_id;
+
+comment on view credit_balances is 'Credits of a workspace by account: the fold of its ledger.';
 
 -- A workspace is born with its accounts, with any statement that makes it.
 create or replace function keelson_open_balances() returns trigger language plpgsql as $$
 begin
-    insert into credit_balances (workspace_id) select id from made on conflict do nothing;
+    insert into credit_slots (workspace_id, slot) select id, slot from made cross join generate_series(0, 3) as slot
+        on conflict do nothing;
     return null;
 end $$;
 
 create or replace trigger workspaces_open_balances after insert on workspaces
     referencing new table as made for each statement execute function keelson_open_balances();
 
-insert into credit_balances (workspace_id) select id from workspaces on conflict do nothing;
+insert into credit_slots (workspace_id, slot) select id, slot from workspaces cross join generate_series(0, 3) as slot
+    on conflict do nothing;
 
 -- What a row of the ledger may be: the accounts follow from the type, only corrections choose theirs and say why. What a
 -- run does names the run and its attempt. A correction is rare, and its conditions are set up only where there is one.

@@ -25,7 +25,6 @@ create type keelson_artifact_new as (id uuid, run_id uuid, workspace_id uuid, at
 create type keelson_attempt as (run_id uuid, attempt_number int4, state text, started_at timestamptz,
     completed_at timestamptz, error_code text, error_message text, credits_reserved numeric, credits_charged numeric,
     credits_refunded numeric, uncollected numeric, settled_at timestamptz, failures int4);
-create type keelson_balance as (workspace_id uuid, available numeric, reserved numeric, spent numeric);
 create type keelson_beat as (workspace_id uuid, holder text, step_id uuid, epoch int4, progress float8, message text,
     details jsonb);
 create type keelson_board_change as (mission text, task_id uuid, status text, started_at timestamptz,
@@ -36,6 +35,7 @@ create type keelson_board_run as (workspace_id uuid, title text, description tex
 create type keelson_board_task as (workspace_id uuid, title text, description text, status text, review_mode text,
     assignee text, agent_id int4, tags jsonb, planning_data jsonb, run_id uuid, mission text, subject text,
     result text, error_message text, started_at timestamptz, completed_at timestamptz);
+create type keelson_credit_change as (workspace_id uuid, slot int4, available numeric, spent numeric);
 create type keelson_dependency_new as (task_id uuid, depends_on_id uuid, dependency_type text);
 create type keelson_event_pack as (run_id uuid, first_seq int8, attempt int4, agent_id uuid, task_id uuid,
     actor_type text, actor_id text, at timestamptz, body text);

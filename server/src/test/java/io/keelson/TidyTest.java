@@ -104,7 +104,7 @@ class TidyTest {
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",
                 "execution_commands|simulated_effects", "effect",
-                "billing_ledger|credit_balances|prices",
+                "billing_ledger|credit_\\w+|prices",
                 "(money|run)", "board_tasks|agent_reports", "(board|run)", "status_document_progress", "statusdoc");
         // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its
         // lock. The ledger verification compares the ledger with the runs' own amounts in one snapshot.

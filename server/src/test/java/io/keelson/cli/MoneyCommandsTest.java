@@ -105,7 +105,7 @@ class MoneyCommandsTest {
         assertThat(inProcessCli.run("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
         UUID broken = UUID.randomUUID();
         execute("insert into workspaces (id, name) values ('" + broken + "', 'broken')");
-        execute("update credit_balances set spent = 1.5 where workspace_id = '" + broken + "'");
+        execute("update credit_slots set spent = 1.5, funded = 1.5 where slot = 0 and workspace_id = '" + broken + "'");
 
         Result wrong = inProcessCli.run("ledger", "verify", "--all");
 

@@ -2,6 +2,9 @@ package io.keelson.core.money;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 
 /** Amounts of money: credits, of which one is one USD, to six decimal places. */
 public final class Amounts {
@@ -20,6 +23,18 @@ public final class Amounts {
     /** The same with its unit: {@code 1 credit}, {@code 0.5 credits}. */
     public static String credits(BigDecimal amount) {
         return text(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
+    }
+
+    /**
+     * Divides an amount into parts as equal as six places allow; the first takes what is left over.
+     *
+     * @param amount at least 0, to six places
+     */
+    public static List<BigDecimal> split(BigDecimal amount, int parts) {
+        BigDecimal each = amount.divide(BigDecimal.valueOf(parts), PLACES, RoundingMode.DOWN);
+        List<BigDecimal> shares = new ArrayList<>(Collections.nCopies(parts, each));
+        shares.set(0, amount.subtract(each.multiply(BigDecimal.valueOf(parts - 1L))));
+        return shares;
     }
 
     /** The amount to six places, half of the last one upwards. */

@@ -10,10 +10,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Workspaces' balances and their ledger in memory, as a database keeps them: both change together or not at all. The fold
- * of the ledger is kept beside the balances, so that each can be held against the other (I1).
+ * of the ledger is kept beside the balances, so that each can be held against the other (I1). The available credits of a
+ * workspace are divided among slots.
  */
 public final class Bank {
 
@@ -32,7 +34,11 @@ public final class Bank {
 
     private record Key(UUID workspace, String key, Transfer.Kind kind) {}
 
+    /** Fewer than nodes. */
+    private static final int SLOTS = 2;
+
     private final Map<UUID, Accounts> balances = new HashMap<>();
+    private final Map<UUID, List<BigDecimal>> slots = new HashMap<>();
     private final Map<UUID, Accounts> folded = new HashMap<>();
     private final Map<UUID, BigDecimal> granted = new HashMap<>();
     private final Set<Key> keys = new HashSet<>();
@@ -42,6 +48,11 @@ public final class Bank {
         balances.merge(workspace, Accounts.NOTHING.plus(amount, Amounts.ZERO, Amounts.ZERO), Bank::sum);
         folded.merge(workspace, Accounts.NOTHING.plus(amount, Amounts.ZERO, Amounts.ZERO), Bank::sum);
         granted.merge(workspace, amount, BigDecimal::add);
+        share(workspace);
+    }
+
+    private void share(UUID workspace) {
+        slots.put(workspace, Amounts.split(available(workspace), SLOTS));
     }
 
     private static Accounts sum(Accounts one, Accounts other) {
@@ -63,15 +74,37 @@ public final class Bank {
         return new LockedBalances(available);
     }
 
-    /** False when a balance would be negative; nothing has changed then. */
-    public boolean covers(ChangeSet changes) {
-        return changes.balances().stream().allMatch(change -> balances
-                .getOrDefault(change.workspaceId(), Accounts.NOTHING).available.add(change.available()).signum() >= 0);
+    /**
+     * False when a slot would be negative; nothing has changed then.
+     *
+     * @param node whose slot of each balance changes; null for all slots
+     */
+    public boolean covers(ChangeSet changes, @Nullable Integer node) {
+        return changes.balances().stream().allMatch(change -> {
+            UUID workspace = change.workspaceId();
+            BigDecimal there = node == null ? available(workspace)
+                    : slots.containsKey(workspace) ? slots.get(workspace).get(node % SLOTS) : Amounts.ZERO;
+            return there.add(change.available()).signum() >= 0;
+        });
     }
 
+    /** Changes all slots. */
     public void commit(ChangeSet changes) {
-        changes.balances().forEach(change -> balances.merge(change.workspaceId(),
-                new Accounts(change.available(), change.reserved(), change.spent()), Bank::sum));
+        commit(changes, null);
+    }
+
+    /** The same of what {@link #covers}. */
+    public void commit(ChangeSet changes, @Nullable Integer node) {
+        changes.balances().forEach(change -> {
+            UUID workspace = change.workspaceId();
+            balances.merge(workspace, new Accounts(change.available(), change.reserved(), change.spent()), Bank::sum);
+            if (node == null) {
+                share(workspace);
+            } else {
+                List<BigDecimal> parts = slots.get(workspace);
+                parts.set(node % SLOTS, parts.get(node % SLOTS).add(change.available()));
+            }
+        });
         changes.transfers().forEach(this::book);
     }
 
@@ -107,6 +140,10 @@ public final class Bank {
             unless(is.possible() && was.possible(), "I1: negative: %s, %s", is, was);
             unless(is.available.add(is.reserved).add(is.spent).compareTo(granted.get(workspace)) == 0,
                     "I1: %s is not what was granted: %s", is, granted.get(workspace));
+            List<BigDecimal> parts = slots.get(workspace);
+            unless(parts.stream().allMatch(part -> part.signum() >= 0)
+                    && parts.stream().reduce(Amounts.ZERO, BigDecimal::add).compareTo(is.available) == 0,
+                    "I1: the slots %s are not %s", parts, is);
         });
     }
 

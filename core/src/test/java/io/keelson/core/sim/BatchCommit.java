@@ -7,6 +7,7 @@ import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.money.CreditBalances;
 import io.keelson.core.money.Funds;
+import io.keelson.core.money.OptimisticBalances;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Reply;
@@ -19,6 +20,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** One batch decided on a node's views, to be written in one commit. */
 final class BatchCommit {
@@ -133,7 +135,7 @@ final class BatchCommit {
         }
         boolean nothing = changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty();
         Store.Outcome outcome = nothing && locked ? Store.Outcome.WRITTEN
-                : node.sim.store.commit(changes, untouched(), now, node.sim.now());
+                : node.sim.store.commit(changes, untouched(), slotOf(), now, node.sim.now());
         if (outcome == Store.Outcome.WRITTEN) {
             node.sim.batchListener
                     .committed(new BatchListener.Batch(node.name(), batch.stream().map(each -> each.command).toList(),
@@ -143,6 +145,11 @@ final class BatchCommit {
             node.sim.tell(node.name(), "committed", changes.events().size());
         }
         return outcome;
+    }
+
+    /** The node by whose number slots of balances are chosen; null when all are locked, and so known. */
+    private @Nullable Integer slotOf() {
+        return funds.balances() instanceof OptimisticBalances ? node.number : null;
     }
 
     /** Whether the node is wrong about the time by no more than the store puts up with. */

@@ -36,7 +36,7 @@ final class Node {
 
     final Simulation sim;
     final Map<UUID, RunView> views = new HashMap<>();
-    private final int number;
+    final int number;
     private final Deque<PendingCommand> waiting = new ArrayDeque<>();
     private final List<PendingCommand> underWay = new ArrayList<>();
     /** What is left of a batch that was split. */

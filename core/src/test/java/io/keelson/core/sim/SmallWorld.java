@@ -80,7 +80,7 @@ final class SmallWorld {
         Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), LocalCapacity.none(),
                 Funds.UNLIMITED);
         Store store = new Store(null, Prices.NONE);
-        store.commit(changes, List.of(), NOW, NOW);
+        store.commit(changes, List.of(), null, NOW, NOW);
         return new SmallWorld(store.run(run.id()), Map.of(), mishaps);
     }
 
@@ -236,7 +236,7 @@ final class SmallWorld {
         Reply reply = Decider.decide(view, command, changes, now,
                 ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), LocalCapacity.none(),
                 Funds.UNLIMITED);
-        Store.Outcome outcome = store.commit(changes, List.of(), now, now);
+        Store.Outcome outcome = store.commit(changes, List.of(), null, now, now);
         Violation.unless(outcome == Store.Outcome.WRITTEN, "a concurrent write");
         return new Decided(reply, store.run(rows.id()));
     }

@@ -29,6 +29,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The database: atomic commits that prove the views they were decided on, and every law looked after at each of them. */
 final class Store {
@@ -116,13 +117,15 @@ final class Store {
      * Writes everything or nothing.
      *
      * @param untouched views on which something was answered without a change
+     * @param node whose slots of balances change; null when all slots are locked
      * @param decided the time that the decisions were given
      */
-    Outcome commit(ChangeSet changes, Collection<RunView> untouched, Instant decided, Instant now) {
+    Outcome commit(ChangeSet changes, Collection<RunView> untouched, @Nullable Integer node, Instant decided,
+            Instant now) {
         if (!current(changes, untouched)) {
             return Outcome.STALE;
         }
-        if (bank != null && !bank.covers(changes)) {
+        if (bank != null && !bank.covers(changes, node)) {
             return Outcome.POOR;
         }
         Map<UUID, RunRows> drafts = new Drafts().of(changes, decided, now);
@@ -137,7 +140,7 @@ final class Store {
         drafts.values().forEach(this::put);
         changes.runs().forEach(RunRow::saved);
         if (bank != null) {
-            bank.commit(changes);
+            bank.commit(changes, node);
             bank.check(this::openCharges);
         }
         return Outcome.WRITTEN;

@@ -13,7 +13,7 @@ import java.util.List;
 final class NeighbourNames {
 
     static final String OWN_TABLES = "artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
-            + " credit_balances status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
+            + " credit_slots status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
             + " execution_commands former_secrets idempotency_cache inbox_assignments operator_audit"
             + " orchestration_runs"
             + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
@@ -22,7 +22,7 @@ final class NeighbourNames {
             + " schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers upload_slots"
             + " webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
-    static final String OWN_VIEWS = "free_usage orchestration_events orchestration_events_archive"
+    static final String OWN_VIEWS = "credit_balances free_usage orchestration_events orchestration_events_archive"
             + " orchestration_events_kept orchestration_steps run_event_packs_kept work_results";
 
     /** Those that a migration names. PostgreSQL finds names for all others. */

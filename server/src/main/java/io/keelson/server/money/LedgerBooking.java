@@ -15,7 +15,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
  * Books grants and corrections. One transaction writes the ledger's row and the balance; it locks the
- * balance first, so that decisions use the current one.
+ * slots of the balance first, so that decisions use the current one.
  */
 public final class LedgerBooking {
 
@@ -97,7 +97,8 @@ public final class LedgerBooking {
 
     private Booking book(UUID workspace, String type, Move move, String key, Actor actor, Witness witness) {
         return database.inTransaction(c -> {
-            WorkspaceBalance before = Balances.lock(c, workspace);
+            Balances.Locked locked = Balances.lock(c, workspace);
+            WorkspaceBalance before = locked.balance();
             List<LedgerRow> known = find(c, workspace, key, type);
             if (!known.isEmpty()) {
                 LedgerRow entry = known.getFirst();
@@ -110,7 +111,7 @@ public final class LedgerBooking {
                 return new Booking.Impossible(taken.possible() ? move.to : move.from, before);
             }
             LedgerRow entry = insert(c, workspace, type, move, key, actor);
-            Balances.write(c, workspace, after);
+            Balances.write(c, workspace, locked.slots(), after);
             witness.booked(c, entry);
             return new Booking.Done(entry, false);
         });

@@ -24,6 +24,17 @@ public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDec
         };
     }
 
+    /** The same with a slot of the balance, of which {@code funded} is what funding gave to it. */
+    WorkspaceBalance plus(BigDecimal funded, BigDecimal ofAvailable, BigDecimal ofSpent) {
+        return new WorkspaceBalance(available.add(ofAvailable),
+                reserved.add(funded).subtract(ofAvailable).subtract(ofSpent), spent.add(ofSpent));
+    }
+
+    /** What funding gave to all accounts. */
+    BigDecimal funded() {
+        return available.add(reserved).add(spent);
+    }
+
     /** Whether every account holds what an account can hold. */
     boolean possible() {
         return possible(available) && possible(reserved) && possible(spent);

@@ -1,7 +1,7 @@
 package io.keelson.server.run;
 
 /**
- * A workspace's balance is too low, or was not read. Nothing of the batch is committed; the commands can be decided
+ * A workspace's balance, or the slot of it that was to be changed, is too low, or was not read. Nothing of the batch is committed; the commands can be decided
  * again with known balances.
  */
 public final class BalanceTooLowException extends RuntimeException {

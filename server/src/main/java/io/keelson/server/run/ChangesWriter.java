@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.NewRun;
+import io.keelson.server.run.CreditSlots.SlotChange;
 import io.keelson.server.run.RunsTable.Accepted;
 import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.RowSetStatement.Moment;
@@ -52,6 +53,7 @@ final class ChangesWriter {
     private final Connection c;
     private final ChangeSet changes;
     private final Collection<KeyUse> keys;
+    private final CreditSlots slots;
     private final Moment moment;
     private final Duration retention;
     /** In the order of their ids. */
@@ -63,11 +65,12 @@ final class ChangesWriter {
     private final List<StepsTable.Changed> steps;
 
     /** @param retention retention of artifacts without one of their own, after the end of their run */
-    ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, Moment moment,
+    ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Moment moment,
             Duration retention) {
         this.c = c;
         this.changes = changes;
         this.keys = keys;
+        this.slots = slots;
         this.moment = moment;
         this.retention = retention;
         List<RunRow> ordered = new ArrayList<>(changes.runs());
@@ -88,7 +91,7 @@ final class ChangesWriter {
                     .send(c, moment);
             changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
-            if (BalancesTable.TOO_LOW.equals(e.getSQLState())) {
+            if (CreditSlotsTable.TOO_LOW.equals(e.getSQLState())) {
                 throw new BalanceTooLowException(String.valueOf(e.getMessage()));
             }
             if (overtaken(e)) {
@@ -175,13 +178,17 @@ final class ChangesWriter {
     }
 
     /**
-     * Ledger entries, and balances last of all: all runs of a workspace share its balance, which is locked no longer
-     * than the commit takes.
+     * Ledger entries, and slots of balances last of all: many runs of a workspace share a slot, which is locked no
+     * longer than the commit takes.
      */
     private List<Part<?>> money() {
         List<ChangeSet.Balance> balances = new ArrayList<>(changes.balances());
         balances.sort(Comparator.comparing(ChangeSet.Balance::workspaceId, BY_ID));
-        return List.of(LedgerTable.INSERT.of(changes.transfers()), BalancesTable.CHANGE.of(balances));
+        List<SlotChange> parts = new ArrayList<>();
+        for (ChangeSet.Balance balance : balances) {
+            parts.addAll(slots.divide(balance));
+        }
+        return List.of(LedgerTable.INSERT.of(changes.transfers()), CreditSlotsTable.CHANGE.of(parts));
     }
 
     private List<StepsTable.Changed> changedSteps() {

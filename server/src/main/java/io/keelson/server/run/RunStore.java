@@ -4,7 +4,6 @@ import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.money.LockedBalances;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.TimerKind;
@@ -166,10 +165,18 @@ public final class RunStore {
     }
 
     /**
-     * Balances of workspaces, locked in order of their ids until the transaction ends. Runs are locked before balances.
+     * Balances of workspaces, all of their slots locked, in order of workspaces and slots, until the transaction ends.
+     * Runs are locked before balances.
      */
-    public LockedBalances balances(Connection c, Collection<UUID> workspaces) throws SQLException {
-        return BalancesTable.lock(c, workspaces);
+    public LockedCredits credits(Connection c, Collection<UUID> workspaces) throws SQLException {
+        return CreditSlotsTable.lock(c, workspaces);
+    }
+
+    /**
+     * The slot of balances that this connection changes. While it lasts, others get it only when all slots are taken.
+     */
+    public CreditSlots ownSlot(Connection c) throws SQLException {
+        return CreditSlots.only(CreditSlotsTable.take(c));
     }
 
     /** The prices in force. */
@@ -187,23 +194,25 @@ public final class RunStore {
      * decisions.
      *
      * @param keys idempotency keys that the batch uses
+     * @param slots the slots of balances to change
      * @param now the time of the decisions
      * @throws StaleViewException when a view was not current or a key is in use; nothing is committed
-     * @throws BalanceTooLowException when a workspace's balance is too low; nothing is committed
+     * @throws BalanceTooLowException when a slot of a balance is too low; nothing is committed
      * @throws SQLException when the database refused, and nothing is committed; or when the connection was lost, and
      *                      the outcome is unknown
      */
-    public void commit(Connection c, ChangeSet changes, Collection<KeyUse> keys, Instant now) throws SQLException {
-        new ChangesWriter(c, changes, keys, new Moment(now, now), artifactRetention).commit();
+    public void commit(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
+            throws SQLException {
+        new ChangesWriter(c, changes, keys, slots, new Moment(now, now), artifactRetention).commit();
     }
 
     /**
      * The same without locks: the write itself proves that the views were current, and that {@code now} is within 5
      * seconds of the database's time. A suspended process does not notice that time has passed.
      */
-    public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, Instant now)
+    public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, CreditSlots slots, Instant now)
             throws SQLException {
-        new ChangesWriter(c, changes, keys, new Moment(now, clock.override()), artifactRetention).commit();
+        new ChangesWriter(c, changes, keys, slots, new Moment(now, clock.override()), artifactRetention).commit();
     }
 
     /**

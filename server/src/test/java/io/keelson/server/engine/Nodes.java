@@ -80,7 +80,7 @@ public final class Nodes implements AutoCloseable {
     }
 
     /** With a workspace that has no credits. */
-    static Nodes poor(Path folder) throws IOException {
+    public static Nodes poor(Path folder) throws IOException {
         return new Nodes(folder, TestDatabase.create(), List.of());
     }
 
@@ -127,13 +127,18 @@ public final class Nodes implements AutoCloseable {
 
     /** A run of that mission, not yet submitted. */
     public NewRun run(String yaml, String... remoteTools) {
+        return run(yaml, WORKSPACE, remoteTools);
+    }
+
+    /** The same of another workspace. */
+    public NewRun run(String yaml, UUID workspace, String... remoteTools) {
         MissionReader reader = new MissionReader(
                 new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
                 this::timeout);
         var result = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
         assertThat(result).as(result.toString()).isInstanceOf(ReadResult.Ok.class);
         CheckedMission mission = ((ReadResult.Ok<CheckedMission>) result).value();
-        return mission.newRun(UuidCreator.getTimeOrderedEpoch(), WORKSPACE, "ann");
+        return mission.newRun(UuidCreator.getTimeOrderedEpoch(), workspace, "ann");
     }
 
     public String state(UUID run) {

@@ -25,6 +25,7 @@ import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.commit.PendingCommand;
 import io.keelson.server.engine.commit.ViewCache;
 import io.keelson.server.money.Money;
+import io.keelson.server.run.CreditSlots;
 import io.keelson.server.run.RunStore;
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -78,7 +79,7 @@ final class Replica implements BatchListener, AutoCloseable {
             }
             List<PendingCommand> pending = committed.commands().stream().map(PendingCommand::new).toList();
             new BatchCommit(store, views, this::next, this, time, () -> story.prices(), Observer.NONE).run(connection,
-                    pending);
+                    CreditSlots.only(0), pending);
             assertThat(ids).as("ids left over").isExhausted();
             return pending;
         }

@@ -215,7 +215,7 @@ class ForeignIdsTest {
     /** Of every table but those in which the strangers' own calls leave something. */
     private Map<String, Long> rows() {
         Map<String, Long> rows = new TreeMap<>(api.rowCounts());
-        rows.keySet().removeAll(Set.of("workers", "workspaces", "credit_balances"));
+        rows.keySet().removeAll(Set.of("workers", "workspaces", "credit_slots"));
         return rows;
     }
 

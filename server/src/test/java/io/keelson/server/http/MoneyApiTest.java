@@ -242,7 +242,7 @@ class MoneyApiTest {
             own.stranger();
             JsonNode right = own.get(LEDGER + "/verify").json();
             assertThat(own.get(LEDGER + "/verify?all=true").json().get("workspaces").intValue()).isEqualTo(2);
-            execute(own, "update credit_balances set available = available - 0.000001");
+            execute(own, "update credit_slots set available = available - 0.000001 where slot = 0");
             JsonNode wrong = own.get(LEDGER + "/verify?all=true").json();
 
             assertThat(right.get("ok").booleanValue()).isTrue();
@@ -253,8 +253,8 @@ class MoneyApiTest {
             assertThat(wrong.at("/discrepancy/figure").stringValue()).isEqualTo("available");
             assertThat(wrong.at("/discrepancy/expected").decimalValue()).isEqualByComparingTo("1000");
             assertThat(wrong.at("/discrepancy/actual").decimalValue()).isEqualByComparingTo("999.999999");
-            execute(own, "update credit_balances set available = available + 0.000001");
-            execute(own, "update credit_balances set available = available - 1 where workspace_id <> '"
+            execute(own, "update credit_slots set available = available + 0.000001 where slot = 0");
+            execute(own, "update credit_slots set available = available - 1 where slot = 0 and workspace_id <> '"
                     + Bootstrap.DEFAULT_WORKSPACE + "'");
             assertThat(own.get(LEDGER + "/verify").json().get("ok").booleanValue()).isTrue();
             assertThat(own.get(LEDGER + "/verify?all=true").json().get("ok").booleanValue()).isFalse();

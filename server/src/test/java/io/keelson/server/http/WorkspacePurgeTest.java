@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 /** A deleted workspace has no rows in any table except its ledger. */
 class WorkspacePurgeTest {
 
-    private static final Set<String> STAYS = Set.of("billing_ledger", "credit_balances", "operator_audit");
+    private static final Set<String> STAYS = Set.of("billing_ledger", "credit_slots", "operator_audit");
 
     private ApiServer api;
     private String workspace;
@@ -185,7 +185,7 @@ class WorkspacePurgeTest {
             }
         });
         // Its name stays, too: in the row that says that it is deleted.
-        assertThat(tablesWith(ids)).containsExactlyInAnyOrder("billing_ledger", "credit_balances", "operator_audit",
+        assertThat(tablesWith(ids)).containsExactlyInAnyOrder("billing_ledger", "credit_slots", "operator_audit",
                 "workspaces");
         assertThat(api.get("/api/v1/ledger/verify?all=true").text()).doesNotContain("\"discrepancy\":{");
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(

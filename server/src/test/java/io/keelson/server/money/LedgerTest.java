@@ -103,8 +103,8 @@ class LedgerTest {
                 .isEqualTo(new Booking.Impossible(LedgerAccount.AVAILABLE, before));
         assertThat(adjust(LedgerAccount.SPENT, LedgerAccount.AVAILABLE, "1", "b"))
                 .isEqualTo(new Booking.Impossible(LedgerAccount.SPENT, before));
-        books.execute("update credit_balances set available = 99999999999999.5 where workspace_id = '" + workspace
-                + "'");
+        books.execute("update credit_slots set available = 99999999999999.5 where slot = 0 and workspace_id = '"
+                + workspace + "'");
         assertThat(books.grant(workspace, "0.6", "c")).isInstanceOf(Booking.Impossible.class);
         assertThat(entries()).hasSize(1);
     }
@@ -167,9 +167,9 @@ class LedgerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"available = -0.000001", "reserved = -1", "spent = -1", "available = 'NaN'"})
+    @ValueSource(strings = {"available = -0.000001", "funded = -1", "spent = -1", "available = 'NaN'"})
     void anImpossibleBalanceIsRefused(String change) {
-        assertThatThrownBy(() -> books.execute("update credit_balances set " + change))
+        assertThatThrownBy(() -> books.execute("update credit_slots set " + change))
                 .hasMessageContaining("keelson_amount");
     }
 

@@ -56,8 +56,8 @@ class LedgerVerificationTest {
         transfer("reserve", "available", "reserved", "5", 2, "r2");
         transfer("charge", "reserved", "spent", "1.5", 2, "c2");
         transfer("charge", "reserved", "spent", "0.5", 2, "c3");
-        books.execute("update credit_balances set available = 91, reserved = 5, spent = 4 where workspace_id = '"
-                + workspace + "'");
+        books.execute("update credit_slots set available = case slot when 0 then 91 else 0 end,"
+                + " spent = case slot when 1 then 4 else 0 end where workspace_id = '" + workspace + "'");
     }
 
     @AfterEach
@@ -89,11 +89,11 @@ class LedgerVerificationTest {
             "delete from run_attempts where attempt_number = 1 | ATTEMPT_MISSING | 1 | reserved | 10 |",
             "update orchestration_runs set attempt_number = 3 | ATTEMPT_DIFFERS | 2 | reserved | 5 | 0",
             "delete from billing_ledger where idempotency_key = 'g' | BALANCE_DIFFERS | | available | -9 | 91",
-            "update credit_balances set available = 91.000001 where available > 0"
+            "update credit_slots set available = 91.000001 where available > 0"
                     + " | BALANCE_DIFFERS | | available | 91 | 91.000001",
-            "update credit_balances set reserved = 4.5 where reserved > 0 | BALANCE_DIFFERS | | reserved | 5 | 4.5",
-            "update credit_balances set spent = 6 where spent > 0 | BALANCE_DIFFERS | | spent | 4 | 6",
-            "delete from credit_balances | BALANCE_MISSING | | available | 91 |"})
+            "update credit_slots set funded = funded - 0.5 where slot = 3 | BALANCE_DIFFERS | | reserved | 5 | 4.5",
+            "update credit_slots set spent = 6, funded = funded + 2 where spent > 0 | BALANCE_DIFFERS | | spent | 4 | 6",
+            "delete from credit_slots | BALANCE_MISSING | | available | 91 |"})
     void discrepanciesAreNamed(String planted, Kind kind, Integer attempt, String figure, BigDecimal expected,
             BigDecimal actual) {
         plant(planted);
@@ -171,8 +171,8 @@ class LedgerVerificationTest {
         assertThat(Objects.requireNonNull(books.money.audit().verify(workspace).discrepancy()).attempt()).isEqualTo(2);
 
         transfer("refund", "reserved", "available", "3", 2, "s2");
-        books.execute("update credit_balances set available = 94, reserved = 0, spent = 6 where workspace_id = '"
-                + workspace + "'");
+        books.execute("update credit_slots set available = available + 3 * (slot = 0)::int,"
+                + " spent = spent + 2 * (slot = 3)::int where workspace_id = '" + workspace + "'");
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }

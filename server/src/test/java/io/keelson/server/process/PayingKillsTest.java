@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,10 +33,12 @@ class PayingKillsTest {
     private static final int NODES = 2;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
 
-    /** What is being booked, as the rows of the ledger tell: by their type or by the end of their key. */
-    private static final List<String> BOOKED =
-            Breadth.of(List.of("charge", "grant", "/extend/", "/settle", "/reserve"));
-    private static final int KILLS = Breadth.of(BOOKED.size(), 200);
+    /** What is being booked, as the rows of the ledger tell, by their type or by the end of their key; a slot of the balance. */
+    private static final List<Write> BOOKED = Breadth.of(Stream.concat(
+            Stream.of("charge", "grant", "/extend/", "/settle", "/reserve")
+                    .map(row -> new Write("billing_ledger", row)),
+            Stream.of(new Write("credit_slots", ""))).toList());
+    private static final int KILLS = Breadth.of(2 * BOOKED.size(), 200);
 
     @Test
     void ledgerIsConsistent(@TempDir Path folder) throws Exception {
@@ -48,9 +51,9 @@ class PayingKillsTest {
                     Grants grants = new Grants(nodes::client)) {
                 for (int kill = 0; kill < KILLS; kill++) {
                     int node = kill % NODES;
-                    String booked = BOOKED.get(kill % BOOKED.size());
-                    nodes.kill(node, random.nextBoolean() ? Point.BEFORE_COMMIT : Point.AFTER_COMMIT,
-                            new Write("billing_ledger", booked), random.nextInt(5));
+                    Write booked = BOOKED.get(kill % BOOKED.size());
+                    nodes.kill(node, kill / BOOKED.size() % 2 == 0 ? Point.BEFORE_COMMIT : Point.AFTER_COMMIT,
+                            booked, random.nextInt(5));
                     nodes.awaitReady(node);
                 }
                 load.stop();

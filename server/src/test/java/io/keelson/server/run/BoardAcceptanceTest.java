@@ -150,7 +150,8 @@ class BoardAcceptanceTest {
         Decider.decide(stale, new Command.Cancel(RUN, null, TESTER), changes, world.now, world.ids,
                 LocalCapacity.none(),
                 Funds.UNLIMITED);
-        assertThatThrownBy(() -> world.store.commit(world.connection(), changes, List.of(), world.now))
+        assertThatThrownBy(
+                () -> world.store.commit(world.connection(), changes, List.of(), CreditSlots.only(0), world.now))
                 .isInstanceOf(StaleViewException.class);
         world.connection().rollback();
         assertThat(world.load(RUN).step(step.id()).state()).isEqualTo(step.state());

@@ -66,7 +66,8 @@ class HotPlansTest {
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
             "task_steps", "run_event_packs", "orchestration_task_dependencies", "run_agents",
-            "run_attempts", "step_results", "work_queue", "timers", "board_tasks", "agent_reports");
+            "run_attempts", "step_results", "work_queue", "timers", "board_tasks", "agent_reports",
+            "credit_slots");
     private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.INSERT_PLAIN, StepsTable.UPDATE,
@@ -74,7 +75,7 @@ class HotPlansTest {
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
             QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR,
             BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE,
-            ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN);
+            ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN, CreditSlotsTable.CHANGE);
 
     private SeenPlans committer;
     private SeenPlans pool;
@@ -116,6 +117,10 @@ class HotPlansTest {
                     insert into timers (kind, subject, run_id, due_at, workspace_id)
                     select 'human', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz, gen_random_uuid()
                       from generate_series(1, 20000)""");
+            RunFixtures.execute(c, """
+                    insert into credit_slots (workspace_id, slot)
+                    select workspace, slot from (select gen_random_uuid() as workspace from generate_series(1, 20000)) w
+                     cross join generate_series(0, 3) as slot""");
             RunFixtures.execute(c, """
                     insert into board_tasks (workspace_id, title, status, source_type, source_id)
                     select workspace_id, title, 'done', 'orchestration', id::text from orchestration_runs
@@ -270,6 +275,7 @@ class HotPlansTest {
         world.store.due(c);
         world.store.expired(c, 100);
         world.store.dueTimers(c, 100);
+        world.store.credits(c, List.of(world.workspace));
         world.store.stuckJoins(c, RunStore.Place.FIRST, 1_000);
         world.store.ended(c, both);
         world.store.extendLeases(c, "worker", List.of(new Lane(held.task().id(), 0)));

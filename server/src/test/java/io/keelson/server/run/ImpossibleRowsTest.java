@@ -123,10 +123,12 @@ class ImpossibleRowsTest {
             update run_attempts set settled_at = now(), credits_reserved = 1, credits_charged = 0, credits_refunded = 0
             update run_heads set credits_charged = -1
             update run_heads set credits_left = -1
-            update credit_balances set available = -1
-            update credit_balances set reserved = -1
-            update credit_balances set spent = -1
-            update credit_balances set spent = 'NaN'
+            update credit_slots set available = -1
+            update credit_slots set funded = -1
+            update credit_slots set spent = -1
+            update credit_slots set spent = 'NaN'
+            update credit_slots set slot = 4 where slot = 3
+            update credit_slots set slot = -1 where slot = 0
             update work_queue set lease_ms = 1000
             update work_queue set holder = 'worker'
             update work_queue set deadline_at = now()
@@ -196,11 +198,12 @@ class ImpossibleRowsTest {
                 .hasMessageContaining(epoch < 2 ? "step_results_pkey" : "has a result");
     }
 
-    /** The views of events and of results are read only. */
+    /** The views of events, results, steps and balances are read only. */
     @ParameterizedTest
     @ValueSource(strings = {"update orchestration_events set event_type = 'x'", "delete from orchestration_events",
             "update work_results set tokens = 1", "delete from work_results",
             "update orchestration_steps set tokens = 1", "delete from orchestration_steps",
+            "update credit_balances set reserved = -1", "delete from credit_balances",
             "insert into orchestration_events (run_id, seq, event_type) select run_id, 99, 'x' from run_event_packs"})
     void viewsAreOnlyRead(String sql) {
         assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql)))

@@ -100,7 +100,7 @@ public final class World implements AutoCloseable {
                         Funds.UNLIMITED));
             }
         }
-        store.commit(connection, changes, List.of(), locked.now());
+        store.commit(connection, changes, List.of(), CreditSlots.only(0), locked.now());
         Map<UUID, RunView> loaded = store.load(connection, runs);
         connection.commit();
         for (UUID run : runs) {

@@ -115,7 +115,7 @@ class WriteTest {
                 LocalCapacity.none(),
                 Funds.UNLIMITED);
         Connection c = world.connection();
-        assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), world.now))
+        assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), CreditSlots.only(0), world.now))
                 .isInstanceOf(StaleViewException.class);
         List<String> committed = world.database.withConnection(other -> RunFixtures.query(other,
                 "select state from orchestration_runs"));
@@ -142,7 +142,8 @@ class WriteTest {
         world.connection().rollback();
 
         for (ChangeSet changes : List.of(paused, created)) {
-            ThrowingCallable write = () -> world.store.commitUnlocked(world.connection(), changes, List.of(), thought);
+            ThrowingCallable write = () -> world.store.commitUnlocked(world.connection(), changes, List.of(),
+                    CreditSlots.only(0), thought);
             if (written) {
                 assertThatCode(write).doesNotThrowAnyException();
             } else {
@@ -209,7 +210,8 @@ class WriteTest {
                     Funds.UNLIMITED);
         }
         CountingConnection counting = new CountingConnection(world.connection());
-        world.store.commit(counting.connection(), changes, List.of(), Instant.parse("2026-01-01T00:00:00Z"));
+        world.store.commit(counting.connection(), changes, List.of(), CreditSlots.only(0),
+                Instant.parse("2026-01-01T00:00:00Z"));
         return counting.statements();
     }
 

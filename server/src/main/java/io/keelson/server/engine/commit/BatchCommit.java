@@ -14,7 +14,9 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.Reply;
 import io.keelson.server.run.BalanceTooLowException;
+import io.keelson.server.run.CreditSlots;
 import io.keelson.server.run.KeyUse;
+import io.keelson.server.run.LockedCredits;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Locked;
 import io.keelson.server.run.RunStore.Reading;
@@ -28,6 +30,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One batch of commands in one transaction: decide on views, write set-wise, commit. The number of messages to the
@@ -38,7 +41,8 @@ import java.util.function.Supplier;
  * or that proof failed, the runs are locked first in the order of their ids and views brought up to date under the lock.
  *
  * <p>Likewise with credits: decisions assume that workspaces have what their runs need, and the last statement,
- * which changes the balances, proves it. If it is refused, all is decided again with runs and then balances locked.
+ * which changes one slot of each balance, proves it. If it is refused, all is decided again with runs and then all slots
+ * of the balances locked.
  *
  * <p>Thread-safe. Commits at the same time must not concern the same run.
  */
@@ -56,7 +60,7 @@ public final class BatchCommit {
         COMMITTED,
         /** A view was not current. */
         STALE,
-        /** A workspace's balance is too low, or unknown. */
+        /** A workspace's balance, or this connection's slot of it, is too low, or unknown. */
         INSUFFICIENT_CREDITS
     }
 
@@ -65,9 +69,11 @@ public final class BatchCommit {
      *
      * @param existing the runs that exist
      * @param used the idempotency keys in use
+     * @param slots the slots of balances to change
      * @param locked true when no other transaction can change the runs meanwhile
      */
-    private record CommitContext(Instant now, Set<UUID> existing, Set<KeyUse.Id> used, Funds funds, boolean locked) {}
+    private record CommitContext(Instant now, Set<UUID> existing, Set<KeyUse.Id> used, Funds funds,
+            CreditSlots slots, boolean locked) {}
 
     public BatchCommit(RunStore store, ViewCache views, Ids ids, CommitListener node, DatabaseTime time,
             Supplier<Prices> prices,
@@ -81,39 +87,47 @@ public final class BatchCommit {
         this.observer = observer;
     }
 
+    /** The slot of balances that commits of this connection change. */
+    public CreditSlots ownSlot(Connection connection) throws SQLException {
+        CreditSlots own = store.ownSlot(connection);
+        connection.rollback();
+        return own;
+    }
+
     /**
      * Commits the batch and sets every command's reply, without sending it yet.
      *
+     * @param own the {@link #ownSlot} of the connection
      * @throws SQLException when the database refused or was unreachable; the transaction is not committed, or its
      *                      outcome is unknown. The views concerned have been dropped
      */
-    public void run(Connection connection, List<PendingCommand> commands) throws SQLException {
+    public void run(Connection connection, CreditSlots own, List<PendingCommand> commands) throws SQLException {
         long begun = System.nanoTime();
         Observer.Way way = Observer.Way.REFUSED;
         try {
             Batch batch = new Batch(commands, views);
-            way = way(connection, batch);
+            way = way(connection, own, batch);
             batch.returnViews();
         } finally {
             observer.flushed(way, commands.size(), System.nanoTime() - begun);
         }
     }
 
-    private Observer.Way way(Connection connection, Batch batch) throws SQLException {
+    private Observer.Way way(Connection connection, CreditSlots own, Batch batch) throws SQLException {
         Observer.Way way = Observer.Way.AT_HAND;
-        Outcome outcome = onViewsAtHand(connection, batch);
+        Outcome outcome = onViewsAtHand(connection, own, batch);
         if (outcome == Outcome.STALE) {
             way = Observer.Way.STALE;
-            outcome = locked(connection, batch, false);
+            outcome = locked(connection, own, batch);
         }
         if (outcome == Outcome.INSUFFICIENT_CREDITS) {
             way = Observer.Way.INSUFFICIENT_CREDITS;
-            locked(connection, batch, true);
+            locked(connection, null, batch);
         }
         return way;
     }
 
-    private Outcome onViewsAtHand(Connection connection, Batch batch) throws SQLException {
+    private Outcome onViewsAtHand(Connection connection, CreditSlots own, Batch batch) throws SQLException {
         Instant now = time.now();
         if (now == null && batch.atHand()) {
             now = read(connection, batch);
@@ -123,7 +137,7 @@ public final class BatchCommit {
         }
         try {
             commit(connection, batch, new CommitContext(now, batch.existing(), new HashSet<>(),
-                    funds(new OptimisticBalances()), false));
+                    funds(new OptimisticBalances()), own, false));
             return Outcome.COMMITTED;
         } catch (StaleViewException e) {
             return undone(connection, batch, Outcome.STALE);
@@ -139,16 +153,22 @@ public final class BatchCommit {
         return time.set(reading.now());
     }
 
-    /** @param looking true when the workspaces' balances are locked, too, and so known */
-    private Outcome locked(Connection connection, Batch batch, boolean looking) throws SQLException {
+    /** @param own the slot to change; null to lock all slots of the workspaces, so that their balances are known */
+    private Outcome locked(Connection connection, @Nullable CreditSlots own, Batch batch) throws SQLException {
         Locked locked = store.lock(connection, batch.runs);
         time.set(locked.now());
         refresh(connection, batch, locked);
         Set<KeyUse.Id> used = store.used(connection, batch.keys());
-        CreditBalances balances = looking ? store.balances(connection, batch.workspaces()) : new OptimisticBalances();
+        CreditBalances balances = new OptimisticBalances();
+        CreditSlots slots = own;
+        if (slots == null) {
+            LockedCredits credits = store.credits(connection, batch.workspaces());
+            balances = credits.balances();
+            slots = credits;
+        }
         try {
             commit(connection, batch,
-                    new CommitContext(locked.now(), locked.versions().keySet(), used, funds(balances), true));
+                    new CommitContext(locked.now(), locked.versions().keySet(), used, funds(balances), slots, true));
             return Outcome.COMMITTED;
         } catch (BalanceTooLowException e) {
             return undone(connection, batch, Outcome.INSUFFICIENT_CREDITS);
@@ -189,9 +209,9 @@ public final class BatchCommit {
                     && keys.isEmpty()) {
                 connection.rollback();
             } else if (commitContext.locked) {
-                store.commit(connection, changes, keys, commitContext.now);
+                store.commit(connection, changes, keys, commitContext.slots, commitContext.now);
             } else {
-                store.commitUnlocked(connection, changes, keys, commitContext.now);
+                store.commitUnlocked(connection, changes, keys, commitContext.slots, commitContext.now);
             }
             committed = true;
             node.committed(changes, commitContext.now);

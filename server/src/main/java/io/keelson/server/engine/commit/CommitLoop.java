@@ -3,6 +3,7 @@ package io.keelson.server.engine.commit;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.log.LogContext;
+import io.keelson.server.run.CreditSlots;
 import io.keelson.server.run.StaleViewException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -28,6 +29,7 @@ final class CommitLoop implements Runnable {
     private final BatchCommit batchCommit;
     private final DiskSpace diskSpace;
     private @Nullable Connection connection;
+    private @Nullable CreditSlots slot;
 
     CommitLoop(CommandQueue queue, Database database, BatchCommit batchCommit, DiskSpace diskSpace) {
         this.queue = queue;
@@ -75,7 +77,8 @@ final class CommitLoop implements Runnable {
     private void commitTogether(List<PendingCommand> batch) throws InterruptedException {
         for (int tried = 1;; tried++) {
             try {
-                batchCommit.run(connection(), batch);
+                Connection open = connection();
+                batchCommit.run(open, slot(open), batch);
                 return;
             } catch (SQLException | SqlFailure | StaleViewException e) {
                 boolean lost = !rolledBack();
@@ -136,6 +139,13 @@ final class CommitLoop implements Runnable {
         return connection;
     }
 
+    private CreditSlots slot(Connection open) throws SQLException {
+        if (slot == null) {
+            slot = batchCommit.ownSlot(open);
+        }
+        return slot;
+    }
+
     /** False when the connection is gone; it is replaced before the next use. */
     private boolean rolledBack() {
         if (connection == null) {
@@ -158,6 +168,7 @@ final class CommitLoop implements Runnable {
                 LOG.debug("closing a lost connection", e);
             }
             connection = null;
+            slot = null;
         }
     }
 }

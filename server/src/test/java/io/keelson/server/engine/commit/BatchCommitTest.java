@@ -15,6 +15,7 @@ import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.engine.Nodes;
+import io.keelson.server.run.CreditSlots;
 import io.keelson.server.run.KeyUse;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -101,7 +102,7 @@ class BatchCommitTest {
                             .map(command -> new PendingCommand(command, key(command))).toList();
                     int messages = proxy.messages();
                     int statements = proxy.executed().size();
-                    (viewsAtHand ? batchCommit : flush()).run(connection, batch);
+                    (viewsAtHand ? batchCommit : flush()).run(connection, CreditSlots.only(0), batch);
                     costs.add(new Cost(proxy.messages() - messages, proxy.executed().size() - statements));
                     assertThat(batch).hasSize(commands).allMatch(pending -> pending.failure == null);
                     batches.add(batch);
@@ -135,13 +136,14 @@ class BatchCommitTest {
             // The first time a connection also learns the row types.
             for (Command each : List.of(create, new Command.Pause(run, null, Nodes.WHO),
                     new Command.Resume(run, Nodes.WHO))) {
-                batchCommit.run(connection, List.of(new PendingCommand(each)));
+                batchCommit.run(connection, CreditSlots.only(0), List.of(new PendingCommand(each)));
             }
             ways.clear();
 
             nanos.addAndGet(Duration.ofSeconds(2).toNanos());
             int messages = proxy.messages();
-            batchCommit.run(connection, List.of(new PendingCommand(new Command.Pause(run, null, Nodes.WHO))));
+            batchCommit.run(connection, CreditSlots.only(0),
+                    List.of(new PendingCommand(new Command.Pause(run, null, Nodes.WHO))));
             assertThat(proxy.messages() - messages).as("the clock, then the commit").isEqualTo(2);
 
             nanos.addAndGet(Duration.ofSeconds(2).toNanos());
@@ -151,7 +153,8 @@ class BatchCommitTest {
                             + " values (now() - interval '1 minute', now())");
                 }
             });
-            batchCommit.run(connection, List.of(new PendingCommand(new Command.Resume(run, Nodes.WHO))));
+            batchCommit.run(connection, CreditSlots.only(0),
+                    List.of(new PendingCommand(new Command.Resume(run, Nodes.WHO))));
             assertThat(ways).as("a view has no outage after its load").containsExactly(Observer.Way.AT_HAND,
                     Observer.Way.STALE);
             assertThat(nodes.state(run)).isEqualTo("running");
