@@ -26,7 +26,7 @@ public final class Turn {
     /**
      * An earlier turn.
      *
-     * @param answer what the agent answered; a JSON null when it is left out for its length
+     * @param answer what the agent answered
      * @param results what came of the calls that it asked for, in their order
      */
     public record Past(JsonNode answer, List<Result> results) {}
@@ -34,7 +34,7 @@ public final class Turn {
     /**
      * The result of a call: one of the two is set.
      *
-     * @param output null when the call was refused or failed
+     * @param output null when the call was refused or failed; of a long output the beginning and the end, as text
      * @param error {@code code}, {@code class} and {@code message}; null when it succeeded
      */
     public record Result(String tool, @Nullable JsonNode output, @Nullable JsonNode error) {}
@@ -156,20 +156,17 @@ public final class Turn {
         return step.input().path("upstream");
     }
 
-    /** Earlier turns, the oldest first; of a very long story the oldest are left out. */
+    /** Earlier turns, the oldest first. */
     public List<Past> transcript() {
         List<Past> turns = new ArrayList<>();
         for (JsonNode each : step.input().path("transcript")) {
-            if (!each.has("omitted")) {
-                turns.add(new Past(each.has("answer") ? each.get("answer") : Json.of(null),
-                        each.path("results").valueStream().map(Turn::result).toList()));
-            }
+            turns.add(new Past(each.path("answer"), each.path("results").valueStream().map(Turn::result).toList()));
         }
         return turns;
     }
 
     private static Result result(JsonNode call) {
-        JsonNode output = call.has("output_begins") ? call.get("output_begins") : call.get("output");
+        JsonNode output = call.has("output_excerpt") ? call.get("output_excerpt") : call.get("output");
         return new Result(call.path("tool").asString(""), call.has("error") ? null : output, call.get("error"));
     }
 

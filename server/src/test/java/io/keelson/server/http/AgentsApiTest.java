@@ -230,6 +230,17 @@ class AgentsApiTest {
     }
 
     @Test
+    void tooLongTranscriptFailsTheTask() {
+        String run = id(runAgent("{\"agent_slug\": \"librarian\", \"task\": \"write\"}"));
+        String thought = "t".repeat(600_000);
+        for (int i = 0; i < 2; i++) {
+            answer(turn(), "{\"thought\": \"%s\", \"tool_calls\": [{\"name\": \"noop\"}]}".formatted(thought));
+        }
+        assertThat(claim("agent.turn", 2_000)).isEmpty();
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("TRANSCRIPT_TOO_LONG");
+    }
+
+    @Test
     void invalidAnswerFailsTheTurnAndRetriesIt() {
         String run = id(runAgent("{\"agent_slug\": \"scribe\", \"task\": \"write\"}"));
         assertThat(answer(turn(), "{\"tool_calls\": [{\"input\": 3}]}")).isEqualTo("rejected");

@@ -9,6 +9,7 @@ import io.keelson.server.expr.References;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.Wanted;
+import io.keelson.server.run.read.TranscriptTooLongException;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.secret.SecretException;
 import io.keelson.server.secret.SecretStore;
@@ -152,6 +153,10 @@ public final class Scopes {
         Wanted wanted = new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
                 named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
                 named.reach("transcript"));
-        return database.withConnection(c -> reader.scope(c, run, task, wanted));
+        try {
+            return database.withConnection(c -> reader.scope(c, run, task, wanted));
+        } catch (TranscriptTooLongException e) {
+            throw new ExpressionException(TranscriptTooLongException.CODE, String.valueOf(e.getMessage()));
+        }
     }
 }

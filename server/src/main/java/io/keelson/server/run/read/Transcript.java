@@ -5,95 +5,98 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The turns of an agent in its task's current attempt, in order, each with its answer and the results of its calls.
- * Bounded: keeps the beginning of long texts and the end of long transcripts.
+ * The turns of an agent in its task's current attempt, in order, each with its answer and the results of its calls. A pure
+ * function of the stored turns that only appends: the text of a transcript is the beginning of the next turn's, so that a
+ * model's provider finds the common prefix in its cache.
  */
 final class Transcript {
-    /** Characters of one answer or result, and of all of them together. */
-    private static final int TEXT = 32_768;
-    private static final int WHOLE = 262_144;
-    private static final int MAX_STEPS = 1_000;
+    /** Characters of a result. A longer one is shown by its beginning and its end. */
+    private static final int RESULT = 32_768;
+    private static final int HEAD = 20_000;
+    private static final int TAIL = 10_000;
+    /** Characters of a whole transcript. */
+    private static final int WHOLE = 1_048_576;
+    private static final int FETCHED = 50;
 
-    /** The newest first. */
     private static final String STEPS = """
-            select s.kind, s.tool, s.state, left(s.output::text, %d) as output, s.error_code, s.error_message,
-                s.error_class
+            select s.kind, s.tool, s.state, s.error_code, s.error_message, s.error_class,
+                case when s.kind = 'turn' or length(o.text) <= %1$d then o.text end as output, length(o.text) as chars,
+                case when s.kind = 'call' and length(o.text) > %1$d then left(o.text, %2$d) end as head,
+                case when s.kind = 'call' and length(o.text) > %1$d then right(o.text, %3$d) end as tail
               from orchestration_tasks t
               join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+             cross join lateral (select s.output::text as text offset 0) o
              where t.id = ? and s.kind in ('turn', 'call') and s.state in ('completed', 'failed', 'skipped')
-             order by s.position desc, s.turn desc limit %d""".formatted(TEXT + 1, MAX_STEPS);
+             order by s.position, s.turn""".formatted(RESULT, HEAD, TAIL);
 
-    private final Deque<ObjectNode> turns = new ArrayDeque<>();
-    private Deque<ObjectNode> results = new ArrayDeque<>();
-    private int chars;
-    private boolean full;
+    private final ArrayNode turns = Json.array();
+    private ArrayNode results = Json.array();
+    private long chars;
 
     private Transcript() {}
 
+    /** @throws TranscriptTooLongException if it has more characters than a transcript may have */
     static ArrayNode of(Connection c, UUID task) throws SQLException {
         Transcript transcript = new Transcript();
         try (PreparedStatement statement = c.prepareStatement(STEPS)) {
+            statement.setFetchSize(FETCHED);
             statement.setObject(1, task);
             try (ResultSet row = statement.executeQuery()) {
-                int rows = 0;
-                while (!transcript.full && row.next()) {
-                    rows++;
-                    transcript.take(row);
+                while (row.next()) {
+                    transcript.add(row);
                 }
-                transcript.full |= rows == MAX_STEPS;
             }
         }
-        return transcript.document();
+        return transcript.turns;
     }
 
-    private ArrayNode document() {
-        ArrayNode document = Json.array();
-        if (full) {
-            document.addObject().put("omitted", "earlier turns");
-        }
-        turns.forEach(document::add);
-        return document;
-    }
-
-    /** Rows come newest first, so results of calls precede the turn that asked for them. */
-    private void take(ResultSet row) throws SQLException {
+    /** The results of calls follow the turn that asked for them. */
+    private void add(ResultSet row) throws SQLException {
         boolean done = row.getString("state").equals("completed");
         ObjectNode entry = Json.object();
         if (row.getString("kind").equals("call")) {
             entry.put("tool", row.getString("tool"));
             if (done) {
-                output(entry, "output", row.getString("output"));
+                result(entry, row);
             } else {
                 entry.putObject("error").put("code", row.getString("error_code"))
                         .put("class", row.getString("error_class")).put("message", row.getString("error_message"));
             }
-            results.addFirst(entry);
+            results.add(count(entry));
         } else if (done) {
-            output(entry, "answer", row.getString("output"));
-            results.forEach(entry.putArray("results")::add);
-            results = new ArrayDeque<>();
-            turns.addFirst(entry);
+            entry.set("answer", value(row.getString("output")));
+            turns.add(count(entry));
+            results = entry.putArray("results");
         }
-        full = chars > WHOLE;
     }
 
-    private void output(ObjectNode into, String name, @Nullable String json) {
-        if (json == null) {
-            into.putNull(name);
-        } else if (json.length() > TEXT) {
-            into.put(name + "_begins", json.substring(0, TEXT));
-            chars += TEXT;
+    private static void result(ObjectNode into, ResultSet row) throws SQLException {
+        String head = row.getString("head");
+        if (head == null) {
+            into.set("output", value(row.getString("output")));
         } else {
-            into.set(name, Json.read(json));
-            chars += json.length();
+            into.put("output_excerpt", head + "\n[" + (row.getLong("chars") - HEAD - TAIL)
+                    + " characters left out]\n" + row.getString("tail"));
         }
+    }
+
+    private static JsonNode value(@Nullable String json) {
+        return Json.read(json == null ? "null" : json);
+    }
+
+    private ObjectNode count(ObjectNode entry) {
+        chars += entry.toString().length();
+        if (chars > WHOLE) {
+            throw new TranscriptTooLongException("the agent's turns and their results have more than " + WHOLE
+                    + " characters");
+        }
+        return entry;
     }
 }
