@@ -106,7 +106,7 @@ public final class ToolCatalog {
         ToolResult result = attempt(tool, call);
         if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {
             throw ToolFailure.permanent("OUTPUT_TOO_LARGE", "the output of " + name + " is longer than "
-                    + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact");
+                    + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact").spending(result.usage());
         }
         return new ToolResult(SafeText.clean(result.output()), result.usage(), result.artifacts(),
                 result.proposals());
@@ -116,8 +116,7 @@ public final class ToolCatalog {
         try {
             return tool.execute(call);
         } catch (ToolFailure e) {
-            throw new ToolFailure(e.code(), e.errorClass(), SafeText.clean(String.valueOf(e.getMessage())),
-                    e.retryAfter());
+            throw e.saying(SafeText.clean(String.valueOf(e.getMessage())));
         } catch (HandBackException e) {
             throw e;
         } catch (RuntimeException e) {

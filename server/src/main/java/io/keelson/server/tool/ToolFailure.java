@@ -12,6 +12,7 @@ public final class ToolFailure extends Exception {
     private final String code;
     private final ErrorClass errorClass;
     private final transient @Nullable Duration retryAfter;
+    private final transient ToolUsage spent;
 
     public ToolFailure(String code, ErrorClass errorClass, String message) {
         this(code, errorClass, message, null);
@@ -19,10 +20,16 @@ public final class ToolFailure extends Exception {
 
     /** @param retryAfter the earliest time from now the other side wants to be asked again, null when it did not say */
     public ToolFailure(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter) {
+        this(code, errorClass, message, retryAfter, ToolUsage.NONE);
+    }
+
+    private ToolFailure(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter,
+            ToolUsage spent) {
         super(message);
         this.code = code;
         this.errorClass = errorClass;
         this.retryAfter = retryAfter;
+        this.spent = spent;
     }
 
     public static ToolFailure permanent(String code, String message) {
@@ -31,6 +38,16 @@ public final class ToolFailure extends Exception {
 
     public static ToolFailure infrastructure(String code, String message) {
         return new ToolFailure(code, ErrorClass.INFRASTRUCTURE, message);
+    }
+
+    /** The same failure of a call that has cost something: an answer that its provider has billed, for example. */
+    public ToolFailure spending(ToolUsage usage) {
+        return new ToolFailure(code, errorClass, String.valueOf(getMessage()), retryAfter, usage);
+    }
+
+    /** The same failure with another message. */
+    public ToolFailure saying(String message) {
+        return new ToolFailure(code, errorClass, message, retryAfter, spent);
     }
 
     /** Stable, UPPER_SNAKE. */
@@ -44,5 +61,10 @@ public final class ToolFailure extends Exception {
 
     public @Nullable Duration retryAfter() {
         return retryAfter;
+    }
+
+    /** What the call has cost all the same. */
+    public ToolUsage spent() {
+        return spent;
     }
 }

@@ -115,6 +115,36 @@ class RunMoneyApiTest {
         assertBooksAreRight();
     }
 
+    /** A refused or truncated answer is billed by its provider, and so is the next one. */
+    @Test
+    void failedTryIsChargedOnceByItsUsage() {
+        api.send("PUT", "/api/v1/prices", """
+                {"items": [{"kind": "model", "name": "m", "usd_per_million_tokens":
+                  {"input": 3, "cache_read": 0.3, "cache_write": 3.75, "output": 15}}]}""".getBytes(
+                StandardCharsets.UTF_8), "Content-Type", "application/json");
+        String id = api.create("""
+                {"name": "refused", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"tool": "fail", "input":
+                  {"code": "MODEL_REFUSED", "class": "quality", "times": 1, "model": "m",
+                   "usage": {"input": 1000, "cache_read": 10000, "cache_write": 100, "output": 50}}}]}]}}""");
+        JsonNode run = api.awaitState(id, "completed");
+
+        assertThat(amount(run, "total_cost")).isEqualTo("0.01425");
+        assertThat(run.at("/usage/cache_read").longValue()).isEqualTo(20_000);
+        assertThat(api.get("/api/v1/runs/" + id + "/ledger").json().get("items").valueStream()
+                .filter(row -> row.get("transaction_type").stringValue().equals("charge"))
+                .map(row -> amount(row, "amount") + " " + row.get("model").stringValue() + " "
+                        + row.get("price_version")
+                        + " " + row.at("/usage/input") + " " + row.at("/usage/cache_read") + " "
+                        + row.at("/usage/cache_write") + " " + row.at("/usage/output")))
+                .containsExactly("0.007125 m 1 1000 10000 100 50", "0.007125 m 1 1000 10000 100 50");
+        assertThat(api.get("/api/v1/usage?by=model").json().at("/items/0/usage").toString())
+                .isEqualTo("{\"input\":2000,\"cache_read\":20000,\"cache_write\":200,\"output\":100,\"reasoning\":0}");
+        JsonNode events = api.get("/api/v1/runs/" + id + "/events").json().get("items");
+        assertThat(events.valueStream().filter(e -> e.get("event_type").stringValue().equals("cost_snapshot"))
+                .map(e -> e.at("/payload/usage/output").longValue())).containsExactly(100L);
+        assertBooksAreRight();
+    }
+
     /** A tool that reports nothing costs its price, and the row says by which list. */
     @Test
     void aPriceIsChargedWithItsVersion() {

@@ -62,7 +62,12 @@ class PayingKillsTest {
                 Invariants.hold(database);
                 int runs = count(database, "select count(*) from orchestration_runs");
                 assertThat(count(database, "select count(*) from billing_ledger where transaction_type = 'charge'"))
-                        .as("charges, four for each run").isEqualTo(4 * runs);
+                        .as("charges, five for each run").isEqualTo(5 * runs);
+                assertThat(count(database, """
+                        select count(*) from billing_ledger l join work_results w on w.step_id = l.step_id
+                           and l.idempotency_key = w.step_id || '/' || w.attempt and l.usage = w.usage
+                         where w.outcome = 'failed' and w.error_code = 'MODEL_REFUSED' and l.amount = 0.15"""))
+                        .as("charges of failed tries, one for each run").isEqualTo(runs);
                 assertThat(
                         count(database, "select count(*) from billing_ledger where idempotency_key like '%/extend/%'"))
                         .as("extensions, one for each run").isEqualTo(runs);
@@ -78,12 +83,16 @@ class PayingKillsTest {
         }
     }
 
-    /** Costs 1.6, of which 1 is set aside at first. */
+    /** An answer that was billed and refused, and then a good one; both cost 0.15. */
+    private static final Map<String, Object> REFUSED = Map.of("code", "MODEL_REFUSED", "class", "quality", "times", 1,
+            "cost", 0.15, "usage", Map.of("input", 7, "cache_read", 50, "output", 3));
+
+    /** Costs 1.7, of which 1 is set aside at first. */
     private static Mission mission(String name) {
         return Mission.named(name).goal("pay")
                 .task("a", t -> t.step("one", "noop", Map.of("cost", 0.7)).step("two", "noop", Map.of("cost", 0.6)))
                 .task("b", t -> t.step("one", "noop", Map.of("tokens", 9, "cost", 0.1)).dependsOn("a"))
-                .task("c", t -> t.step("one", "noop", Map.of("cost", 0.2)).dependsOn("a"));
+                .task("c", t -> t.step("one", "fail", REFUSED).dependsOn("a"));
     }
 
     private static int count(Database database, String sql) {

@@ -232,7 +232,7 @@ public final class LocalExecutor {
                 leave();
                 return afterStop();
             } catch (ToolFailure e) {
-                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()))
+                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()), e.spent())
                         : afterStop();
             } catch (HandBackException e) {
                 try (LogContext _ = about(execution)) {
@@ -301,8 +301,12 @@ public final class LocalExecutor {
         }
 
         private Command fail(StepError error) {
+            return fail(error, ToolUsage.NONE);
+        }
+
+        private Command fail(StepError error, ToolUsage spent) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
-                    Result.of("null").given(input), actor);
+                    Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input), actor);
         }
 
         private void report(Command report) {

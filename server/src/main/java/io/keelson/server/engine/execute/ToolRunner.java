@@ -68,9 +68,7 @@ public final class ToolRunner {
                     : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
         } catch (ToolFailure e) {
-            throw struck.none() ? e
-                    : new ToolFailure(e.code(), e.errorClass(), struck.text(String.valueOf(e.getMessage())),
-                            e.retryAfter());
+            throw struck.none() ? e : e.saying(struck.text(String.valueOf(e.getMessage())));
         }
     }
 

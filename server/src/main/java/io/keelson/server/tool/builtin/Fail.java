@@ -7,6 +7,7 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -15,7 +16,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class Fail implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("fail",
-            "Fails with a code and class, always or for the first attempts. For tests.", """
+            "Fails with a code and class, always or for the first attempts; reports declared tokens and cost. For tests.",
+            """
             {"type": "object", "additionalProperties": false, "properties": {
               "code": {"type": "string", "pattern": "^[A-Z][A-Z0-9_]{0,99}$", "default": "FAILED_ON_PURPOSE"},
               "class": {"enum": ["infrastructure", "quality", "permanent", "human_rejection", "budget", "dependency",
@@ -24,7 +26,9 @@ final class Fail implements Tool {
               "times": {"type": "integer", "minimum": 0,
                         "description": "fail the first n attempts, then succeed; absent: always"},
               "retry_after_seconds": {"type": "number", "minimum": 0, "maximum": 86400},
-              "output": {"description": "the output once it succeeds"}}}""", "true");
+              {usage}"output": {"description": "the output once it succeeds"}}}""".replace("{usage}",
+                    DeclaredUsage.MEMBERS),
+            "true");
 
     @Override
     public ToolSpec spec() {
@@ -35,15 +39,16 @@ final class Fail implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure {
         JsonNode input = call.input();
         if (input.has("times") && call.attempt() > input.get("times").asLong()) {
-            return ToolResult.of(input.has("output")
+            return new ToolResult(input.has("output")
                     ? input.get("output")
-                    : JsonNodeFactory.instance.objectNode().put("attempt", call.attempt()));
+                    : JsonNodeFactory.instance.objectNode().put("attempt", call.attempt()), DeclaredUsage.of(input),
+                    List.of());
         }
         throw new ToolFailure(
                 input.path("code").asString("FAILED_ON_PURPOSE"),
                 ErrorClass.fromWire(input.path("class").asString("infrastructure")),
                 input.path("message").asString("failed as asked, attempt " + call.attempt()),
-                retryAfter(input));
+                retryAfter(input)).spending(DeclaredUsage.of(input));
     }
 
     private static @Nullable Duration retryAfter(JsonNode input) {

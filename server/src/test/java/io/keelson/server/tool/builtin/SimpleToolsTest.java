@@ -9,6 +9,7 @@ import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolUsage;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -123,6 +124,23 @@ class SimpleToolsTest {
         ToolResult result = calls.execute("noop", "{\"tokens\": 12, \"cost\": 0.25}");
         assertThat(result.usage().tokens()).isEqualTo(Tokens.undivided(12));
         assertThat(result.usage().cost()).isEqualByComparingTo(new BigDecimal("0.25"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '\'', value = {
+            "{\"times\": 1, \"model\": \"m\", \"cost\": 0.5, \"tokens\": 4}                     | m | 0 0 0 4",
+            "{\"times\": 1, \"usage\": {\"input\": 1, \"cache_read\": 2, \"cache_write\": 3}}    |   | 1 2 3 0",
+            "{\"times\": 1, \"model\": \"m\", \"usage\": {\"cache_read\": 2, \"output\": 9}}     | m | 0 2 0 9"})
+    void failedCallReportsItsUsageLikeAGoodOne(String input, String model, String parts) throws Exception {
+        ToolUsage good = calls.execute("fail", Calls.json(input), 2).usage();
+        ToolUsage failed = calls.failure("fail", input).spent();
+
+        assertThat(failed).isEqualTo(good)
+                .isEqualTo(calls.execute("noop", input.replace("\"times\": 1, ", "")).usage());
+        assertThat(failed.model()).isEqualTo(model);
+        Tokens used = failed.tokens();
+        assertThat(used.input() + " " + used.cacheRead() + " " + used.cacheWrite() + " " + used.output())
+                .isEqualTo(parts);
     }
 
     @Test
