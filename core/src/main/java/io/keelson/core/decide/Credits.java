@@ -2,9 +2,12 @@ package io.keelson.core.decide;
 
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.money.Prices.ModelPrice;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.money.Transfer.Use;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
@@ -12,6 +15,7 @@ import io.keelson.core.run.RunPayload;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +74,28 @@ final class Credits {
 
     /** The cost in a report, or by the prices in force. */
     static Cost cost(Decision d, StepRow step, Result result) {
-        return d.funds.prices().cost(step.spec().tool(), result.model(), result.tokens(), result.cost());
+        return d.funds.prices().cost(step.spec().tool(), priced(d, step, result), result.tokens(), result.cost());
+    }
+
+    /** True when a report has tokens whose cost neither it nor a price gives. */
+    static boolean unpriced(Decision d, StepRow step, Result result) {
+        return d.funds.prices().unpriced(step.spec().tool(), priced(d, step, result), result.tokens(), result.cost());
+    }
+
+    /**
+     * The model by whose prices a report is charged: the one that it names, or without a price of that one the model that
+     * the task was given to. Null for none.
+     */
+    private static @Nullable String priced(Decision d, StepRow step, Result result) {
+        Map<String, ModelPrice> models = d.funds.prices().models();
+        String answered = result.model();
+        AgentTerms terms = step.task().spec().policy().agent();
+        String asked = terms == null || step.spec().kind() == StepKind.CALL || step.spec().kind() == StepKind.VERIFY
+                ? null
+                : terms.model();
+        boolean byTokens = result.cost() == null && !result.tokens().none();
+        return !byTokens || asked == null || !models.containsKey(asked)
+                || answered != null && models.containsKey(answered) ? answered : asked;
     }
 
     /**
@@ -102,7 +127,8 @@ final class Credits {
                 d.run.uncollected = d.run.uncollected.add(uncollected);
             }
         }
-        return new PayloadPart.Spent(result.tokens(), amount, charged, uncollected);
+        String answered = Objects.equals(priced(d, step, result), result.model()) ? null : result.model();
+        return new PayloadPart.Spent(result.tokens(), amount, answered, charged, uncollected);
     }
 
     private static BigDecimal left(RunRow run) {
@@ -114,7 +140,7 @@ final class Credits {
             d.run.charged = d.run.charged.add(amount);
             TaskBudgets.charge(d, step.task(), amount);
             d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
-                    step.id() + "/" + step.attempt, new Use(step.spec().tool(), result.model(),
+                    step.id() + "/" + step.attempt, new Use(step.spec().tool(), priced(d, step, result),
                             step.task().agent().name(), result.tokens(), cost.version()),
                     d.actor.type().wire(), d.actor.id()));
         }

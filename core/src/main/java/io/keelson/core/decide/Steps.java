@@ -249,7 +249,7 @@ final class Steps {
                 step.startedAt, result.input(), result.outputHash(), error, result.model(),
                 result.tokens(), cost.amount(), holder,
                 step.tokens == result.tokens().total() && step.cost.compareTo(cost.amount()) == 0));
-        if (d.funds.prices().unpriced(step.spec().tool(), result.model(), result.tokens(), result.cost())) {
+        if (Credits.unpriced(d, step, result)) {
             d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens().total()));
         }
         if (!failed) {

@@ -52,7 +52,7 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
     /**
      * The reason of a charge.
      *
-     * @param model null when none was named
+     * @param model by whose price it was calculated, or that the report names; null for none
      * @param agent null for the run's default agent
      * @param priceVersion of the price that it was calculated by; null for a cost that was reported
      */

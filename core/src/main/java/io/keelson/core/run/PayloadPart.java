@@ -65,15 +65,18 @@ public sealed interface PayloadPart
      * The use of one try of a step.
      *
      * @param cost in USD
+     * @param modelAnswered that the report names, where the cost is by the prices of another one, which was asked for; null
+     *                      elsewhere
      * @param charged credits; null where it cost nothing
      * @param uncollected credits that neither the run's limit nor its workspace's balance had; null for none
      */
-    record Spent(Tokens tokens, BigDecimal cost, @Nullable BigDecimal charged, @Nullable BigDecimal uncollected)
+    record Spent(Tokens tokens, BigDecimal cost, @Nullable String modelAnswered, @Nullable BigDecimal charged,
+            @Nullable BigDecimal uncollected)
             implements PayloadPart {
         @Override
         public void write(Members to) {
             to.put("tokens", tokens.total()).put("usage", tokens.none() ? null : tokens.members()).put("cost", cost)
-                    .put("charged", charged).put("uncollected", uncollected);
+                    .put("model_answered", modelAnswered).put("charged", charged).put("uncollected", uncollected);
         }
     }
 

@@ -13,12 +13,15 @@ import io.keelson.core.money.TokenPrices;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
@@ -147,6 +150,33 @@ class CreditsTest extends OneWorkspace {
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
             assertThat(bank.ledger().get(1).use()).isEqualTo(
                     new Transfer.Use("noop", model, null, Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9));
+        }
+
+        @ParameterizedTest
+        @CsvSource(nullValues = "-", value = {
+                // asked, answered, tokens, reported; model of the charge, its amount, the event's model_answered
+                "asked, asked,  2000, -,   asked, 0.004, -",
+                "asked, -,      2000, -,   asked, 0.004, -",
+                "asked, newer,  2000, -,   asked, 0.004, newer",
+                "asked, other,  2000, -,   other, 0.01,  -",
+                "asked, newer,  2000, 0.3, newer, 0.3,   -",
+                "asked, newer,  0,    -,   newer, 0.4,   -",
+                "new,   newer,  2000, -,   newer, 0.4,   -",
+                "-,     newer,  2000, -,   newer, 0.4,   -"})
+        void modelWithoutAPriceIsChargedByTheOneAskedFor(String asked, String answered, long tokens,
+                BigDecimal reported,
+                String charged, String amount, String told) {
+            AgentTerms terms = new AgentTerms(null, null, null, asked, List.of(), 0, List.of());
+            World world = run("10", RunPolicy.DEFAULT, plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)).steps(1)));
+            world.prices = new Prices(FLAT.tools(), Map.of("asked", new ModelPrice(TokenPrices.flat(usd("2")), 8),
+                    "other", new ModelPrice(TokenPrices.flat(usd("5")), 9)));
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
+                    new Result("1", Tokens.undivided(tokens), reported, answered, List.of(), null), World.WHO));
+
+            assertThat(booked(Kind.CHARGE)).containsExactly(usd(amount).toPlainString());
+            assertThat(bank.ledger().get(1).use().model()).isEqualTo(charged);
+            assertThat(world.last("step_completed").members().get("model_answered")).isEqualTo(told);
         }
 
         @Test

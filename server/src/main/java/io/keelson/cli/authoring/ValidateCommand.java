@@ -19,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -106,8 +107,10 @@ public final class ValidateCommand extends CliCommand {
         print(List.of(file + ": valid, " + plan(document, tasks)
                 + (missing.isEmpty() ? ""
                         : "; a run needs --input for " + TerminalText.clean(String.join(", ", missing)))));
-        if (!verdict.byServer && document.path("plan").path("tasks").valueStream()
-                .anyMatch(task -> task.hasNonNull("suggested_model"))) {
+        if (!verdict.byServer && Stream
+                .concat(document.path("config").path("model_preferences").valueStream(),
+                        document.path("plan").path("tasks").valueStream().map(task -> task.path("suggested_model")))
+                .anyMatch(JsonNode::isString)) {
             note("the mission names models: a server accepts it only if they have a price (`" + ProgramName.current()
                     + " prices`)");
         }

@@ -170,7 +170,7 @@ public final class MissionReader {
         followUps.addAll(new RunChecks(tools, plan, inputs).check(JsonFields.json(document, "output"), policy,
                 FailureConfig.plannerAt(config)));
         followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
-        followUps.addAll(prices.check(document.path("plan"), plan));
+        followUps.addAll(prices.check(document.path("config"), document.path("plan"), plan));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()

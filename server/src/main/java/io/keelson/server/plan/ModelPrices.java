@@ -22,37 +22,51 @@ public interface ModelPrices {
     Set<String> missing(Set<String> models);
 
     /**
+     * @param config with pointers from {@code /config}
      * @param plan with pointers from {@code /plan}
      * @param read the same plan, with the agents that its tasks were given
      */
-    default List<PlanProblem> check(JsonNode plan, Plan read) {
+    default List<PlanProblem> check(JsonNode config, JsonNode plan, Plan read) {
         JsonNode tasks = plan.path("tasks");
+        JsonNode preferences = config.path("model_preferences");
         Set<String> named = new TreeSet<>();
+        preferences.forEach(model -> named.add(model.asString("")));
         tasks.forEach(task -> named.add(JsonFields.text(task, "suggested_model", "")));
         read.tasks().forEach(task -> named.add(ofAgent(task)));
         named.remove("");
         Set<String> missing = named.isEmpty() ? named : missing(named);
+        if (missing.isEmpty()) {
+            return List.of();
+        }
         List<PlanProblem> problems = new ArrayList<>();
-        for (int i = 0; i < tasks.size() && !missing.isEmpty(); i++) {
+        preferences.forEachEntry((role, model) -> {
+            if (missing.contains(model.asString(""))) {
+                problems.add(noPrice(Pointers.of("/config/model_preferences", role),
+                        "the model '" + Pointers.shown(model.asString()) + "' has no price"));
+            }
+        });
+        for (int i = 0; i < tasks.size(); i++) {
             String model = JsonFields.text(tasks.path(i), "suggested_model", "");
             if (missing.contains(model)) {
-                problems.add(new PlanProblem("NO_PRICE", Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"),
-                        "the model '" + Pointers.shown(model)
-                                + "' has no price: set one with `keelson prices set model "
-                                + "NAME --input USD --output USD`, or PUT /api/v1/prices"));
+                problems.add(noPrice(Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"),
+                        "the model '" + Pointers.shown(model) + "' has no price"));
             }
         }
-        for (int i = 0; i < read.tasks().size() && !missing.isEmpty(); i++) {
+        for (int i = 0; i < read.tasks().size(); i++) {
             TaskSpec task = read.tasks().get(i);
             String model = ofAgent(task);
             if (missing.contains(model) && !JsonFields.text(tasks.path(i), "suggested_model", "").equals(model)) {
-                problems.add(new PlanProblem("NO_PRICE", Pointers.of("/plan/tasks", i), "the agent '"
-                        + Pointers.shown(String.valueOf(task.agent())) + "' works with the model '"
-                        + Pointers.shown(model) + "', which has no price: set one with `keelson prices set model "
-                        + "NAME --input USD --output USD`, or PUT /api/v1/prices"));
+                problems.add(noPrice(Pointers.of("/plan/tasks", i),
+                        "the agent '" + Pointers.shown(String.valueOf(task.agent())) + "' works with the model '"
+                                + Pointers.shown(model) + "', which has no price"));
             }
         }
         return problems;
+    }
+
+    private static PlanProblem noPrice(String pointer, String what) {
+        return new PlanProblem("NO_PRICE", pointer, what
+                + ": set one with `keelson prices set model NAME --input USD --output USD`, or PUT /api/v1/prices");
     }
 
     /** The model of the agent that does the task in turns; empty for none. */

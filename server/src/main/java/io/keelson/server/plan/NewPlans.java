@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -78,7 +79,7 @@ public final class NewPlans {
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
-        followUps.addAll(prices.check(answer, left));
+        followUps.addAll(prices.check(MissingNode.getInstance(), answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, old, completed))

@@ -70,7 +70,8 @@ class EveryEventTest {
         api = new ApiServer(folder);
         byte[] prices = """
                 {"items": [{"kind": "model", "name": "large", "usd_per_million_tokens": {"input": 1, "output": 1}},
-                  {"kind": "model", "name": "small", "usd_per_million_tokens": {"input": 1, "output": 1}}]}"""
+                  {"kind": "model", "name": "small", "usd_per_million_tokens": {"input": 1, "output": 1}},
+                  {"kind": "model", "name": "judge", "usd_per_million_tokens": {"input": 1, "output": 1}}]}"""
                 .getBytes(StandardCharsets.UTF_8);
         assertThat(api.send("PUT", "/api/v1/prices", prices, "Content-Type", "application/json").status())
                 .isEqualTo(200);

@@ -11,12 +11,16 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 class ModelPricesTest {
 
     /** A plan without assigned agents. */
     private static final Plan UNASSIGNED = new Plan(1, List.of());
+
+    private static final JsonNode NO_CONFIG = MissingNode.getInstance();
 
     private static final String TASKS = """
             {"tasks": [{"id": "a", "suggested_model": "small"}, {"id": "b"},
@@ -40,6 +44,22 @@ class ModelPricesTest {
     }
 
     @Test
+    void everyPreferenceWhoseModelHasNoPriceIsNamed() {
+        MissionReader reader = new MissionReader(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL);
+        byte[] mission =
+                """
+                {"name": "n", "plan": {"tasks": [{"id": "a"}]}, "config": {"model_preferences":
+                  {"planner": "large", "researcher": "small", "writer": null, "reviewer": "large", "verifier": "tiny"}}}"""
+                        .getBytes(StandardCharsets.UTF_8);
+
+        assertThat(Missions.problems(reader.read(mission, Format.JSON)))
+                .extracting(PlanProblem::code, PlanProblem::pointer)
+                .containsExactly(tuple("NO_PRICE", "/config/model_preferences/planner"),
+                        tuple("NO_PRICE", "/config/model_preferences/reviewer"),
+                        tuple("NO_PRICE", "/config/model_preferences/verifier"));
+    }
+
+    @Test
     void aNewPlanIsJudgedAsWell() {
         NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL,
                 workspace -> List.of());
@@ -57,11 +77,12 @@ class ModelPricesTest {
             throw new AssertionError("asked for " + models);
         };
 
-        assertThat(none.check(JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"), UNASSIGNED)).isEmpty();
+        assertThat(none.check(NO_CONFIG, JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"), UNASSIGNED))
+                .isEmpty();
     }
 
     @Test
     void withoutAPriceListNothingIsRefused() {
-        assertThat(ModelPrices.UNKNOWN.check(JsonMapper.shared().readTree(TASKS), UNASSIGNED)).isEmpty();
+        assertThat(ModelPrices.UNKNOWN.check(NO_CONFIG, JsonMapper.shared().readTree(TASKS), UNASSIGNED)).isEmpty();
     }
 }
