@@ -24,11 +24,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Submits new runs, for requests and schedules alike. A submission asks the database, in this order: for a run with the
- * same external id, for the available credits, for the workspace's limits, and commits. Thread-safe.
+ * same external id, for the available credits if the last minute's runs had too few, for the workspace's limits, and
+ * commits. Thread-safe.
  */
 public final class RunSubmission {
 
     private static final String UNIQUE_VIOLATION = "23505";
+    private static final String INSUFFICIENT_CREDITS = "INSUFFICIENT_CREDITS";
 
     private final Database database;
     private final RunReader reader;
@@ -67,7 +69,8 @@ public final class RunSubmission {
      *     cause if the database could not be reached and the outcome is unknown
      */
     public SubmissionResult submit(Request request) throws InterruptedException {
-        Optional<SubmissionResult> refused = check(request);
+        Optional<SubmissionResult> refused =
+                credits.isNeeded(request.run().workspaceId()) ? check(request) : holder(request);
         if (refused.isPresent()) {
             return refused.get();
         }
@@ -81,7 +84,7 @@ public final class RunSubmission {
         };
     }
 
-    /** Checks what {@link #submit} would check first; creates nothing. */
+    /** Checks what {@link #submit} would refuse first; creates nothing. */
     public Optional<SubmissionResult> check(Request request) {
         NewRun run = request.run();
         Optional<SubmissionResult> holder = holder(request);
@@ -93,9 +96,13 @@ public final class RunSubmission {
 
     private SubmissionResult commit(Request request) throws InterruptedException {
         try {
-            return commands.commit(request.create(), request.key()) instanceof Reply.Rejected rejected
-                    ? new Rejected(rejected)
-                    : new Submitted(request.run().id());
+            if (commands.commit(request.create(), request.key()) instanceof Reply.Rejected rejected) {
+                if (rejected.code().equals(INSUFFICIENT_CREDITS)) {
+                    credits.refused(request.run().workspaceId());
+                }
+                return new Rejected(rejected);
+            }
+            return new Submitted(request.run().id());
         } catch (CompletionException e) {
             if (!(e.getCause() instanceof SQLException sql) || !UNIQUE_VIOLATION.equals(sql.getSQLState())) {
                 throw e;

@@ -158,7 +158,7 @@ public final class Nodes implements AutoCloseable {
         });
     }
 
-    long count(String sql) {
+    public long count(String sql) {
         return Long.parseLong(text(sql));
     }
 
