@@ -257,6 +257,19 @@ public final class Invariants {
                   from run_heads h left join work_results w on w.run_id = h.run_id
                  group by h.run_id
                 having h.total_tokens <> coalesce(sum(w.tokens), 0) or h.total_cost <> coalesce(sum(w.cost), 0)""");
+        queries.put("I8 counters: the parts of the tokens are those of the results, and their sum is all tokens", """
+                select h.run_id, h.total_tokens, h.usage, w.usage
+                  from run_heads h
+                  left join (
+                    select run_id, jsonb_build_object('input', sum((usage -> 'input')::bigint),
+                            'cache_read', sum((usage -> 'cache_read')::bigint),
+                            'cache_write', sum((usage -> 'cache_write')::bigint),
+                            'output', sum((usage -> 'output')::bigint),
+                            'reasoning', sum((usage -> 'reasoning')::bigint)) as usage
+                      from step_results where usage is not null group by run_id) w on w.run_id = h.run_id
+                 where h.usage is distinct from w.usage
+                    or h.total_tokens <> coalesce((h.usage -> 'input')::bigint + (h.usage -> 'cache_read')::bigint
+                        + (h.usage -> 'cache_write')::bigint + (h.usage -> 'output')::bigint, 0)""");
     }
 
     /** Fails with the first rows that break an invariant. */
