@@ -50,8 +50,8 @@ public final class ToolsCommand extends CliCommand {
             tools.forEach(tool -> list.withArrayProperty("items").add(document(tool)));
             print(list);
         } else {
-            Table table = new Table("TOOL", "DESCRIPTION");
-            tools.forEach(tool -> table.row(tool.name(), description(tool)));
+            Table table = new Table("TOOL", "EFFECTS", "DESCRIPTION");
+            tools.forEach(tool -> table.row(tool.name(), orEmpty(tool.effects()), orEmpty(tool.description())));
             print(table.lines(style()));
         }
         return ExitCode.OK;
@@ -62,25 +62,27 @@ public final class ToolsCommand extends CliCommand {
             print(document(tool));
             return;
         }
-        List<String> lines = new ArrayList<>(List.of(style().bold(tool.name()), description(tool)));
+        List<String> lines = new ArrayList<>(List.of(style().bold(tool.name()), orEmpty(tool.description())));
         lines.addAll(List.of("", "input", tool.inputSchema().toPrettyString(), "", "output",
                 tool.outputSchema().toPrettyString()));
         print(lines);
     }
 
     /** A worker need not say more of its tool than the name. */
-    static String description(ToolInfo tool) {
-        return tool.description() == null ? "" : tool.description();
+    static String orEmpty(@Nullable String said) {
+        return said == null ? "" : said;
     }
 
     private List<ToolInfo> builtIn() {
         return new OfflineToolCatalog(clock()).specs().stream()
-                .map(spec -> new ToolInfo(spec.name(), spec.description(), spec.inputSchema(), spec.outputSchema()))
+                .map(spec -> new ToolInfo(spec.name(), spec.description(), spec.effects().wire(), spec.inputSchema(),
+                        spec.outputSchema()))
                 .toList();
     }
 
     private static JsonNode document(ToolInfo tool) {
-        ObjectNode json = Json.object().put("name", tool.name()).put("description", tool.description());
+        ObjectNode json = Json.object().put("name", tool.name()).put("description", tool.description())
+                .put("effects", tool.effects());
         json.set("input_schema", tool.inputSchema());
         json.set("output_schema", tool.outputSchema());
         return json;

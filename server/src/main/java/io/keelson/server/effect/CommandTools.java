@@ -1,5 +1,6 @@
 package io.keelson.server.effect;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolSpec;
@@ -77,6 +78,6 @@ public final class CommandTools {
         String schema = input.replace("{decimal}", Payloads.DECIMAL.replace("\\", "\\\\"))
                 .replace("{symbol}", Payloads.SYMBOL).replace("{id}", ID);
         return new ToolSpec(name, description, Json.read(schema),
-                Json.read(OUTPUT), timeout, false);
+                Json.read(OUTPUT), timeout, false).having(Effects.IDEMPOTENT);
     }
 }

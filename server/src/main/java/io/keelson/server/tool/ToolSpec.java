@@ -1,5 +1,6 @@
 package io.keelson.server.tool;
 
+import io.keelson.core.policy.Effects;
 import java.time.Duration;
 import tools.jackson.databind.JsonNode;
 
@@ -13,6 +14,7 @@ import tools.jackson.databind.JsonNode;
  * @param defaultTimeout how long a call may take where neither step nor task says otherwise
  * @param engineOwned true when the engine itself carries it out (a durable timer) and no executor may claim it
  * @param slot what a call uses of an executor
+ * @param effects of a call on anything outside the run
  */
 public record ToolSpec(
         String name,
@@ -21,17 +23,24 @@ public record ToolSpec(
         JsonNode outputSchema,
         Duration defaultTimeout,
         boolean engineOwned,
-        SlotKind slot) {
+        SlotKind slot,
+        Effects effects) {
 
-    /** A tool whose calls compute. */
+    /** A tool whose calls compute, and which says nothing about their effects. */
     public ToolSpec(String name, String description, JsonNode inputSchema, JsonNode outputSchema,
             Duration defaultTimeout, boolean engineOwned) {
-        this(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, SlotKind.COMPUTING);
+        this(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, SlotKind.COMPUTING,
+                Effects.DESTRUCTIVE);
     }
 
     /** The same tool, whose calls wait. */
     public ToolSpec waiting() {
         return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned,
-                SlotKind.WAITING);
+                SlotKind.WAITING, effects);
+    }
+
+    /** The same tool, whose calls have these effects. */
+    public ToolSpec having(Effects other) {
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, other);
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -31,7 +32,7 @@ final class GateTool implements Tool {
     @Override
     public ToolSpec spec() {
         var any = JsonNodeFactory.instance.objectNode();
-        return new ToolSpec(name, "Waits for the test", any, any, Duration.ofSeconds(60), false, slot);
+        return new ToolSpec(name, "Waits for the test", any, any, Duration.ofSeconds(60), false, slot, Effects.READ);
     }
 
     @Override

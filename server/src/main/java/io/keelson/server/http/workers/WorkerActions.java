@@ -73,7 +73,8 @@ public final class WorkerActions {
 
     private static ObjectNode document(ToolSpec spec) {
         ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
-                .put("source", "builtin").put("default_timeout_seconds", spec.defaultTimeout().toSeconds());
+                .put("source", "builtin").put("effects", spec.effects().wire())
+                .put("default_timeout_seconds", spec.defaultTimeout().toSeconds());
         document.set("input_schema", spec.inputSchema());
         document.set("output_schema", spec.outputSchema());
         return document;
@@ -82,7 +83,7 @@ public final class WorkerActions {
     /** A tool that only workers serve: they say its name and nothing else. */
     private static ObjectNode document(String name) {
         ObjectNode document = Json.object().put("name", name).putNull("description").put("source", "worker")
-                .putNull("default_timeout_seconds");
+                .putNull("effects").putNull("default_timeout_seconds");
         document.set("input_schema", NullNode.getInstance());
         document.set("output_schema", NullNode.getInstance());
         return document;

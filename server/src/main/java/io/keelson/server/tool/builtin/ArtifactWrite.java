@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.json.Json;
@@ -23,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code artifact.write}: stores text or JSON as an artifact of the step. */
 final class ArtifactWrite implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("artifact.write",
+    private static final ToolSpec SPEC = Specs.spec("artifact.write", Effects.IDEMPOTENT,
             "Stores text or JSON as an artifact of the step.", """
             {"type": "object", "additionalProperties": false, "required": ["name"],
              "oneOf": [{"required": ["content"]}, {"required": ["json"]}], "properties": {

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -15,7 +16,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** {@code fail}: fails with the given error, for the first {@code times} attempts or always. */
 final class Fail implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("fail",
+    private static final ToolSpec SPEC = Specs.spec("fail", Effects.READ,
             "Fails with a code and class, always or for the first attempts; reports declared tokens and cost. For tests.",
             """
             {"type": "object", "additionalProperties": false, "properties": {

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -23,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class FilesList implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("files.list",
+    private static final ToolSpec SPEC = Specs.spec("files.list", Effects.READ,
             "Lists a folder: paths, types, sizes, on request lines and languages, with totals over everything found. "
                     + "Hidden files count; symbolic links are reported and not followed.",
             Duration.ofSeconds(120), """

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -19,7 +20,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** {@code files.read}: a part of a file, as UTF-8 text or base64. */
 final class FilesRead implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("files.read",
+    private static final ToolSpec SPEC = Specs.spec("files.read", Effects.READ,
             "Reads a file, or a part of it, as text or base64.", """
             {"type": "object", "additionalProperties": false, "required": ["path"], "properties": {
               "path": {"type": "string", "minLength": 1},

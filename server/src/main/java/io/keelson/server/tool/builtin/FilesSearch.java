@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.keelson.core.policy.Effects;
 import io.keelson.server.json.TimedText;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -18,7 +19,7 @@ import tools.jackson.databind.JsonNode;
  */
 final class FilesSearch implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("files.search",
+    private static final ToolSpec SPEC = Specs.spec("files.search", Effects.READ,
             "Searches the lines of text files for a regular expression (RE2). Totals count every match.",
             Duration.ofSeconds(120), """
             {"type": "object", "additionalProperties": false, "required": ["pattern"], "properties": {

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
@@ -30,7 +31,7 @@ import tools.jackson.databind.JsonNode;
 /** {@code http.request}: one request to the public Internet, redirects only as many as asked for. */
 final class HttpRequest implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("http.request",
+    private static final ToolSpec SPEC = Specs.spec("http.request", Effects.DESTRUCTIVE,
             "Sends an HTTP request. Requests that can change something carry the step's effect key as Idempotency-Key.",
             Duration.ofSeconds(30), """
             {"type": "object", "additionalProperties": false, "required": ["url"],

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
@@ -17,7 +18,7 @@ import tools.jackson.databind.node.NullNode;
 /** {@code json.transform}: a jq program over an input, with the bounds of every expression. */
 final class JsonTransform implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("json.transform",
+    private static final ToolSpec SPEC = Specs.spec("json.transform", Effects.READ,
             "Runs a jq program over a JSON value. Several results become a list.", """
             {"type": "object", "additionalProperties": false, "required": ["expression"], "properties": {
               "expression": {"type": "string", "minLength": 1, "format": "jq", "description": "jq, without ${ }"},

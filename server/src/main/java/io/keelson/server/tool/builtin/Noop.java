@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -11,7 +12,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** {@code noop}: does nothing, and reports the tokens and the cost of its input. */
 final class Noop implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("noop",
+    private static final ToolSpec SPEC = Specs.spec("noop", Effects.READ,
             "Does nothing; reports declared tokens and cost. For tests and benchmarks.", """
             {"type": "object", "additionalProperties": false, "properties": {
               {usage}"output": {"description": "what the step's output is to be"}}}""".replace("{usage}",

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -15,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code plan.fallback}: a planner that has its answers ready: other tasks for those that failed. */
 final class PlanFallback implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("plan.fallback",
+    private static final ToolSpec SPEC = Specs.spec("plan.fallback", Effects.READ,
             "Replans by rules: returns the tasks of every rule whose task has failed.", """
             {"type": "object", "additionalProperties": false, "required": ["failure", "rules"], "properties": {
               "failure": {"type": "object", "description": "what failed: .failure, with tasks: [{key, …}]"},

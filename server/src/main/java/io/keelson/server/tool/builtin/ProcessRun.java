@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.Redactor;
@@ -31,7 +32,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code process.run}: an allowed program with a list of arguments, without a shell, in an allowed folder. */
 final class ProcessRun implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("process.run",
+    private static final ToolSpec SPEC = Specs.spec("process.run", Effects.DESTRUCTIVE,
             "Runs an allowed program with a list of arguments; no shell. Its process tree ends with it, but for a process"
                     + " that both leaves the session and empties its environment.",
             Duration.ofSeconds(60), """

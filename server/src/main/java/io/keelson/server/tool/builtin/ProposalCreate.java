@@ -1,6 +1,7 @@
 package io.keelson.server.tool.builtin;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Proposed;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -17,7 +18,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** {@code proposal.create}: puts something before people, and does not wait for what they say. */
 final class ProposalCreate implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("proposal.create",
+    private static final ToolSpec SPEC = Specs.spec("proposal.create", Effects.IDEMPOTENT,
             "Creates a proposal for people; the run does not wait for their answer.", """
             {"type": "object", "additionalProperties": false, "required": ["title"], "properties": {
               "title": {"type": "string", "minLength": 1, "maxLength": 200},

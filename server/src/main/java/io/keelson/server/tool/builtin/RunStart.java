@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -29,7 +30,7 @@ final class RunStart implements Tool {
                 "description": "What happens to it when its parent no longer waits for it"},
               "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 31622400}}}"""),
             Specs.json("{\"description\": \"The child's output; null when it has none\"}"),
-            Duration.ofDays(367), true);
+            Duration.ofDays(367), true).having(Effects.IDEMPOTENT);
 
     @Override
     public ToolSpec spec() {

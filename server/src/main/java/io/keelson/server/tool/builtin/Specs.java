@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
@@ -12,12 +13,15 @@ final class Specs {
 
     private Specs() {}
 
-    static ToolSpec spec(String name, String description, String inputSchema, String outputSchema) {
-        return spec(name, description, DEFAULT_TIMEOUT, inputSchema, outputSchema);
+    static ToolSpec spec(String name, Effects effects, String description, String inputSchema,
+            String outputSchema) {
+        return spec(name, effects, description, DEFAULT_TIMEOUT, inputSchema, outputSchema);
     }
 
-    static ToolSpec spec(String name, String description, Duration timeout, String inputSchema, String outputSchema) {
-        return new ToolSpec(name, description, json(inputSchema), json(outputSchema), timeout, false);
+    static ToolSpec spec(String name, Effects effects, String description, Duration timeout, String inputSchema,
+            String outputSchema) {
+        return new ToolSpec(name, description, json(inputSchema), json(outputSchema), timeout, false)
+                .having(effects);
     }
 
     static JsonNode json(String text) {

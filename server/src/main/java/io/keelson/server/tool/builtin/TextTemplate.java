@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import com.samskivert.mustache.Mustache;
 import com.samskivert.mustache.MustacheException;
+import io.keelson.core.policy.Effects;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -21,7 +22,7 @@ import tools.jackson.databind.node.StringNode;
 /** {@code text.template}: Mustache over JSON data. Sees nothing but the data: no partials, no methods of objects. */
 final class TextTemplate implements Tool {
 
-    private static final ToolSpec SPEC = Specs.spec("text.template",
+    private static final ToolSpec SPEC = Specs.spec("text.template", Effects.READ,
             "Renders a Mustache template. The output is the text.", """
             {"type": "object", "additionalProperties": false, "required": ["template"], "properties": {
               "template": {"type": "string"},

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
@@ -23,7 +24,7 @@ final class VerifierAnswers {
     private VerifierAnswers() {}
 
     static ToolSpec spec(String name, String description, String inputSchema) {
-        return Specs.spec(name, description, inputSchema, ANSWER);
+        return Specs.spec(name, Effects.READ, description, inputSchema, ANSWER);
     }
 
     static ToolResult passed() {

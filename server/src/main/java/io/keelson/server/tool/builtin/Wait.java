@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -17,7 +18,7 @@ final class Wait implements Tool {
               "until": {"type": "string", "format": "date-time", "description": "RFC 3339"}}}"""),
             Specs.json("""
             {"type": "object", "properties": {"waited_until": {"type": "string", "format": "date-time"}}}"""),
-            Duration.ofDays(367), true);
+            Duration.ofDays(367), true).having(Effects.READ);
 
     @Override
     public ToolSpec spec() {

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -20,7 +21,7 @@ final class WaitForSignal implements Tool {
                 "description": "Fail with SIGNAL_TIMEOUT, or complete with null"},
               "schema": {"type": "object", "description": "JSON Schema that a payload has to fit to be taken"}}}"""),
             Specs.json("{\"description\": \"The signal's payload\"}"),
-            Duration.ofDays(367), true);
+            Duration.ofDays(367), true).having(Effects.READ);
 
     @Override
     public ToolSpec spec() {

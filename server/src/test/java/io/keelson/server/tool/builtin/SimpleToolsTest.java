@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.money.Tokens;
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
 import io.keelson.server.tool.ToolUsage;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
@@ -50,6 +52,20 @@ class SimpleToolsTest {
             assertThat(tool.spec().engineOwned())
                     .isEqualTo(Set.of("wait", "signal.wait", "run.start").contains(tool.spec().name()));
         });
+    }
+
+    @Test
+    void toolsSayWhatTheyChange() {
+        assertThat(named(Effects.READ)).containsExactly("echo", "fail", "files.list", "files.read", "files.search",
+                "json.transform", "noop", "plan.fallback", "signal.wait", "text.template", "verify.jq",
+                "verify.json_schema", "verify.regex", "verify.sections", "wait");
+        assertThat(named(Effects.IDEMPOTENT)).containsExactly("artifact.write", "proposal.create", "run.start");
+        assertThat(named(Effects.DESTRUCTIVE)).containsExactly("http.request", "process.run");
+    }
+
+    private List<String> named(Effects effects) {
+        return calls.catalog.all().stream().map(Tool::spec).filter(spec -> spec.effects() == effects)
+                .map(ToolSpec::name).toList();
     }
 
     @ParameterizedTest
