@@ -24,11 +24,14 @@ begin
     return exists (select from task_steps s where s.id = keelson_own_step.id);
 end $$;
 
--- Owners are held by it, too. The policy comes first: without one no row would be seen.
-create or replace function keelson_enable_rls(target regclass, own text) returns void language plpgsql as $$
+-- Owners are held by it, too. The policy comes first: without one no row would be seen. A condition on columns that are
+-- never null is null without the setting only: it says both in one look at the setting.
+create or replace function keelson_enable_rls(target regclass, own text, never_null boolean default false) returns void
+    language plpgsql as $$
 begin
     if not exists (select from pg_policy where polrelid = target and polname = 'workspace') then
-        execute format('create policy workspace on %s using ((select keelson_workspace()) is null or %s)', target, own);
+        execute format(case when never_null then 'create policy workspace on %s using ((%s) is not false)'
+            else 'create policy workspace on %s using ((select keelson_workspace()) is null or %s)' end, target, own);
     end if;
     if not (select relrowsecurity and relforcerowsecurity from pg_class where oid = target) then
         execute format('alter table %s enable row level security, force row level security', target);
@@ -74,11 +77,12 @@ select keelson_enable_rls('api_keys', 'workspace_id = (select keelson_workspace(
 select keelson_enable_rls('board_tasks', 'workspace_id = (select keelson_workspace())');
 select keelson_enable_rls('workflow_recipes', 'workspace_id = (select keelson_workspace())');
 
--- Our own tables.
-select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())') from unnest('{
+-- Our own tables, of which one also has rows of no workspace.
+select keelson_enable_rls('operator_audit', 'workspace_id = (select keelson_workspace())');
+select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())', true) from unnest('{
     artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, credit_slots,
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
-    operator_audit, orchestration_runs, orchestration_tasks, simulated_effects, principals,
+    orchestration_runs, orchestration_tasks, simulated_effects, principals,
     proposals, recipe_versions, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
     schedules, secrets, task_budgets, task_steps, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
     workspace_limits}'::text[]) as own;

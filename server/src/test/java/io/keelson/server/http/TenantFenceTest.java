@@ -206,6 +206,17 @@ class TenantFenceTest {
         assertThat(at.database.rlsEnforced()).isTrue();
     }
 
+    /** {@code null is not false}: a row without a workspace would be everybody's. */
+    @ParameterizedTest
+    @EnumSource
+    void theShortConditionIsOfColumnsThatAreNeverNull(User user) {
+        assertThat(installations.get(user).one("""
+                select p.polrelid::regclass from pg_policy p
+                  left join pg_attribute a on a.attrelid = p.polrelid and a.attname = 'workspace_id'
+                 where pg_get_expr(p.polqual, p.polrelid) ilike '%is not false%' and a.attnotnull is not true"""))
+                .isEmpty();
+    }
+
     @ParameterizedTest
     @EnumSource
     void aForgottenWhereYieldsNoForeignRow(User user) {
