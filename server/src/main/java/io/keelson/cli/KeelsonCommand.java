@@ -30,6 +30,7 @@ import io.keelson.cli.definitions.AgentsCommand;
 import io.keelson.cli.definitions.RecipesCommand;
 import io.keelson.cli.definitions.SchedulesCommand;
 import io.keelson.cli.definitions.SecretsCommand;
+import io.keelson.cli.devmodel.DevModelCommand;
 import io.keelson.cli.inbox.BoardCommand;
 import io.keelson.cli.inbox.DecisionCommand;
 import io.keelson.cli.inbox.EscalationsCommand;
@@ -72,7 +73,7 @@ import picocli.CommandLine.Spec;
                 PricesCommand.class, ServerCommand.class, DoctorCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class, ValidateCommand.class,
                 ToolsCommand.class, LifecyclesCommand.class,
-                InitCommand.class, CompletionCommand.class, HelpCommand.class},
+                InitCommand.class, DevModelCommand.class, CompletionCommand.class, HelpCommand.class},
         footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",
                 "  2 wrong usage, wrong mission or wrong settings", "  3 the run was cancelled",
                 "  4 the run waits for a human", "  5 the run completed with failures",

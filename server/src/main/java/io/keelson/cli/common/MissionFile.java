@@ -4,25 +4,16 @@ import io.keelson.cli.view.AmountText;
 import io.keelson.client.Keelson;
 import io.keelson.client.Recipe;
 import io.keelson.core.plan.PlanProblem;
-import io.keelson.server.FileProblems;
 import io.keelson.server.json.Json;
-import io.keelson.server.plan.Documents;
-import io.keelson.server.plan.Format;
-import io.keelson.server.plan.ReadResult;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -39,44 +30,22 @@ public final class MissionFile {
 
     private static final String INPUT = "/input/";
 
-    private final String name;
-    private final byte[] bytes;
+    private static final String INVALID = "INVALID_MISSION";
+
+    private final DocumentFile file;
     private final ObjectNode document;
     private final Set<Path> folders = new LinkedHashSet<>();
     /** What was given by {@code --input}. */
     private final Map<String, String> values = new HashMap<>();
 
-    private MissionFile(String name, byte[] bytes, ObjectNode document) {
-        this.name = name;
-        this.bytes = bytes;
-        this.document = document;
+    private MissionFile(DocumentFile file) {
+        this.file = file;
+        this.document = file.document();
     }
 
     /** @param file {@code -} for standard input */
     public static MissionFile read(String file) {
-        byte[] bytes = bytes(file);
-        ReadResult<JsonNode> result = Documents.read(bytes, Format.ofFile(file));
-        return switch (result) {
-            case ReadResult.Invalid<JsonNode>(List<PlanProblem> problems) -> throw invalid(file, bytes, problems);
-            case ReadResult.Ok<JsonNode>(ObjectNode object) -> new MissionFile(file, bytes, object);
-            case ReadResult.Ok<JsonNode>(JsonNode other) ->
-                throw invalid(file, bytes, List.of(new PlanProblem("WRONG_TYPE",
-                        "", "a mission is an object, not " + other.getNodeType().name().toLowerCase(Locale.ROOT))));
-        };
-    }
-
-    private static byte[] bytes(String file) {
-        try {
-            if (!file.equals("-") && Files.isDirectory(Path.of(file))) {
-                throw CliException.usage("FILE_UNREADABLE", file.isEmpty() ? "the name of the mission file is empty"
-                        : file + " is a folder, not a mission file");
-            }
-            return file.equals("-") ? System.in.readAllBytes() : Files.readAllBytes(Path.of(file));
-        } catch (NoSuchFileException e) {
-            throw CliException.usage("FILE_NOT_FOUND", "file not found: " + file);
-        } catch (IOException e) {
-            throw CliException.usage("FILE_UNREADABLE", "cannot read " + file + ": " + FileProblems.reason(e));
-        }
+        return new MissionFile(DocumentFile.read(file, "mission", INVALID));
     }
 
     /**
@@ -167,7 +136,7 @@ public final class MissionFile {
         return problems.stream().allMatch(problem -> option(problem).isPresent())
                 ? CliException.invalid("INVALID_INPUT", AmountText.count(problems.size(), "value")
                         + " given with --input cannot be used", named, pointer -> Optional.empty())
-                : invalid(name, bytes, named, pointer -> option(pointer).isEmpty());
+                : file.invalid(INVALID, named, pointer -> option(pointer).isEmpty());
     }
 
     private Optional<String> option(PlanProblem problem) {
@@ -183,19 +152,5 @@ public final class MissionFile {
 
     private static String escaped(String name) {
         return name.replace("~", "~0").replace("/", "~1");
-    }
-
-    /** The problems of a mission file, with line numbers for people. */
-    static CliException invalid(String file, byte[] bytes, List<PlanProblem> problems) {
-        return invalid(file, bytes, problems, pointer -> true);
-    }
-
-    private static CliException invalid(String file, byte[] bytes, List<PlanProblem> problems,
-            Predicate<String> inFile) {
-        SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
-        return CliException.invalid("INVALID_MISSION",
-                (file.equals("-") ? "the text on standard input" : file) + " is not a valid mission: "
-                        + AmountText.count(problems.size(), "problem"),
-                problems, pointer -> pointer.isEmpty() || !inFile.test(pointer) ? Optional.empty() : lines.of(pointer));
     }
 }

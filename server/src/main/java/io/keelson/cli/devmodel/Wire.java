@@ -1,0 +1,45 @@
+package io.keelson.cli.devmodel;
+
+import io.keelson.server.json.Json;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** One provider's API: how it states a conversation, an answer and an error. */
+interface Wire {
+
+    List<Wire> ALL = List.of(new ResponsesWire(), new ChatWire(), new MessagesWire());
+
+    /** As scripts and the journal name it. */
+    String name();
+
+    /** Where requests are posted. */
+    String path();
+
+    /** The header that has the request's id in each answer. */
+    String requestIdHeader();
+
+    /** @throws BadRequestException where the provider refuses the request, too */
+    Conversation read(JsonNode body) throws BadRequestException;
+
+    /** The tokens that the wire can report: some have no place for all parts. */
+    Usage reported(Usage usage);
+
+    /** The whole answer; its {@code id} names it. */
+    ObjectNode answer(Reply reply);
+
+    /** The same as server-sent events, in order. */
+    List<String> stream(Reply reply);
+
+    /**
+     * The body of an error.
+     *
+     * @param stated {@code type}, {@code code} and {@code message}, of which those that are missing follow from the status
+     */
+    ObjectNode error(int status, JsonNode stated, String requestId);
+
+    /** The body of an error that dev-model itself has found. */
+    default ObjectNode error(int status, String message, String requestId) {
+        return error(status, Json.object().put("message", message), requestId);
+    }
+}
