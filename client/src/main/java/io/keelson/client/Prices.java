@@ -33,7 +33,9 @@ public final class Prices {
 
     public PriceList setModel(String name, TokenPrices usdPerMillionTokens) {
         ObjectNode price = Json.object();
-        price.set("usd_per_million_tokens", Json.document(usdPerMillionTokens));
+        ObjectNode parts = (ObjectNode) Json.document(usdPerMillionTokens);
+        parts.removeNulls();
+        price.set("usd_per_million_tokens", parts);
         return change("model", name, price);
     }
 

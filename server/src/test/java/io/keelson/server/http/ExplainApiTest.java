@@ -90,7 +90,7 @@ class ExplainApiTest {
     void aLimitOfTheWorkspaceIsNamed() {
         api.sql("insert into workspace_limits (workspace_id, name, most) select id, 'tool:lonely', 0 from workspaces");
         api.post("/api/v1/dispatch/claim", """
-                {"worker_id": "w", "tools": ["lonely"], "max": 1, "wait_ms": 0}""");
+                {"worker_id": "limited", "tools": ["lonely"], "max": 1, "wait_ms": 0}""");
         String run = api.create("""
                 {"name": "m", "goal": "g", "start": true,
                  "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "lonely"}]}]}}""");
