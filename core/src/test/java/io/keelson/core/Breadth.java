@@ -1,9 +1,16 @@
 package io.keelson.core;
 
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
@@ -33,6 +40,25 @@ public final class Breadth {
     /** True if every part is executed. */
     public static boolean all() {
         return ALL;
+    }
+
+    /** A class of tests that is executed in one part only, and with {@code ./check --all}. */
+    @Target(ElementType.TYPE)
+    @Retention(RetentionPolicy.RUNTIME)
+    @ExtendWith(OfItsPart.class)
+    public @interface InPart {
+        int value();
+    }
+
+    private static final class OfItsPart implements ExecutionCondition {
+        @Override
+        public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+            return context.getTestClass().map(test -> test.getAnnotation(InPart.class))
+                    .filter(its -> !ALL && its.value() != PART)
+                    .map(its -> ConditionEvaluationResult.disabled(
+                            "executed in part %d, -Dkeelson.part=%1$d; this is part %d".formatted(its.value(), PART)))
+                    .orElseGet(() -> ConditionEvaluationResult.enabled("of this part"));
+        }
     }
 
     /** Adds the executed part to the failures of a class whose tests depend on it. */

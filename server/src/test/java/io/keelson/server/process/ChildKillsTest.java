@@ -25,14 +25,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A run with a child that has a child, each with paid work before and after it. The server is killed as children are
  * created, when one has ended, and as its parent records that. All three must have the same story as without kills.
  */
-@ExtendWith(Breadth.InFailures.class)
+@Breadth.InPart(1)
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChildKillsTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -49,9 +48,9 @@ class ChildKillsTest {
     private record Kill(Point point, Write write, int past) {}
 
     /** In the order in which a run gets there. */
-    private static final List<Kill> KILLS = Breadth.of(List.of(new Kill(Point.BEFORE_COMMIT, BORN, 0),
+    private static final List<Kill> KILLS = List.of(new Kill(Point.BEFORE_COMMIT, BORN, 0),
             new Kill(Point.AFTER_COMMIT, BORN, 1), new Kill(Point.AFTER_COMMIT, ENDED, 0),
-            new Kill(Point.BEFORE_COMMIT, PARENT_INFORMED, 0), new Kill(Point.AFTER_COMMIT, PARENT_INFORMED, 1)));
+            new Kill(Point.BEFORE_COMMIT, PARENT_INFORMED, 0), new Kill(Point.AFTER_COMMIT, PARENT_INFORMED, 1));
 
     @Test
     void nothingIsLostOrDoneTwiceOnThreeLevels(@TempDir Path folder) throws Exception {

@@ -6,6 +6,7 @@ import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
@@ -33,6 +34,7 @@ import tools.jackson.databind.JsonNode;
  * and before it records the step's result. Each order is placed and charged once.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Breadth.InPart(2)
 class CommandKillsTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Map<String, Object> ORDER = Map.of("symbol", "BTC-USD", "side", "buy", "type", "market");

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * commit, after a commit, and before a reply.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
+@Breadth.InPart(2)
 class KillPointsTest {
     private static final int KILLS = Breadth.of(Point.values().length, 100);
     private static final int NODES = 3;
