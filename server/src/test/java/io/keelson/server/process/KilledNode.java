@@ -30,7 +30,7 @@ final class KilledNode implements AutoCloseable {
 
     private final Path folder;
     private final CountingProxy toDatabase;
-    private final ReplyGate gate = new ReplyGate();
+    private final ReplyGate gate = new ReplyGate(() -> process.url());
     private final Map<String, String> settings;
     private volatile ServerProcess process;
     private CountDownLatch doomed = new CountDownLatch(0);
@@ -44,9 +44,8 @@ final class KilledNode implements AutoCloseable {
     }
 
     /** Waits until it takes runs. */
-    void awaitReady() throws IOException {
+    void awaitReady() {
         process.awaitReady();
-        gate.lead(process.client().url());
     }
 
     /** By way of the gate. */

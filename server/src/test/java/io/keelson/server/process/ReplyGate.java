@@ -14,15 +14,17 @@ import org.jspecify.annotations.Nullable;
 final class ReplyGate implements AutoCloseable {
     private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final AtomicReference<@Nullable Runnable> trap = new AtomicReference<>();
-    private volatile @Nullable URI server;
+    private final Address server;
 
-    ReplyGate() throws IOException {
-        Thread.ofVirtual().start(this::accept);
+    /** Where the server is now. */
+    interface Address {
+        /** @throws IOException if no server is ready */
+        URI get() throws IOException;
     }
 
-    /** Where the server is from now on. */
-    void lead(URI to) {
-        server = to;
+    ReplyGate(Address server) throws IOException {
+        this.server = server;
+        Thread.ofVirtual().start(this::accept);
     }
 
     String url() {
@@ -46,8 +48,7 @@ final class ReplyGate implements AutoCloseable {
     }
 
     private void join(Socket client) {
-        URI to = server;
-        try (client; Socket node = new Socket(to == null ? "" : to.getHost(), to == null ? 0 : to.getPort())) {
+        try (client; Socket node = connect()) {
             Thread asking = Thread.ofVirtual().start(() -> pump(client, node));
             InputStream answers = node.getInputStream();
             OutputStream out = client.getOutputStream();
@@ -64,6 +65,11 @@ final class ReplyGate implements AutoCloseable {
         } catch (IOException e) {
             // no such server, or one of the two has hung up
         }
+    }
+
+    private Socket connect() throws IOException {
+        URI to = server.get();
+        return new Socket(to.getHost(), to.getPort());
     }
 
     private static void pump(Socket from, Socket to) {

@@ -3,6 +3,7 @@ package io.keelson.server.process;
 import io.keelson.ChildJvm;
 import io.keelson.client.Keelson;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,8 +63,13 @@ final class ServerProcess implements AutoCloseable {
         });
     }
 
+    /** @throws IOException if it is not ready */
+    URI url() throws IOException {
+        return URI.create(Files.readString(dataDir.resolve("url")).strip());
+    }
+
     Keelson client() throws IOException {
-        return client(Files.readString(dataDir.resolve("url")).strip(), Duration.ofSeconds(30));
+        return client(url().toString(), Duration.ofSeconds(30));
     }
 
     /** By another way. */
