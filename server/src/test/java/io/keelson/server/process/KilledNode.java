@@ -30,9 +30,9 @@ final class KilledNode implements AutoCloseable {
 
     private final Path folder;
     private final CountingProxy toDatabase;
+    private volatile ServerProcess process;
     private final ReplyGate gate = new ReplyGate(() -> process.url());
     private final Map<String, String> settings;
-    private volatile ServerProcess process;
     private CountDownLatch doomed = new CountDownLatch(0);
 
     KilledNode(Path folder, DatabaseUrl database, Map<String, String> settings) throws IOException {
