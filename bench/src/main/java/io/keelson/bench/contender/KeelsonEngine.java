@@ -3,6 +3,7 @@ package io.keelson.bench.contender;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.server.PlannerAnswerValidator;
@@ -150,11 +151,12 @@ final class KeelsonEngine implements Contender {
     private CheckedMission mission(Work work) {
         return missions.computeIfAbsent(work, each -> {
             MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
-            byte[] json = bodies.of(each).toString().getBytes(StandardCharsets.UTF_8);
-            if (reader.read(json, Format.JSON) instanceof ReadResult.Ok<CheckedMission> ok) {
-                return ok.value();
-            }
-            throw new IllegalStateException("the mission of " + each + " is refused");
+            byte[] json = bodies.of(each).toJson().toString().getBytes(StandardCharsets.UTF_8);
+            return switch (reader.read(json, Format.JSON)) {
+                case ReadResult.Ok<CheckedMission>(CheckedMission checked) -> checked;
+                case ReadResult.Invalid<CheckedMission>(List<PlanProblem> problems) -> throw new IllegalStateException(
+                        "the mission of " + each + " is refused: " + problems.getFirst());
+            };
         });
     }
 
