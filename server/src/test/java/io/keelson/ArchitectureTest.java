@@ -50,6 +50,7 @@ class ArchitectureTest {
             "server.outbound  | nothing",
             "server.tool      | core.money core.policy server.artifact server.compute server.expr server.json server.outbound",
             "server.plan      | core server.expr server.json server.tool",
+            "server.model     | core.money core.plan server.json server.plan",
             "server.run       | core server.db server.json",
             "server.audit     | server.db server.json",
             "server.workspace | server.audit server.db server.json",

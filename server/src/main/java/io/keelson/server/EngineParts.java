@@ -8,6 +8,7 @@ import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.ExpressionLimits;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.model.registry.Models;
 import io.keelson.server.money.PriceKind;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
@@ -41,7 +42,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         SubmissionServices submissions) {
 
     /** @throws StartupException when a registered command type has the name of a tool */
-    static EngineParts of(Settings settings, Storage storage, Observation observation, Clock clock, Closer closer)
+    static EngineParts of(Settings settings, Models models, Storage storage, Observation observation, Clock clock,
+            Closer closer)
             throws StartupException {
         Database database = storage.database();
         Computation computation = computation("compute", settings.execution().runComputation(), closer);
@@ -49,12 +51,12 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
         CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
         ToolCatalog tools = EffectWiring.catalog(
-                BuiltinTools.all(ToolFolders.policy(settings, new WorkspaceStore(database)), expressions,
+                BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
                         computation("files", Computation.UNLIMITED, closer), outbound, clock),
                 commands, settings.commands());
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
-        ModelPrices prices = models -> storage.money().prices().withoutPrice(PriceKind.MODEL, models);
+        ModelPrices prices = named -> storage.money().prices().withoutPrice(PriceKind.MODEL, named);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout, prices);

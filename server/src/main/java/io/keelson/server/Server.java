@@ -10,6 +10,7 @@ import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.http.ApiServices;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
+import io.keelson.server.model.registry.Models;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
@@ -57,6 +58,7 @@ public final class Server implements AutoCloseable {
             DataFolder.create(settings.dataDir());
             DataFolder.warnings(settings.dataDir(), settings.tools().folders()).forEach(LOG::warn);
             Clock clock = Clock.systemUTC();
+            Models models = ModelConfiguration.read(settings.models());
             Storage storage = Storage.open(settings, databaseUrl(settings), closer);
             LocalCredentials files = new LocalCredentials(settings.dataDir());
             Bootstrap.GivenKey given = settings.keys().bootstrap();
@@ -64,8 +66,9 @@ public final class Server implements AutoCloseable {
                     ? Bootstrap.ensureKey(storage.database(), storage.auth().holders(), files)
                     : Bootstrap.ensureGiven(storage.database(), given);
             storage.money().ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
+            ModelConfiguration.setPrices(models, storage.money().prices());
             Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
-            EngineParts engine = EngineParts.of(settings, storage, observation, clock, closer);
+            EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, closer);
             ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
             HttpServer http = closer.register(Api.server(settings.http(), storage, engine, background, observation));
             http.start();

@@ -71,6 +71,9 @@ public enum Setting {
     KEELSON_COMMAND_TYPES("",
             "further command types with their URLs, separated by commas: `crm.note=https://crm.example/notes`, "
                     + "followed by ` idempotent` where a repeated request has no further effect"),
+    KEELSON_MODELS("",
+            "file with the models that this server calls (docs/guide/models.md), the same on all servers of a database; "
+                    + "empty: none"),
     KEELSON_METRICS_ACCESS("loopback",
             "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
                     + "`key` (none; a key with the scope `operator` is always accepted)"),

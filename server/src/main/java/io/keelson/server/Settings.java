@@ -26,12 +26,13 @@ import org.jspecify.annotations.Nullable;
  * @param artifacts bounds of what steps leave behind
  * @param initialCredits credits that the default workspace is given at the first start; 0 for none
  * @param commands how the world outside is reached
+ * @param models where the models that the server calls are configured
  * @param telemetry what the environment says to OpenTelemetry
  */
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools,
         Execution execution, Artifacts artifacts, EventSweeper.Ages events, BigDecimal initialCredits,
-        Commands commands, Map<String, String> telemetry, Log log) {
+        Commands commands, Models models, Map<String, String> telemetry, Log log) {
 
     /**
      * Of the API.
@@ -140,6 +141,24 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     public record Commands(@Nullable String url, @Nullable String token, boolean idempotent, Duration timeout,
             List<EndpointAdapter.Endpoint> types) {}
 
+    /**
+     * Of the models that the server calls. The text form shows no variable.
+     *
+     * @param file absolute; null for no models
+     * @param environment variables that the file may name; empty without a file
+     */
+    public record Models(@Nullable Path file, Map<String, String> environment) {
+
+        public Models {
+            environment = Map.copyOf(environment);
+        }
+
+        @Override
+        public String toString() {
+            return "Models[file=" + file + "]";
+        }
+    }
+
     /** How a log line looks. */
     public enum LogFormat {
         TEXT, JSON
@@ -216,7 +235,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {
         return new Settings(dataDir, databaseUrl, databaseConnections, otherHttp, client, keys, otherTools,
                 otherExecution, artifacts,
-                events, initialCredits, commands, telemetry, log);
+                events, initialCredits, commands, models, telemetry, log);
     }
 
     @Override

@@ -104,6 +104,7 @@ final class SettingsReader {
                         days(Setting.KEELSON_EVENTS_ARCHIVE_DAYS)),
                 credits(Setting.KEELSON_INITIAL_CREDITS),
                 commands(),
+                models(),
                 environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
                 new Settings.Log(
@@ -214,6 +215,12 @@ final class SettingsReader {
                 text(Setting.KEELSON_PROVIDER_TOKEN),
                 flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
                 seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
+    }
+
+    private Settings.Models models() {
+        String file = text(Setting.KEELSON_MODELS);
+        return file == null ? new Settings.Models(null, Map.of())
+                : new Settings.Models(path(Setting.KEELSON_MODELS, file), environment);
     }
 
     private @Nullable String text(Setting setting) {

@@ -2,6 +2,7 @@ package io.keelson.server;
 
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.model.registry.Models;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.RefusedPlaces;
 import io.keelson.server.tool.ToolPolicy;
@@ -20,8 +21,9 @@ final class ToolFolders {
 
     private ToolFolders() {}
 
-    static ToolPolicy policy(Settings settings, WorkspaceStore workspaces) {
+    static ToolPolicy policy(Settings settings, Models models, WorkspaceStore workspaces) {
         List<Path> refused = new ArrayList<>(settings.tools().folders().keyFiles());
+        refused.addAll(models.keyFiles());
         refused.add(settings.dataDir());
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
         return new ToolPolicy(workspace -> of(settings.tools().folders(), own(workspaces, workspace), workspace),

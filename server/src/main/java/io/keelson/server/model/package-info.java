@@ -1,0 +1,5 @@
+/** Models that the server calls itself. */
+@NullMarked
+package io.keelson.server.model;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,39 @@
+package io.keelson.server.model.registry;
+
+import io.keelson.core.money.TokenPrices;
+import io.keelson.server.model.WireKind;
+import java.math.BigDecimal;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model that this server calls. Its text form shows neither the key nor headers.
+ *
+ * @param name as plans, agents and prices name it
+ * @param baseUrl of the provider, without a trailing slash
+ * @param model as the provider names it
+ * @param family whose models are related to it; a judge of another family is independent
+ * @param apiKey empty for a provider that needs none
+ * @param headers sent with each request
+ * @param contextTokens of input and output together
+ * @param maxOutputTokens of one answer, reasoning included
+ * @param bytesPerToken of text, from 1; a bound of input tokens is computed with it
+ * @param prices null where the file names none: the price list decides
+ * @param fallback names of models to use instead, the first one first
+ */
+public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String model, String family, String apiKey,
+        Map<String, String> headers, int contextTokens, int maxOutputTokens, BigDecimal bytesPerToken,
+        @Nullable TokenPrices prices, List<String> fallback) {
+
+    public ConfiguredModel {
+        headers = Map.copyOf(headers);
+        fallback = List.copyOf(fallback);
+    }
+
+    @Override
+    public String toString() {
+        return "ConfiguredModel[name=" + name + ", wire=" + wire.wire() + ", model=" + model + "]";
+    }
+}
