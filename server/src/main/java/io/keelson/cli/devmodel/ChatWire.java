@@ -63,12 +63,12 @@ final class ChatWire implements Wire {
     }
 
     @Override
-    public Usage reported(Usage usage) {
+    public BilledTokens reported(BilledTokens usage) {
         return usage.withoutCacheWrite();
     }
 
     @Override
-    public ObjectNode answer(Reply reply) {
+    public ObjectNode answer(ModelReply reply) {
         ObjectNode message = Json.object().put("role", "assistant").put("content", reply.text())
                 .put("refusal", reply.refusal());
         message.putArray("annotations");
@@ -86,7 +86,7 @@ final class ChatWire implements Wire {
     }
 
     @Override
-    public List<String> stream(Reply reply) {
+    public List<String> stream(ModelReply reply) {
         EventList events = new EventList();
         boolean usage = reply.request().body().at("/stream_options/include_usage").asBoolean(false);
         events.data(chunk(reply, usage, Json.object().put("role", "assistant").put("content", "").putNull("refusal"),
@@ -101,9 +101,9 @@ final class ChatWire implements Wire {
         }
         for (int i = 0; i < reply.calls().size(); i++) {
             int index = i;
-            Reply.Call call = reply.calls().get(i);
+            ModelReply.Call call = reply.calls().get(i);
             ObjectNode first = Json.object().put("index", index);
-            first.setAll(call(new Reply.Call(call.key(), call.tool(), "")));
+            first.setAll(call(new ModelReply.Call(call.key(), call.tool(), "")));
             events.data(chunk(reply, usage, calls(first), null));
             EventList.pieces(call.arguments(), text -> events.data(chunk(reply, usage,
                     calls(Json.object().put("index", index).set("function", Json.object().put("arguments", text))),
@@ -124,7 +124,7 @@ final class ChatWire implements Wire {
         return OpenAiErrors.body(status, stated);
     }
 
-    private static String chunk(Reply reply, boolean usage, ObjectNode delta,
+    private static String chunk(ModelReply reply, boolean usage, ObjectNode delta,
             @Nullable String finish) {
         ObjectNode choice = Json.object().put("index", 0);
         choice.set("delta", delta);
@@ -143,17 +143,17 @@ final class ChatWire implements Wire {
         return delta;
     }
 
-    private static ObjectNode head(Reply reply, String object) {
+    private static ObjectNode head(ModelReply reply, String object) {
         return Json.object().put("id", "chatcmpl-" + reply.key()).put("object", object).put("created", reply.created())
                 .put("model", reply.model());
     }
 
-    private static ObjectNode call(Reply.Call call) {
+    private static ObjectNode call(ModelReply.Call call) {
         ObjectNode function = Json.object().put("name", call.tool()).put("arguments", call.arguments());
         return Json.object().put("id", "call_" + call.key()).put("type", "function").set("function", function);
     }
 
-    private static String finish(Reply reply) {
+    private static String finish(ModelReply reply) {
         return switch (reply.finish()) {
             case LENGTH -> "length";
             case CONTENT_FILTER -> "content_filter";
@@ -161,7 +161,7 @@ final class ChatWire implements Wire {
         };
     }
 
-    private static ObjectNode usage(Usage usage) {
+    private static ObjectNode usage(BilledTokens usage) {
         ObjectNode json = Json.object().put("prompt_tokens", usage.allInput()).put("completion_tokens", usage.output())
                 .put("total_tokens", usage.allInput() + usage.output());
         json.putObject("prompt_tokens_details").put("cached_tokens", usage.cacheRead()).put("audio_tokens", 0);

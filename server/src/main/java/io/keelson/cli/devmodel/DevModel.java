@@ -47,7 +47,7 @@ final class DevModel implements AutoCloseable {
         listener.close();
     }
 
-    private void handle(HttpRequest request, HttpResponse response) throws IOException {
+    private void handle(WireRequest request, WireResponse response) throws IOException {
         Wire wire = request.method().equals("POST") ? Wire.ALL.stream()
                 .filter(each -> each.path().equals(request.path())).findFirst().orElse(null) : null;
         Matcher one = STORED.matcher(request.path());
@@ -57,10 +57,10 @@ final class DevModel implements AutoCloseable {
             stored(one.group(1), one.group(2) != null, request, response);
         } else {
             switch (request.method() + " " + request.path()) {
-                case "GET /v1/models" -> response.send(200, Delivery.JSON, Json.write(models()));
+                case "GET /v1/models" -> response.send(200, ResponseDelivery.JSON, Json.write(models()));
                 case "GET /journal" -> response.send(200, "application/x-ndjson",
                         journal.lines().getBytes(StandardCharsets.UTF_8));
-                default -> response.send(404, Delivery.JSON, Json.write(Wire.ALL.getFirst().error(404,
+                default -> response.send(404, ResponseDelivery.JSON, Json.write(Wire.ALL.getFirst().error(404,
                         "dev-model has no " + request.method() + " " + request.path(), "")));
             }
         }
@@ -79,10 +79,10 @@ final class DevModel implements AutoCloseable {
         return list.put("has_more", false).put("first_id", names.getFirst()).put("last_id", names.getLast());
     }
 
-    private void stored(String id, boolean cancel, HttpRequest request, HttpResponse response) throws IOException {
+    private void stored(String id, boolean cancel, WireRequest request, WireResponse response) throws IOException {
         Journal.Entry entry = journal.begin(request, null);
         entry.set("response_id", Json.string(id));
-        Delivery delivery = new Delivery(Json.object(), entry, response);
+        ResponseDelivery delivery = new ResponseDelivery(Json.object(), entry, response);
         StoredResponses.Stored found = stored.get(id);
         if (found == null) {
             delivery.send(404, Wire.ALL.getFirst().error(404, "Response with id '" + id + "' not found.", ""), false);
@@ -95,7 +95,7 @@ final class DevModel implements AutoCloseable {
         delivery.send(200, document, document.hasNonNull("usage"));
     }
 
-    private void answer(Wire wire, HttpRequest request, HttpResponse response) throws IOException {
+    private void answer(Wire wire, WireRequest request, WireResponse response) throws IOException {
         Journal.Entry entry = journal.begin(request, wire);
         String requestId = "req_" + start + "_" + entry.number;
         response.header(wire.requestIdHeader(), requestId);
@@ -110,11 +110,11 @@ final class DevModel implements AutoCloseable {
                 answer(wire, asked, rule.answer, request.body().length, entry, response);
             } else {
                 ObjectNode error = wire.error(status, rule.answer.path("error"), requestId);
-                new Delivery(rule.answer, entry, response).send(status, error, false);
+                new ResponseDelivery(rule.answer, entry, response).send(status, error, false);
             }
         } catch (BadRequestException e) {
             ObjectNode error = wire.error(e.status(), String.valueOf(e.getMessage()), requestId);
-            new Delivery(Json.object(), entry, response).send(e.status(), error, false);
+            new ResponseDelivery(Json.object(), entry, response).send(e.status(), error, false);
         }
     }
 
@@ -133,9 +133,10 @@ final class DevModel implements AutoCloseable {
     }
 
     private void answer(Wire wire, Conversation asked, JsonNode answer, int bodyBytes, Journal.Entry entry,
-            HttpResponse response) throws IOException, BadRequestException {
-        Reply reply = Reply.of(wire, asked, answer, start + "_" + entry.number, clock.instant().getEpochSecond(),
-                bodyBytes);
+            WireResponse response) throws IOException, BadRequestException {
+        ModelReply reply =
+                ModelReply.of(wire, asked, answer, start + "_" + entry.number, clock.instant().getEpochSecond(),
+                        bodyBytes);
         ObjectNode document = wire.answer(reply);
         String id = document.get("id").stringValue();
         entry.set("response_id", Json.string(id));
@@ -144,14 +145,14 @@ final class DevModel implements AutoCloseable {
             ObjectNode begun = responses.document(reply, "queued");
             stored.put(id, StoredResponses.Stored.running(begun, Duration.ofMillis(answer.path("delay_ms").asLong(0)),
                     document, reply.usage(), entry));
-            response.send(200, Delivery.JSON, Json.write(begun));
+            response.send(200, ResponseDelivery.JSON, Json.write(begun));
             return;
         }
         entry.set("billed", reply.usage().toJson());
         if (wire instanceof ResponsesWire && asked.body().path("store").asBoolean(true)) {
             stored.put(id, StoredResponses.Stored.finished(document));
         }
-        Delivery delivery = new Delivery(answer, entry, response);
+        ResponseDelivery delivery = new ResponseDelivery(answer, entry, response);
         if (asked.stream()) {
             delivery.stream(wire.stream(reply));
         } else {

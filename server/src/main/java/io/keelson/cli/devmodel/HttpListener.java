@@ -22,7 +22,7 @@ final class HttpListener implements AutoCloseable {
 
     /** Answers one request; an {@link IOException} ends the connection. */
     interface Handler {
-        void handle(HttpRequest request, HttpResponse response) throws IOException;
+        void handle(WireRequest request, WireResponse response) throws IOException;
     }
 
     private final ServerSocket server = new ServerSocket();
@@ -75,9 +75,9 @@ final class HttpListener implements AutoCloseable {
 
     /** @return whether the connection remains */
     private boolean answer(Socket socket, BufferedInputStream in, OutputStream out) throws IOException {
-        HttpResponse response = new HttpResponse(socket, in, out);
+        WireResponse response = new WireResponse(socket, in, out);
         try {
-            HttpRequest request = HttpRequest.read(in, () -> proceed(out));
+            WireRequest request = WireRequest.read(in, () -> proceed(out));
             if (request != null) {
                 handler.handle(request, response);
             }

@@ -84,7 +84,7 @@ final class Journal implements AutoCloseable {
     }
 
     /** @param wire null for a request that asks for no answer of a model */
-    synchronized Entry begin(HttpRequest request, @Nullable Wire wire) {
+    synchronized Entry begin(WireRequest request, @Nullable Wire wire) {
         ObjectNode json = Json.object().put("request", ++requests).put("at", Json.time(clock.instant()))
                 .put("method", request.method()).put("path", request.path());
         if (wire != null) {
@@ -96,7 +96,7 @@ final class Journal implements AutoCloseable {
         if (request.body().length > 0) {
             body(json.put("body_bytes", request.body().length), request.body());
         }
-        json.set("billed", Usage.NONE.toJson());
+        json.set("billed", BilledTokens.NONE.toJson());
         json.put("outcome", "open").put("delivered", false);
         Entry entry = new Entry(requests, json);
         newest.addLast(entry);

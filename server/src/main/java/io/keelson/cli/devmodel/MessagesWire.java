@@ -78,19 +78,19 @@ final class MessagesWire implements Wire {
     }
 
     @Override
-    public Usage reported(Usage usage) {
-        return new Usage(usage.input(), usage.cacheRead(), usage.cacheWrite(), usage.output(), 0);
+    public BilledTokens reported(BilledTokens usage) {
+        return new BilledTokens(usage.input(), usage.cacheRead(), usage.cacheWrite(), usage.output(), 0);
     }
 
     @Override
-    public ObjectNode answer(Reply reply) {
+    public ObjectNode answer(ModelReply reply) {
         ObjectNode answer = head(reply, usage(reply.usage(), reply.usage().output()));
         blocks(reply).forEach(answer.withArrayProperty("content")::add);
         return answer.put("stop_reason", stop(reply));
     }
 
     @Override
-    public List<String> stream(Reply reply) {
+    public List<String> stream(ModelReply reply) {
         EventList events = new EventList();
         ObjectNode start = head(reply, usage(reply.usage(), Math.min(1, reply.usage().output())));
         event(events, "message_start", Json.object().set("message", start));
@@ -164,7 +164,7 @@ final class MessagesWire implements Wire {
         event(events, "content_block_delta", members);
     }
 
-    private static ObjectNode head(Reply reply, ObjectNode usage) {
+    private static ObjectNode head(ModelReply reply, ObjectNode usage) {
         ObjectNode head = Json.object().put("id", "msg_" + reply.key()).put("type", "message").put("role", "assistant")
                 .put("model", reply.model());
         head.putArray("content");
@@ -172,7 +172,7 @@ final class MessagesWire implements Wire {
     }
 
     /** Thinking, text or refusal, then calls. */
-    private static List<ObjectNode> blocks(Reply reply) {
+    private static List<ObjectNode> blocks(ModelReply reply) {
         List<ObjectNode> blocks = new ArrayList<>();
         if (reply.thinking() != null) {
             blocks.add(Json.object().put("type", "thinking").put("thinking", reply.thinking())
@@ -182,14 +182,14 @@ final class MessagesWire implements Wire {
         if (text != null) {
             blocks.add(Json.object().put("type", "text").put("text", text));
         }
-        for (Reply.Call call : reply.calls()) {
+        for (ModelReply.Call call : reply.calls()) {
             blocks.add(Json.object().put("type", "tool_use").put("id", "toolu_" + call.key()).put("name", call.tool())
                     .set("input", call.input()));
         }
         return blocks;
     }
 
-    private static String stop(Reply reply) {
+    private static String stop(ModelReply reply) {
         return switch (reply.finish()) {
             case LENGTH -> "max_tokens";
             case CONTENT_FILTER -> "refusal";
@@ -197,7 +197,7 @@ final class MessagesWire implements Wire {
         };
     }
 
-    private static ObjectNode usage(Usage usage, long output) {
+    private static ObjectNode usage(BilledTokens usage, long output) {
         return Json.object().put("input_tokens", usage.input()).put("cache_creation_input_tokens", usage.cacheWrite())
                 .put("cache_read_input_tokens", usage.cacheRead()).put("output_tokens", output);
     }

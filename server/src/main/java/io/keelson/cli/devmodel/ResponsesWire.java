@@ -96,12 +96,12 @@ final class ResponsesWire implements Wire {
     }
 
     @Override
-    public Usage reported(Usage usage) {
+    public BilledTokens reported(BilledTokens usage) {
         return usage.withoutCacheWrite();
     }
 
     @Override
-    public ObjectNode answer(Reply reply) {
+    public ObjectNode answer(ModelReply reply) {
         ObjectNode answer = document(reply, switch (reply.finish()) {
             case LENGTH, CONTENT_FILTER -> "incomplete";
             case STOP -> "completed";
@@ -112,13 +112,13 @@ final class ResponsesWire implements Wire {
     }
 
     /** A response in the state, without output. */
-    ObjectNode document(Reply reply, String status) {
+    ObjectNode document(ModelReply reply, String status) {
         ObjectNode document = Json.object().put("id", "resp_" + reply.key()).put("object", "response")
                 .put("created_at", reply.created()).put("status", status)
                 .put("background", background(reply.request().body())).putNull("error");
         if (status.equals("incomplete")) {
             document.putObject("incomplete_details").put("reason",
-                    reply.finish() == Reply.Finish.LENGTH ? "max_output_tokens" : "content_filter");
+                    reply.finish() == ModelReply.Finish.LENGTH ? "max_output_tokens" : "content_filter");
         } else {
             document.putNull("incomplete_details");
         }
@@ -132,9 +132,9 @@ final class ResponsesWire implements Wire {
     }
 
     /** Reasoning, message, calls. */
-    private static List<ObjectNode> items(Reply reply) {
+    private static List<ObjectNode> items(ModelReply reply) {
         List<ObjectNode> items = new ArrayList<>();
-        String status = reply.finish() == Reply.Finish.STOP ? "completed" : "incomplete";
+        String status = reply.finish() == ModelReply.Finish.STOP ? "completed" : "incomplete";
         if (reply.thinking() != null) {
             ObjectNode reasoning = Json.object().put("id", "rs_" + reply.key()).put("type", "reasoning");
             reasoning.putArray("summary").add(Json.object().put("type", "summary_text").put("text", reply.thinking()));
@@ -151,7 +151,7 @@ final class ResponsesWire implements Wire {
             }
             items.add(message);
         }
-        for (Reply.Call call : reply.calls()) {
+        for (ModelReply.Call call : reply.calls()) {
             items.add(Json.object().put("id", "fc_" + call.key()).put("type", "function_call").put("status", status)
                     .put("call_id", "call_" + call.key()).put("name", call.tool()).put("arguments", call.arguments()));
         }
@@ -169,7 +169,7 @@ final class ResponsesWire implements Wire {
         return Json.object().put("type", "refusal").put("refusal", text);
     }
 
-    private static ObjectNode usage(Usage usage) {
+    private static ObjectNode usage(BilledTokens usage) {
         ObjectNode json = Json.object().put("input_tokens", usage.allInput());
         json.putObject("input_tokens_details").put("cached_tokens", usage.cacheRead());
         json.put("output_tokens", usage.output());
@@ -178,7 +178,7 @@ final class ResponsesWire implements Wire {
     }
 
     @Override
-    public List<String> stream(Reply reply) {
+    public List<String> stream(ModelReply reply) {
         Numbered events = new Numbered();
         events.add("response.created", Json.object().set("response", document(reply, "in_progress")));
         events.add("response.in_progress", Json.object().set("response", document(reply, "in_progress")));

@@ -42,7 +42,8 @@ final class StoredResponses {
         }
 
         /** Finishes after that time unless it is cancelled before; bills what is finished. */
-        static Stored running(ObjectNode begun, Duration time, ObjectNode finished, Usage usage, Journal.Entry entry) {
+        static Stored running(ObjectNode begun, Duration time, ObjectNode finished, BilledTokens usage,
+                Journal.Entry entry) {
             Stored stored = new Stored(begun);
             Thread.ofVirtual().start(() -> {
                 try {
@@ -56,7 +57,7 @@ final class StoredResponses {
             return stored;
         }
 
-        private synchronized void end(boolean whole, ObjectNode finished, Usage usage, Journal.Entry entry)
+        private synchronized void end(boolean whole, ObjectNode finished, BilledTokens usage, Journal.Entry entry)
                 throws IOException {
             if (whole && !ended) {
                 ended = true;

@@ -23,13 +23,13 @@ interface Wire {
     Conversation read(JsonNode body) throws BadRequestException;
 
     /** The tokens that the wire can report: some have no place for all parts. */
-    Usage reported(Usage usage);
+    BilledTokens reported(BilledTokens usage);
 
     /** The whole answer; its {@code id} names it. */
-    ObjectNode answer(Reply reply);
+    ObjectNode answer(ModelReply reply);
 
     /** The same as server-sent events, in order. */
-    List<String> stream(Reply reply);
+    List<String> stream(ModelReply reply);
 
     /**
      * The body of an error.

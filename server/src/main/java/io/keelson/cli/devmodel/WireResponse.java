@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * The response to one request, written at the pace that a script asks for. It sees at each pause whether the client is still
  * there, and can break off after a byte. For use by one thread.
  */
-final class HttpResponse {
+final class WireResponse {
 
     private static final byte[] LINE_END = {'\r', '\n'};
 
@@ -45,7 +45,7 @@ final class HttpResponse {
     private boolean chunked;
     private long sent;
 
-    HttpResponse(Socket socket, BufferedInputStream in, OutputStream out) {
+    WireResponse(Socket socket, BufferedInputStream in, OutputStream out) {
         this.socket = socket;
         this.in = in;
         this.out = out;

@@ -11,9 +11,9 @@ import tools.jackson.databind.node.ObjectNode;
  * @param input neither read from a cache nor written to one
  * @param output includes {@code reasoning}
  */
-record Usage(long input, long cacheRead, long cacheWrite, long output, long reasoning) {
+record BilledTokens(long input, long cacheRead, long cacheWrite, long output, long reasoning) {
 
-    static final Usage NONE = new Usage(0, 0, 0, 0, 0);
+    static final BilledTokens NONE = new BilledTokens(0, 0, 0, 0, 0);
     private static final int BYTES_PER_TOKEN = 4;
 
     /**
@@ -22,9 +22,9 @@ record Usage(long input, long cacheRead, long cacheWrite, long output, long reas
      *
      * @param answered texts, names of tools and their arguments
      */
-    static Usage of(JsonNode stated, int bodyBytes, String answered) {
+    static BilledTokens of(JsonNode stated, int bodyBytes, String answered) {
         long reasoning = stated.path("reasoning").asLong(0);
-        return new Usage(stated.path("input").asLong(tokens(bodyBytes)), stated.path("cache_read").asLong(0),
+        return new BilledTokens(stated.path("input").asLong(tokens(bodyBytes)), stated.path("cache_read").asLong(0),
                 stated.path("cache_write").asLong(0),
                 stated.path("output").asLong(tokens(answered.getBytes(StandardCharsets.UTF_8).length) + reasoning),
                 reasoning);
@@ -35,8 +35,8 @@ record Usage(long input, long cacheRead, long cacheWrite, long output, long reas
     }
 
     /** The same for a wire that does not report writes to a cache. */
-    Usage withoutCacheWrite() {
-        return new Usage(input + cacheWrite, cacheRead, 0, output, reasoning);
+    BilledTokens withoutCacheWrite() {
+        return new BilledTokens(input + cacheWrite, cacheRead, 0, output, reasoning);
     }
 
     /** All tokens that were read, as OpenAI counts them. */

@@ -9,7 +9,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /** Sends one answer at the pace, and with the faults, that a rule states, and ends its entry in the journal. */
-final class Delivery {
+final class ResponseDelivery {
 
     static final String JSON = "application/json";
     private static final String EVENTS = "text/event-stream; charset=utf-8";
@@ -19,10 +19,10 @@ final class Delivery {
 
     private final JsonNode answer;
     private final Journal.Entry entry;
-    private final HttpResponse response;
+    private final WireResponse response;
 
     /** @param answer {@code answer} of a rule; empty for an answer at once and without faults */
-    Delivery(JsonNode answer, Journal.Entry entry, HttpResponse response) {
+    ResponseDelivery(JsonNode answer, Journal.Entry entry, WireResponse response) {
         this.answer = answer;
         this.entry = entry;
         this.response = response;
@@ -63,7 +63,7 @@ final class Delivery {
                 response.end();
                 entry.end(spoiled ? "spoiled" : "whole", response.sent(), answers && !spoiled);
             }
-        } catch (HttpResponse.CutException e) {
+        } catch (WireResponse.CutException e) {
             entry.end("cut", response.sent(), false);
             throw e;
         } catch (IOException e) {
@@ -79,7 +79,7 @@ final class Delivery {
         if (answer.path("reset").asBoolean(false)) {
             response.reset();
             if (!answer.has("cut_after_bytes")) {
-                throw new HttpResponse.CutException();
+                throw new WireResponse.CutException();
             }
         }
     }

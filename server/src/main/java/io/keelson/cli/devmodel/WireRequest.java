@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param path without its query
  * @param headers names in lower case; several headers of one name are joined by commas
  */
-record HttpRequest(String method, String path, Map<String, String> headers, byte[] body) {
+record WireRequest(String method, String path, Map<String, String> headers, byte[] body) {
 
     private static final int MAX_HEADER_BYTES = 1 << 16;
     private static final int MAX_BODY_BYTES = 1 << 25;
@@ -25,7 +25,7 @@ record HttpRequest(String method, String path, Map<String, String> headers, byte
      * @return null where the client has closed the connection instead of sending a request
      * @throws BadRequestException where it is no request, or too large
      */
-    static @Nullable HttpRequest read(InputStream in, Runnable proceed) throws IOException, BadRequestException {
+    static @Nullable WireRequest read(InputStream in, Runnable proceed) throws IOException, BadRequestException {
         String first = line(in);
         if (first == null) {
             return null;
@@ -50,7 +50,7 @@ record HttpRequest(String method, String path, Map<String, String> headers, byte
         }
         String target = words[1];
         int query = target.indexOf('?');
-        return new HttpRequest(words[0], query < 0 ? target : target.substring(0, query), headers, body(in, headers));
+        return new WireRequest(words[0], query < 0 ? target : target.substring(0, query), headers, body(in, headers));
     }
 
     boolean keepsAlive() {

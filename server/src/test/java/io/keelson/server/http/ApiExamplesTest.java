@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Each operation has an example that fits its schemas and has the members of real answers. */
-class ExamplesTest {
+class ApiExamplesTest {
 
     @TempDir
     private Path folder;

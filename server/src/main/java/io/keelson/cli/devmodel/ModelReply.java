@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
  * @param text null without
  * @param refusal null where the model does not refuse
  */
-record Reply(Conversation request, String key, long created, String model, @Nullable String thinking,
-        @Nullable String text, @Nullable String refusal, List<Call> calls, Finish finish, Usage usage) {
+record ModelReply(Conversation request, String key, long created, String model, @Nullable String thinking,
+        @Nullable String text, @Nullable String refusal, List<Call> calls, Finish finish, BilledTokens usage) {
 
     private static final int ECHOED = 400;
 
@@ -56,7 +56,7 @@ record Reply(Conversation request, String key, long created, String model, @Null
      * @param created seconds since 1970
      * @throws BadRequestException where no value of a demanded schema can be made up
      */
-    static Reply of(Wire wire, Conversation request, JsonNode answer, String key, long created, int bodyBytes)
+    static ModelReply of(Wire wire, Conversation request, JsonNode answer, String key, long created, int bodyBytes)
             throws BadRequestException {
         String text = answer.has("json") ? answer.get("json").toString() : answer.path("text").asString(null);
         String refusal = answer.path("refusal").asString(null);
@@ -73,9 +73,10 @@ record Reply(Conversation request, String key, long created, String model, @Null
         String all = Json.array().add(thinking).add(text).add(refusal).valueStream().map(each -> each.asString(""))
                 .collect(Collectors.joining())
                 + calls.stream().map(call -> call.tool + call.arguments).collect(Collectors.joining());
-        return new Reply(request, key, created, answer.path("model").asString(request.model()), thinking, text, refusal,
+        return new ModelReply(request, key, created, answer.path("model").asString(request.model()), thinking, text,
+                refusal,
                 calls, Finish.valueOf(answer.path("finish").asString("stop").toUpperCase(Locale.ROOT)),
-                wire.reported(Usage.of(answer.path("usage"), bodyBytes, all)));
+                wire.reported(BilledTokens.of(answer.path("usage"), bodyBytes, all)));
     }
 
     private static List<Call> calls(JsonNode stated, String key) {
