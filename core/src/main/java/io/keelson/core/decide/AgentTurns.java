@@ -24,9 +24,16 @@ final class AgentTurns {
 
     private AgentTurns() {}
 
-    /** The calls that a completed step asks for; null when it is not a turn or asks for none. */
-    static TurnAnswer.@Nullable Calls calls(StepRow step, Result result) {
-        return step.spec().kind() == StepKind.TURN && result.turn() instanceof TurnAnswer.Calls calls ? calls : null;
+    /** The calls that a completed step asks for before its next turn; null when no turn follows it. */
+    static @Nullable List<TurnAnswer.Call> calls(StepRow step, Result result) {
+        if (step.spec().kind() != StepKind.TURN || result.turn() == null) {
+            return null;
+        }
+        return switch (result.turn()) {
+            case TurnAnswer.Calls(List<TurnAnswer.Call> calls) -> calls;
+            case TurnAnswer.Again() -> List.of();
+            case TurnAnswer.Done _,TurnAnswer.Unreadable _ -> null;
+        };
     }
 
     /** Why a turn's answer is invalid; null when it is valid. */
@@ -37,7 +44,7 @@ final class AgentTurns {
         if (result.turn() instanceof TurnAnswer.Unreadable(String why)) {
             return new StepError(UNREADABLE, ErrorClass.QUALITY, why);
         }
-        return result.turn() instanceof TurnAnswer.Calls && step.task().spec().parallelSteps()
+        return calls(step, result) != null && step.task().spec().parallelSteps()
                 ? new StepError(UNREADABLE, ErrorClass.PERMANENT,
                         "turns of a task whose steps run in parallel can call no tools")
                 : null;
@@ -50,18 +57,18 @@ final class AgentTurns {
                 : result;
     }
 
-    /** A turn has ended and asks for tool calls. */
-    static void called(Decision d, StepRow turn, TurnAnswer.Calls calls, String holder) {
+    /** A turn has ended, and another follows these calls. */
+    static void called(Decision d, StepRow turn, List<TurnAnswer.Call> calls, String holder) {
         TaskRow task = turn.task();
         if (!another(d, task)) {
             return;
         }
         int at = task.steps.indexOf(turn) + 1;
         int ordinal = turn.turn();
-        for (TurnAnswer.Call call : calls.calls()) {
+        for (TurnAnswer.Call call : calls) {
             StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
                     call.retry(), call.timeout()), turn.position(), ++ordinal, effect(task, call));
-            if (refused(d, step) && !AgentMistakes.tolerated(d, step)) {
+            if (refused(d, step, call.refusal()) && !AgentMistakes.tolerated(d, step)) {
                 return;
             }
         }
@@ -110,19 +117,27 @@ final class AgentTurns {
         return step;
     }
 
-    /** Ends a call of a tool that the task may not use; true if it is one. */
-    private static boolean refused(Decision d, StepRow step) {
+    /** Ends a call of a tool that the task may not use, or one that its turn's executor has refused; true if it is one. */
+    private static boolean refused(Decision d, StepRow step, @Nullable StepError refusal) {
         AgentTerms terms = step.task().spec().policy().agent();
         String tool = step.spec().tool();
         if (terms != null && terms.allows(tool)) {
-            return false;
+            if (refusal != null) {
+                skip(d, step, "call_refused", refusal);
+            }
+            return refusal != null;
         }
         List<String> allowed = terms == null ? List.of() : terms.tools();
-        step.errorCode = REFUSED;
-        step.errorMessage = "'" + tool + "' is none of the tools that this task may use"
-                + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed));
-        step.errorClass = ErrorClass.PERMANENT.wire();
-        d.move(step, StepState.SKIPPED, new StepPayload.Skipped("tool_not_allowed", tool, REFUSED, null));
+        skip(d, step, "tool_not_allowed", new StepError(REFUSED, ErrorClass.PERMANENT,
+                "'" + tool + "' is none of the tools that this task may use"
+                        + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed))));
         return true;
+    }
+
+    private static void skip(Decision d, StepRow step, String reason, StepError error) {
+        step.errorCode = error.code();
+        step.errorMessage = error.message();
+        step.errorClass = error.errorClass().wire();
+        d.move(step, StepState.SKIPPED, new StepPayload.Skipped(reason, step.spec().tool(), error.code(), null));
     }
 }

@@ -139,9 +139,10 @@ final class EventPayloads {
     static TaskPayload assigned(TaskRow task, @Nullable String worker) {
         AgentTerms terms = task.spec().policy().agent();
         if (terms == null) {
-            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
+            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, null, worker);
         }
         return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null,
-                terms.slug() == null ? task.agent().name() : terms.slug(), terms.tools(), terms.candidates(), worker);
+                terms.slug() == null ? task.agent().name() : terms.slug(), terms.tools(), terms.candidates(),
+                terms.runsOn(), worker);
     }
 }

@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Seconds;
@@ -210,7 +211,11 @@ public final class Explain {
         if (terms != null && terms.slug() != null && !task.terminal()) {
             add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
                     ? "as the plan says"
-                    : "for it scored best"), null, terms.candidates());
+                    : "for it scored best") + ", and "
+                    + (terms.runsOn() == RunsOn.SERVER
+                            ? "a server takes its turns with the model '" + terms.model() + "'"
+                            : "workers take its turns"),
+                    null, terms.candidates());
         }
         switch (task.state) {
             case PENDING -> pending(task);

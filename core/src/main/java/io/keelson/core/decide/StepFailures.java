@@ -1,7 +1,9 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryDecision;
 import io.keelson.core.policy.RetryDecision.Action;
@@ -26,10 +28,21 @@ final class StepFailures {
         step.failures++;
         step.deliveries = 0;
         BigDecimal again = cost.max(d.funds.prices().known(step.spec().tool()));
-        judge(d, step, error,
-                TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries, step.failures,
-                        step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures),
-                spent);
+        RetryDecision decision = TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries,
+                step.failures, step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures);
+        judge(d, step, error, isAnswer(step, error) ? failing(decision) : decision, spent);
+    }
+
+    /** True when a model has answered a turn badly: the same request is not sent again. */
+    private static boolean isAnswer(StepRow step, StepError error) {
+        return error.errorClass() == ErrorClass.QUALITY && step.spec().kind() == StepKind.TURN
+                && step.spec().tool().equals(RunsOn.SERVER.tool());
+    }
+
+    private static RetryDecision failing(RetryDecision decision) {
+        return decision.action() != Action.RETRY && decision.action() != Action.ESCALATE ? decision
+                : new RetryDecision(Action.FAIL, RetryReason.NON_RETRYABLE_ERROR, Duration.ZERO, decision.attempts(),
+                        decision.failures(), 0, 0);
     }
 
     /** Too many holders in a row lost the step; it is not delivered again. */

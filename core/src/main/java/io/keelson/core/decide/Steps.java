@@ -72,7 +72,7 @@ final class Steps {
         EventPayloads.otherModel(d, step, command.result());
         d.request = command.request();
         Verdict verdict = command.result().verdict();
-        TurnAnswer.Calls calls = AgentTurns.calls(step, command.result());
+        List<TurnAnswer.Call> calls = AgentTurns.calls(step, command.result());
         if (calls != null) {
             AgentTurns.called(d, step, calls, recorded.holder());
         } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum StepKind {
     /** A tool call, claimed by an executor or a worker. */
     TOOL,
-    /** One turn of an agent, claimed by a worker that serves {@code agent.turn}. */
+    /** One turn of an agent, claimed by the executor of its {@link RunsOn#tool()}. */
     TURN,
     /** A tool call that an agent's turn asked for; claimed like any tool call. Plans have none. */
     CALL,

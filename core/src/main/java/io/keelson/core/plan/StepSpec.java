@@ -7,7 +7,7 @@ import java.time.Duration;
  * A step as the plan describes it.
  *
  * @param name unique within its task
- * @param tool the tool's name; {@code agent.turn} for turns, {@code approval} for approvals
+ * @param tool the tool's name; that of {@link RunsOn} for turns, {@code approval} for approvals
  * @param input JSON text; strings in it may hold {@code ${ }} expressions
  * @param timeout how long one execution may take
  */

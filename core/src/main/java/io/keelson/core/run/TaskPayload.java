@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
 import java.math.BigDecimal;
 import java.util.List;
@@ -64,12 +65,14 @@ public sealed interface TaskPayload extends Payload {
 
     record Assigned(@Nullable Integer agentId, @Nullable String agentType, @Nullable String model,
             @Nullable UUID boardTaskId, @Nullable String agent, @Nullable List<String> tools,
-            @Nullable List<String> candidates, @Nullable String worker) implements TaskPayload {
+            @Nullable List<String> candidates, @Nullable RunsOn runsOn, @Nullable String worker)
+            implements TaskPayload {
         @Override
         public void write(Members to) {
             to.put("agent_id", agentId).put("agent_type", agentType).put("model", model)
                     .put("board_task_id", boardTaskId).put("agent", agent).put("tools", tools)
-                    .put("candidates", candidates).put("worker", worker);
+                    .put("candidates", candidates).put("runs_on", runsOn == null ? null : runsOn.wire())
+                    .put("worker", worker);
         }
     }
 

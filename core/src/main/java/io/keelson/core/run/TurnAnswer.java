@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The result of an agent's turn. */
 public sealed interface TurnAnswer {
@@ -25,6 +26,9 @@ public sealed interface TurnAnswer {
      */
     record Done(String output) implements TurnAnswer {}
 
+    /** The turn has ended with an answer that cannot be used; another turn follows, which sees why. */
+    record Again() implements TurnAnswer {}
+
     /** An invalid answer, which is a failure of the turn. */
     record Unreadable(String why) implements TurnAnswer {}
 
@@ -34,6 +38,14 @@ public sealed interface TurnAnswer {
      * @param input JSON text without expressions
      * @param digest SHA-256 of the input in its canonical notation, hexadecimal: equal inputs have the same
      * @param timeout how long one execution may take
+     * @param refusal why the call is not made; null for a call that is
      */
-    record Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout) {}
+    record Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout,
+            @Nullable StepError refusal) {
+
+        /** A call that is made. */
+        public Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout) {
+            this(tool, input, digest, retry, timeout, null);
+        }
+    }
 }

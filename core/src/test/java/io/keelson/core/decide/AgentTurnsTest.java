@@ -11,7 +11,9 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
@@ -20,6 +22,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -27,6 +30,8 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** An agent's turns, the calls that they ask for, and what is never called. */
 class AgentTurnsTest {
@@ -38,12 +43,19 @@ class AgentTurnsTest {
     }
 
     private static World world(int maxTurns) {
+        return world(maxTurns, RunsOn.WORKERS);
+    }
+
+    private static World world(int maxTurns, RunsOn runsOn) {
         AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large",
                 List.of("read", "wait", "signal.wait", "run.start"), maxTurns,
-                List.of("ann 1000"));
-        return World.start(rules().policy(),
-                plan(task("a").step("turn", StepKind.TURN).policy(TaskPolicy.DEFAULT.with(terms))
-                        .taskRetry(RetryPolicy.TASK)));
+                List.of("ann 1000"), runsOn);
+        return World.start(rules().policy(), plan(task("a").step(turn(runsOn))
+                .policy(TaskPolicy.DEFAULT.with(terms)).taskRetry(RetryPolicy.TASK)));
+    }
+
+    private static StepSpec turn(RunsOn runsOn) {
+        return new StepSpec("turn", StepKind.TURN, runsOn.tool(), "{}", RetryPolicy.STEP, Duration.ofSeconds(9));
     }
 
     private Reply answer(TurnAnswer answer, String holder, NextStepRequest request) {
@@ -150,6 +162,37 @@ class AgentTurnsTest {
     }
 
     @Test
+    void anAnswerThatCannotBeUsedIsFollowedByATurn() {
+        answer(new TurnAnswer.Again(), "w1", null);
+        assertThat(steps()).containsExactly("turn completed", "turn#2 pending");
+        world = world(1);
+        answer(new TurnAnswer.Again(), "w1", null);
+        assertThat(world.task("a").errorCode()).isEqualTo("CONTINUATION_LIMIT");
+    }
+
+    @Test
+    void aCallThatItsExecutorRefusesIsSkipped() {
+        StepError refusal = new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON");
+        answer(new TurnAnswer.Calls(List.of(
+                new TurnAnswer.Call("read", "{}", "x", RetryPolicy.STEP, Duration.ofSeconds(9), refusal),
+                new TurnAnswer.Call("write", "{}", "x", RetryPolicy.STEP, Duration.ofSeconds(9), refusal),
+                new TurnAnswer.Call("read", "{}", "y", RetryPolicy.STEP, Duration.ofSeconds(9)))), "w1", null);
+        assertThat(world.task("a").steps().stream().map(step -> step.state().wire() + " " + step.errorCode()))
+                .containsExactly("completed null", "skipped TOOL_INPUT_INVALID", "skipped TOOL_NOT_ALLOWED",
+                        "pending null", "pending null");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"WORKERS, QUALITY, running", "SERVER, QUALITY, awaiting_retry", "SERVER, INFRASTRUCTURE, running"})
+    void badAnswerOfAModelIsNotAskedForAgainInTheSameAttempt(RunsOn runsOn, ErrorClass errorClass, String task) {
+        world = world(0, runsOn);
+        StepRow turn = world.claim("a");
+        world.send(new Command.Fail(world.id(), turn.id(), turn.leaseEpoch(),
+                new StepError("MODEL_REFUSED", errorClass, "no"), Result.of("null"), Actor.agent("w1")));
+        assertThat(world.task("a").state().wire()).isEqualTo(task);
+    }
+
+    @Test
     void invalidAnswerFailsTheTurnWithARetry() {
         Reply reply = answer(new TurnAnswer.Unreadable("what?"), "w1", null);
         assertThat(((Reply.Rejected) reply).code()).isEqualTo("TURN_UNREADABLE");
@@ -195,7 +238,7 @@ class AgentTurnsTest {
                 world.events.stream().filter(event -> event.type() == EventType.TASK_ASSIGNED).findFirst().orElseThrow()
                         .members())
                 .containsEntry("agent", "ann").containsEntry("agent_id", 7).containsEntry("model", "large")
-                .containsEntry("candidates", List.of("ann 1000"));
+                .containsEntry("candidates", List.of("ann 1000")).containsEntry("runs_on", "workers");
     }
 
     /** A repeated attempt asks in another order, and reaches the effects of equal calls only. */

@@ -89,6 +89,11 @@ final class Plans {
             return this;
         }
 
+        T step(StepSpec spec) {
+            steps.add(spec);
+            return this;
+        }
+
         private StepSpec spec(String name, StepKind kind) {
             return new StepSpec(name, kind, kind == StepKind.TOOL ? "noop" : kind.wire(), "{}", retry,
                     Duration.ofSeconds(30));

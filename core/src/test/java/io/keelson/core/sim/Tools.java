@@ -74,7 +74,7 @@ final class Tools {
                 sim.chance(50) ? Duration.ofSeconds(20) : null)) : List.of();
     }
 
-    /** Tool calls that may be allowed, an end, an invalid answer, or a plain output. */
+    /** Tool calls that may be allowed, an end, an invalid answer, one to be repeated, or a plain output. */
     private static TurnAnswer turn(Simulation sim) {
         int dice = sim.random.nextInt(20);
         if (dice < 9) {
@@ -83,12 +83,15 @@ final class Tools {
                 String tool = List.of(RandomPlans.LOCAL, "remote", "forbidden").get(sim.random.nextInt(3));
                 int n = i % 2;
                 calls.add(new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n, RetryPolicy.STEP,
-                        Duration.ofSeconds(20)));
+                        Duration.ofSeconds(20), sim.chance(10)
+                                ? new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON")
+                                : null));
             }
             return new TurnAnswer.Calls(calls);
         }
         return dice < 13 ? new TurnAnswer.Done("true")
-                : dice < 15 && !sim.faultRates.calm() ? new TurnAnswer.Unreadable("no") : null;
+                : dice < 15 && !sim.faultRates.calm() ? new TurnAnswer.Unreadable("no")
+                        : dice == 15 ? new TurnAnswer.Again() : null;
     }
 
     /** Null for what cannot be read as one. */

@@ -1,6 +1,8 @@
 package io.keelson.server.engine.execute;
 
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.core.run.TurnAnswer.Call;
 import io.keelson.server.json.Json;
@@ -17,12 +19,15 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Parses answers of agents' turns: {@code {"tool_calls":[{"name":"…","input":{…}}]}}, or only {@code {"output":…}}. Any
- * other output is the task's output.
+ * Parses answers of agents' turns: {@code {"tool_calls":[{"name":"…","input":{…}}]}}, {@code {"again":{"code":"…",
+ * "message":"…"}}}, or only {@code {"output":…}}. Any other output is the task's output. A call with {@code refused}, an
+ * error as in {@code again}, is not executed.
  */
 public final class TurnText {
     private static final String CALLS = "tool_calls";
     private static final String OUTPUT = "output";
+    private static final String AGAIN = "again";
+    private static final String REFUSED = "refused";
     private static final int MAX_CALLS = 50;
     private static final int MAX_NAME = 200;
 
@@ -41,6 +46,9 @@ public final class TurnText {
         boolean asks = output.has(CALLS) && !calls.isNull() && !(calls.isArray() && calls.isEmpty());
         if (asks) {
             return calls(calls, timeouts);
+        }
+        if (output.path(AGAIN).path("code").isString()) {
+            return new TurnAnswer.Again();
         }
         boolean bare = output.propertyNames().stream().allMatch(key -> key.equals(OUTPUT) || key.equals(CALLS));
         return bare && output.has(OUTPUT) ? new TurnAnswer.Done(output.path(OUTPUT).toString()) : null;
@@ -61,9 +69,14 @@ public final class TurnText {
             }
             JsonNode taken = input.isObject() ? SafeText.clean(input) : JsonNodeFactory.instance.objectNode();
             calls.add(new Call(name, literal(taken).toString(), Json.digest(taken), RetryPolicy.STEP,
-                    timeouts.apply(name)));
+                    timeouts.apply(name), refusal(each.path(REFUSED))));
         }
         return new TurnAnswer.Calls(calls);
+    }
+
+    private static @Nullable StepError refusal(JsonNode error) {
+        return error.path("code").isString() ? new StepError(error.path("code").stringValue(), ErrorClass.PERMANENT,
+                SafeText.clean(error.path("message").asString(""))) : null;
     }
 
     /** Escapes an agent's text: an expression in it names no secret and reads no output. */

@@ -2,6 +2,8 @@ package io.keelson.server.engine.execute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.json.Json;
 import java.time.Duration;
@@ -27,6 +29,17 @@ class TurnTextTest {
     @Test
     void aCallWithoutInputEqualsOneWithAnEmptyInput() {
         assertThat(digests("{}", "null")).containsOnly(digests("{}").getFirst());
+    }
+
+    @Test
+    void aCallMayBeRefusedAndATurnRepeated() {
+        assertThat(TurnText.of(Json.read("{\"text\": \"x\", \"again\": {\"code\": \"OUTPUT_INVALID\"}}"),
+                _ -> Duration.ofSeconds(1))).isEqualTo(new TurnAnswer.Again());
+        TurnAnswer.Calls calls = (TurnAnswer.Calls) TurnText.of(Json.read("""
+                {"tool_calls": [{"name": "t", "input": {"arguments": "{"},
+                  "refused": {"code": "TOOL_INPUT_INVALID", "message": "no JSON"}}]}"""), _ -> Duration.ofSeconds(1));
+        assertThat(calls.calls().getFirst().refusal())
+                .isEqualTo(new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON"));
     }
 
     private static List<String> digests(String... inputs) {
