@@ -1,0 +1,26 @@
+package io.keelson.server.model;
+
+import io.keelson.core.money.Tokens;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A model's whole answer.
+ *
+ * @param text empty for none; of a refusal, its text
+ * @param calls in the model's order
+ * @param usage as the provider reports it, in separate parts
+ * @param modelAnswered as the provider names the model that answered; null when it does not
+ * @param requestId of the provider, for its support; null for none
+ * @param raw the provider's own message, for {@link Message.Assistant#raw}
+ * @param firstTextMillis from sending to the first part of the answer
+ * @param totalMillis from sending to its end
+ */
+public record ModelAnswer(String text, List<Call> calls, Finish finish, Tokens usage, @Nullable String modelAnswered,
+        @Nullable String requestId, JsonNode raw, long firstTextMillis, long totalMillis) {
+
+    public ModelAnswer {
+        calls = List.copyOf(calls);
+    }
+}

@@ -1,0 +1,63 @@
+package io.keelson.server.model;
+
+import io.keelson.core.money.Tokens;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A model gave no answer that can be used. */
+public final class ModelException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    /** What to do about it. */
+    public enum Kind {
+        /** Busy: ask again later. */
+        DEFERRED,
+        /** The provider's quota or spending limit is used up. */
+        QUOTA,
+        /** The key is unknown or may not use the model. */
+        KEY_REFUSED,
+        /** The provider refuses the request; it would refuse it again. */
+        BAD_REQUEST,
+        /** The conversation exceeds the model's context. */
+        CONTEXT_OVERFLOW,
+        /** An error of the provider or the connection, or no answer in time. */
+        UNAVAILABLE,
+        /** An answer that does not follow the wire. */
+        UNREADABLE
+    }
+
+    private final Kind kind;
+    private final transient @Nullable Duration retryAfter;
+    private final transient @Nullable Tokens usage;
+    private final transient @Nullable String requestId;
+
+    /**
+     * @param retryAfter minimum delay that the provider asks for; null for none
+     * @param usage that it has reported all the same; null for none
+     * @param requestId of the provider; null for none
+     */
+    public ModelException(Kind kind, String message, @Nullable Duration retryAfter, @Nullable Tokens usage,
+            @Nullable String requestId) {
+        super(message);
+        this.kind = kind;
+        this.retryAfter = retryAfter;
+        this.usage = usage;
+        this.requestId = requestId;
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+
+    public @Nullable Duration retryAfter() {
+        return retryAfter;
+    }
+
+    public @Nullable Tokens usage() {
+        return usage;
+    }
+
+    public @Nullable String requestId() {
+        return requestId;
+    }
+}
