@@ -10,6 +10,7 @@ public interface AgentHandler {
      *
      * @return {@link Turn#call} for tools to be called before the next turn, {@link Turn#done} for the task's output
      * @throws StepFailure the named, classified outcome "it did not work"
+     * @throws StepDeferral when a system that the turn needs is busy, such as its model
      * @throws Exception anything else counts as an {@link ErrorClass#INFRASTRUCTURE} failure and is tried again
      */
     Turn.Answer take(Turn turn) throws Exception;

@@ -43,6 +43,20 @@ record ExecutionResult(Kind kind, ObjectNode body) {
         return new ExecutionResult(Kind.RELEASE, Json.object());
     }
 
+    /** Handed back until a time. */
+    static ExecutionResult deferred(StepDeferral deferral) {
+        ObjectNode body = Json.object();
+        ObjectNode details = body.putObject("deferral").put("retry_after_ms", deferral.delay().toMillis())
+                .put("message", deferral.getMessage());
+        if (deferral.busy() != null) {
+            details.put("busy", deferral.busy());
+        }
+        if (deferral.code() != null) {
+            details.put("error_code", deferral.code());
+        }
+        return new ExecutionResult(Kind.RELEASE, body);
+    }
+
     boolean hasArtifacts() {
         return body.has("artifacts");
     }

@@ -12,6 +12,7 @@ public interface StepHandler {
      *
      * @return the output, any value that Jackson can write; {@link Continue} for another turn
      * @throws StepFailure the named, classified outcome "it did not work"
+     * @throws StepDeferral when a system that the step needs is busy
      * @throws Exception anything else counts as an {@link ErrorClass#INFRASTRUCTURE} failure and is tried again
      */
     @Nullable Object handle(StepContext step) throws Exception;

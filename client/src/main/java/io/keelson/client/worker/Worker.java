@@ -209,6 +209,8 @@ public final class Worker implements AutoCloseable {
                     : ExecutionResult.completed(output(result), execution.takeExtras());
         } catch (StepFailure failure) {
             return ExecutionResult.failed(failure);
+        } catch (StepDeferral deferral) {
+            return ExecutionResult.deferred(deferral);
         } catch (Throwable e) {
             if (!execution.cancelled()) {
                 LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);

@@ -7,6 +7,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Seconds;
 import io.keelson.core.run.SignalWait;
@@ -303,6 +304,8 @@ public final class Explain {
                     add(step, "RUNNING", "'" + step.holder + "' is at it, under a lease of epoch " + step.leaseEpoch,
                             around.leaseUntil(new ChangeSet.Lane(step.task().id(), step.lane())),
                             List.of(Objects.requireNonNull(step.holder)));
+                } else if (step.deferred()) {
+                    deferred(step);
                 } else {
                     unclaimed(step);
                 }
@@ -341,6 +344,19 @@ public final class Explain {
                     ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
                     : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
         }
+    }
+
+    private void deferred(StepRow step) {
+        String busy = step.deferredFor;
+        if (busy != null && busy.startsWith(Deferral.MODEL)) {
+            add(step, "MODEL_BUSY", "its model '" + busy.substring(Deferral.MODEL.length())
+                    + "' is busy, and it is sent again then", step.nextRunAt, List.of(busy));
+        } else {
+            add(step, "DEFERRED", (busy == null ? "a system that it needs" : "'" + busy + "'")
+                    + " is busy, and it is tried again then", step.nextRunAt,
+                    busy == null ? List.of() : List.of(busy));
+        }
+        deadline(step.task(), step.nextRunAt);
     }
 
     private void unclaimed(StepRow step) {

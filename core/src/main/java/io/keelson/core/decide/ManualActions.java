@@ -77,7 +77,8 @@ final class ManualActions {
             AttemptRestarts.nextAttempt(d, task);
             return Reply.CHANGED;
         }
-        List<StepRow> waiting = task.steps.stream().filter(step -> step.state == StepState.AWAITING_RETRY).toList();
+        List<StepRow> waiting = task.steps.stream()
+                .filter(step -> step.state == StepState.AWAITING_RETRY || step.deferred()).toList();
         if (waiting.isEmpty()) {
             return forbidden(task, "retry");
         }

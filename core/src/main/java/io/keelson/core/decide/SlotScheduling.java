@@ -185,7 +185,7 @@ final class SlotScheduling {
         }
         boolean due = switch (step.state) {
             case PENDING -> true;
-            case RUNNING -> !step.held();
+            case RUNNING -> !step.held() && (step.nextRunAt == null || !step.nextRunAt.isAfter(d.now));
             case AWAITING_RETRY -> step.nextRunAt != null && !step.nextRunAt.isAfter(d.now);
             case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
         };
@@ -230,6 +230,8 @@ final class SlotScheduling {
         boolean again = step.state == StepState.RUNNING;
         if (!again) {
             step.attempt++;
+            step.deferredSince = null;
+            step.deferredFor = null;
         }
         step.leaseEpoch++;
         step.deliveries++;

@@ -45,13 +45,22 @@ final class StepFailures {
                         decision.failures(), 0, 0);
     }
 
+    /** The system that the step needs has been busy for too long; already recorded. */
+    static void exhausted(Decision d, StepRow step, StepError error, PayloadPart.@Nullable Spent spent) {
+        step.failures++;
+        step.deliveries = 0;
+        judge(d, step, error, noFurther(d, step, RetryReason.RETRY_TIME_EXHAUSTED), spent);
+    }
+
     /** Too many holders in a row lost the step; it is not delivered again. */
     static void poisoned(Decision d, StepRow step, StepError error) {
+        judge(d, step, error, noFurther(d, step, RetryReason.ATTEMPT_BUDGET_EXHAUSTED), null);
+    }
+
+    private static RetryDecision noFurther(Decision d, StepRow step, RetryReason reason) {
         boolean ask = TaskFailures.escalation(d).onExhausted();
-        RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
-                RetryReason.ATTEMPT_BUDGET_EXHAUSTED, Duration.ZERO, step.attempt, step.failures,
-                0, 0);
-        judge(d, step, error, decision, null);
+        return new RetryDecision(ask ? Action.ESCALATE : Action.FAIL, reason, Duration.ZERO, step.attempt,
+                step.failures, 0, 0);
     }
 
     private static void judge(Decision d, StepRow step, StepError error, RetryDecision decision,

@@ -42,6 +42,10 @@ public final class StepRow {
     /** The signal that it waits for; null for none. */
     @Nullable SignalWait signalWait;
     @Nullable Instant nextRunAt;
+    /** The first deferral of its attempt; null for none. */
+    @Nullable Instant deferredSince;
+    /** What it was deferred for last; null for nothing that has a name. */
+    @Nullable String deferredFor;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
     @Nullable String errorCode;
@@ -80,6 +84,13 @@ public final class StepRow {
         return this;
     }
 
+    /** Sets its deferral; for the loader of views only. */
+    public StepRow restoreDeferral(@Nullable Instant deferredSince, @Nullable String deferredFor) {
+        this.deferredSince = deferredSince;
+        this.deferredFor = deferredFor;
+        return this;
+    }
+
     /** Sets what the database holds; for the loader of views only. */
     public StepRow restore(StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch,
             long tokens, BigDecimal cost, @Nullable Instant nextRunAt, @Nullable Instant startedAt,
@@ -110,6 +121,21 @@ public final class StepRow {
     /** True while it waits for a human's answer to its ticket and is not retried by itself. */
     public boolean parked() {
         return state == StepState.AWAITING_RETRY && nextRunAt == null;
+    }
+
+    /** True from the deferral until it may be claimed again. */
+    public boolean deferred() {
+        return state == StepState.RUNNING && !queued && nextRunAt != null;
+    }
+
+    /** When an executor first found a system busy in this attempt; null for never. */
+    public @Nullable Instant deferredSince() {
+        return deferredSince;
+    }
+
+    /** The system that was busy at the last deferral of this attempt; null where it was not named. */
+    public @Nullable String deferredFor() {
+        return deferredFor;
     }
 
     /** The task attempt that it belongs to. */

@@ -4,10 +4,12 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.PayloadPart;
@@ -154,12 +156,40 @@ final class Steps {
         if (refusal != null || step == null) {
             return Objects.requireNonNull(refusal);
         }
+        Deferral deferral = command.deferral();
+        if (deferral != null && !patience(d, step).isPositive()) {
+            Recorded recorded =
+                    record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", deferral.error());
+            StepFailures.exhausted(d, step, deferral.error(), recorded.spent());
+            return Reply.CHANGED;
+        }
         SlotScheduling.close(d, step);
         step.deliveries--;
         d.changes.touch(step);
-        d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
-        SlotScheduling.open(d, step, null);
+        if (deferral == null) {
+            d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
+            SlotScheduling.open(d, step, null);
+        } else {
+            defer(d, step, deferral);
+        }
         return Reply.CHANGED;
+    }
+
+    /** The step is claimed again after the delay, and once more at the end of the run's patience. */
+    private static void defer(Decision d, StepRow step, Deferral deferral) {
+        Duration longest = patience(d, step);
+        step.nextRunAt = d.now.plus(deferral.delay().compareTo(longest) < 0 ? deferral.delay() : longest);
+        step.deferredSince = Objects.requireNonNullElse(step.deferredSince, d.now);
+        step.deferredFor = deferral.busy();
+        d.note(step.task(), step, new StepPayload.Deferred(step.leaseEpoch, step.nextRunAt, deferral.busy(),
+                deferral.error().code(), deferral.error().message()));
+        d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
+    }
+
+    /** How long a busy system may still defer the step in this attempt. */
+    private static Duration patience(Decision d, StepRow step) {
+        Duration waited = CountedTime.goingSince(d.view, step.deferredSince, d.now);
+        return d.run.policy().timeouts().providerWait().minus(waited);
     }
 
     static Reply leaseExpired(Decision d, Command.LeaseExpired command) {
@@ -187,7 +217,7 @@ final class Steps {
             return;
         }
         d.disarm(kind, step.id());
-        if (kind == TimerKind.STEP_RETRY && step.state == StepState.AWAITING_RETRY) {
+        if (kind == TimerKind.STEP_RETRY && (step.state == StepState.AWAITING_RETRY || step.deferred())) {
             SlotScheduling.open(d, step, null);
         } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
             if (step.signalWait != null) {

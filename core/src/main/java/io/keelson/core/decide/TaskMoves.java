@@ -105,7 +105,7 @@ final class TaskMoves {
     }
 
     static void cancel(Decision d, StepRow step) {
-        if (step.state == StepState.AWAITING_RETRY) {
+        if (step.state == StepState.AWAITING_RETRY || step.deferred()) {
             d.disarm(TimerKind.STEP_RETRY, step.id());
         } else if (step.state == StepState.WAITING) {
             d.disarm(TimerKind.STEP_WAIT, step.id());

@@ -25,12 +25,13 @@ final class TaskProgress {
     }
 
     /**
-     * Arms backoffs that are not over by this node's time, though another node may have found them over during the
+     * Arms backoffs and deferrals that are not over by this node's time, though another node may have found them over during the
      * run's pause.
      */
     static void armRetries(Decision d, TaskRow task) {
         for (StepRow step : task.steps) {
-            if (step.state == StepState.AWAITING_RETRY && step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
+            if ((step.state == StepState.AWAITING_RETRY || step.deferred()) && step.nextRunAt != null
+                    && step.nextRunAt.isAfter(d.now)) {
                 d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
             }
         }

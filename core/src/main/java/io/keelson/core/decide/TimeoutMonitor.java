@@ -196,7 +196,7 @@ final class TimeoutMonitor {
     /** True when a running task has nothing in progress: no lease, queue row, timer or open question. */
     private static boolean idle(TaskRow task) {
         return !task.evaluating && !task.waits && task.steps.stream().noneMatch(step -> step.queued
-                || step.evaluating || switch (step.state) {
+                || step.evaluating || step.deferred() || switch (step.state) {
                     case AWAITING_RETRY, WAITING, WAITING_APPROVAL -> true;
                     case PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
                 });

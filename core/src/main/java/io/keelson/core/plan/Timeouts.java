@@ -17,11 +17,14 @@ import java.time.Duration;
  * @param assign an assigned task that does not start; it is queued again
  * @param verify an output without a verdict; a human is asked
  * @param heartbeat a run all of whose workers are silent, where the run's rules let it fail then
+ * @param providerWait a step whose executors find a system busy, since the first of them in an attempt; it fails
  */
 public record Timeouts(Duration pending, Duration running, Duration paused, Duration resuming, Duration retrying,
-        Duration agent, Duration task, Duration stall, Duration assign, Duration verify, Duration heartbeat) {
+        Duration agent, Duration task, Duration stall, Duration assign, Duration verify, Duration heartbeat,
+        Duration providerWait) {
 
     public static final Timeouts DEFAULT = new Timeouts(Duration.ofHours(24), Duration.ofHours(24),
             Duration.ofDays(7), Duration.ofMinutes(5), Duration.ofHours(24), Duration.ofHours(6), Duration.ofHours(1),
-            Duration.ofMinutes(5), Duration.ofMinutes(2), Duration.ofMinutes(3), Duration.ofSeconds(60));
+            Duration.ofMinutes(5), Duration.ofMinutes(2), Duration.ofMinutes(3), Duration.ofSeconds(60),
+            Duration.ofHours(1));
 }

@@ -183,8 +183,16 @@ public sealed interface Command {
     /** The lease holder reports a failure; the cost of the try is charged. */
     record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) implements Command {}
 
-    /** The holder hands its lease back without a result; costs neither an attempt nor a delivery. */
-    record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {}
+    /**
+     * The holder hands its lease back without a result; costs neither an attempt nor a delivery.
+     *
+     * @param deferral why the step cannot be executed yet; null when it may be claimed at once
+     */
+    record Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, Actor actor) implements Command {
+        public Release(UUID runId, UUID stepId, int epoch, Actor actor) {
+            this(runId, stepId, epoch, null, actor);
+        }
+    }
 
     /**
      * The reconciler found the lease with this epoch expired; later leases are not affected.

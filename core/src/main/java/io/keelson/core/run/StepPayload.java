@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.EventType;
+import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ public sealed interface StepPayload extends Payload {
             case Skipped _ -> EventType.STEP_SKIPPED;
             case Cancelled _ -> EventType.STEP_CANCELLED;
             case Released _ -> EventType.STEP_RELEASED;
+            case Deferred _ -> EventType.STEP_DEFERRED;
             case LeaseExpired _ -> EventType.STEP_LEASE_EXPIRED;
             case Unpriced _ -> EventType.STEP_UNPRICED;
         };
@@ -118,6 +120,16 @@ public sealed interface StepPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("lease_epoch", leaseEpoch);
+        }
+    }
+
+    /** @param busy the busy system; null for none */
+    record Deferred(int leaseEpoch, Instant until, @Nullable String busy, String errorCode, String errorMessage)
+            implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("lease_epoch", leaseEpoch).put("until", until).put("busy", busy).put("error_code", errorCode)
+                    .put("error_message", errorMessage);
         }
     }
 

@@ -12,7 +12,9 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
+import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
@@ -110,6 +112,20 @@ class ExplainTest {
         world.fail(first, ErrorClass.INFRASTRUCTURE);
         assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
         assertThat(Explain.step(world.view, first, around).getFirst().until()).isEqualTo(first.nextRunAt());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"model:small, MODEL_BUSY", "crm, DEFERRED", ", DEFERRED"})
+    void deferral(String busy, String code) {
+        World world = World.start(plan(task("a")));
+        StepRow step = world.claim("a");
+        world.done(new Command.Release(world.id(), step.id(), 1, new Deferral(Duration.ofSeconds(7), busy,
+                new StepError("BUSY", ErrorClass.INFRASTRUCTURE, "busy")), World.WHO));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly(code);
+        Explanation reason = Explain.step(world.view, step, around).getFirst();
+        assertThat(reason.until()).isEqualTo(world.now.plusSeconds(7));
+        world.deliver(TimerKind.STEP_RETRY, step.id());
+        assertThat(codes(Explain.step(world.view, step, around))).contains("QUEUED");
     }
 
     @Test

@@ -49,7 +49,8 @@ class TimeoutsTest {
         Timeouts t = Timeouts.DEFAULT;
         Duration ever = Duration.ofDays(100);
         world = World.start(rules().policy().with(new Timeouts(t.pending(), t.running(), t.paused(), t.resuming(),
-                t.retrying(), ever, ever, t.stall(), t.assign(), t.verify(), t.heartbeat())), plan(tasks));
+                t.retrying(), ever, ever, t.stall(), t.assign(), t.verify(), t.heartbeat(), t.providerWait())),
+                plan(tasks));
         begun = world.now;
     }
 

@@ -53,7 +53,7 @@ final class EventLaws {
             ended &= event.type() != EventType.RUN_RETRYING;
             if (event.to() != null) {
                 moved(event);
-            } else if (event.type() == EventType.STEP_RELEASED) {
+            } else if (event.type() == EventType.STEP_RELEASED || event.type() == EventType.STEP_DEFERRED) {
                 deliveries.merge(event.stepId(), -1, Integer::sum);
             }
         }

@@ -109,7 +109,7 @@ final class RandomPlans {
     /** Short ones, so that they pass within a story. */
     private Timeouts timeouts() {
         return new Timeouts(seconds(60), seconds(240), seconds(90), seconds(30), seconds(60), seconds(150),
-                seconds(80), seconds(50), seconds(20), seconds(25), seconds(50));
+                seconds(80), seconds(50), seconds(20), seconds(25), seconds(50), Duration.ofSeconds(30));
     }
 
     private Duration seconds(int most) {

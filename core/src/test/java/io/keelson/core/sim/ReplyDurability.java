@@ -87,7 +87,8 @@ final class ReplyDurability {
         int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
                 : command instanceof Command.Release release ? release.epoch() : 0;
         for (Event event : events) {
-            boolean ends = event.type() == EventType.STEP_LEASE_EXPIRED || event.type() == EventType.STEP_RELEASED;
+            boolean ends = event.type() == EventType.STEP_LEASE_EXPIRED || event.type() == EventType.STEP_RELEASED
+                    || event.type() == EventType.STEP_DEFERRED;
             unless(!ends || Integer.valueOf(epoch).equals(event.members().get("lease_epoch")), "%s led to %s", command,
                     event);
         }

@@ -166,20 +166,23 @@ final class Saved {
             String callEffect, StepState state, int attempt, int failures, int deliveries, int leaseEpoch,
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait) {
+            String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
+            Instant deferredSince, String deferredFor) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
                     s.callEffect(), s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(),
                     s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
-                    s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited());
+                    s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
+                    s.deferredFor());
         }
 
         StepRow restore(TaskRow task) {
             return new StepRow(id, task, spec, position, turn, callEffect).restore(state, attempt, failures, deliveries,
                     leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
-                    errorClass).restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait);
+                    errorClass).restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
+                    .restoreDeferral(deferredSince, deferredFor);
         }
 
         /** Waits for a human's answer to its ticket. */

@@ -6,6 +6,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NewProposal;
 import io.keelson.core.run.NextStepRequest;
@@ -38,7 +39,8 @@ final class Tools {
             return new Command.Continue(lease.runId(), lease.stepId(), lease.epoch(), result, who);
         }
         if (dice >= 96 && !calm) {
-            return new Command.Release(lease.runId(), lease.stepId(), lease.epoch(), who);
+            return new Command.Release(lease.runId(), lease.stepId(), lease.epoch(), dice == 99 ? busy(lease) : null,
+                    who);
         }
         if (dice >= (calm ? 97 : 80)) {
             ErrorClass kind = dice == 95 ? ErrorClass.PERMANENT
@@ -50,6 +52,11 @@ final class Tools {
                     Result.spent(result.tokens(), result.cost(), result.model()), who);
         }
         return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, request, who);
+    }
+
+    private static Deferral busy(Held lease) {
+        return new Deferral(Duration.ofSeconds(lease.epoch() % 3 == 0 ? 60 : 5), lease.spec().tool(),
+                new StepError("BUSY", ErrorClass.INFRASTRUCTURE, "busy"));
     }
 
     private static Result result(Simulation sim, Held lease) {

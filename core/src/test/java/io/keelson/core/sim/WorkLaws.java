@@ -216,8 +216,9 @@ final class WorkLaws {
         Saved.Place place = rows.queue.get(rows.laneOf(step));
         boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.subject().equals(step.id()));
         switch (step.state()) {
-            case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "no executor: %s",
-                    step);
+            case RUNNING ->
+                unless(place != null || waits || state != RunState.RUNNING || mayBeHeldBack(), "no executor: %s",
+                        step);
             case WAITING -> {
                 unless(waits || step.signalWait() != null || rows.children.containsKey(step.id()),
                         "waits for nothing: %s",

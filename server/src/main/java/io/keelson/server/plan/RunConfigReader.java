@@ -171,7 +171,8 @@ final class RunConfigReader {
                 JsonFields.seconds(raw, "task_stall_seconds", otherwise.stall()),
                 JsonFields.seconds(raw, "task_assign_seconds", otherwise.assign()),
                 JsonFields.seconds(raw, "verify_seconds", otherwise.verify()),
-                JsonFields.seconds(heartbeat, "timeout_seconds", otherwise.heartbeat()));
+                JsonFields.seconds(heartbeat, "timeout_seconds", otherwise.heartbeat()),
+                JsonFields.seconds(raw, "provider_wait_seconds", otherwise.providerWait()));
     }
 
     private static HumanRules humans(JsonNode config, JsonNode plan) {

@@ -80,12 +80,12 @@ final class StepsTable {
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, call_effect, created_at)
+                output_hash, model, call_effect, deferred_since, deferred_for, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                call_effect, {now}
+                call_effect, deferred_since, deferred_for, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -104,7 +104,9 @@ final class StepsTable {
                     json("result_input", n -> n.step.of(StepResult::input)),
                     bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
                     text("model", n -> n.step.of(StepResult::model)),
-                    text("call_effect", n -> n.row().callEffect()))));
+                    text("call_effect", n -> n.row().callEffect()),
+                    time("deferred_since", n -> n.row().deferredSince()),
+                    text("deferred_for", n -> n.row().deferredFor()))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -132,7 +134,8 @@ final class StepsTable {
                    failure_ignored = u.failure_ignored, completed_by = coalesce(u.completed_by, s.completed_by),
                    result_input = coalesce(u.result_input, s.result_input),
                    output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
-                   handed_to = coalesce(u.handed_to, s.handed_to)""",
+                   handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
+                   deferred_for = u.deferred_for""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -147,7 +150,8 @@ final class StepsTable {
             flag("failure_ignored", s -> s.row.failureIgnored()),
             text("completed_by", s -> s.of(StepResult::holder)), json("result_input", s -> s.of(StepResult::input)),
             bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)),
-            uuid("handed_to", Changed::handedTo));
+            uuid("handed_to", Changed::handedTo), time("deferred_since", s -> s.row.deferredSince()),
+            text("deferred_for", s -> s.row.deferredFor()));
 
     /** The same of plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
@@ -182,7 +186,7 @@ final class StepsTable {
             select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
-                s.granted_retries, s.failure_ignored, s.call_effect,
+                s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -248,7 +252,8 @@ final class StepsTable {
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"),
                 row.getString("error_message"), row.getString("error_class"))
-                .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"));
+                .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"))
+                .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"));
         String signal = row.getString("signal");
         if (signal != null) {
             step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));

@@ -1,5 +1,8 @@
 package io.keelson.server.tool;
 
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The tool cannot work at this time, through no fault of the step: the step goes back to the queue and uses no attempt. Only
  * for tools that a further call does no harm to.
@@ -8,7 +11,29 @@ public final class HandBackException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /**
+     * A system that the tool needs and that is busy.
+     *
+     * @param system its name, such as {@code model:NAME}
+     * @param code of the step's failure when it is busy for longer than the run waits
+     * @param delay time until the step may be executed again
+     */
+    public record Busy(String system, String code, Duration delay) {}
+
+    private final transient @Nullable Busy busy;
+
     public HandBackException(String message, Throwable cause) {
         super(message, cause);
+        this.busy = null;
+    }
+
+    public HandBackException(Busy busy, String message) {
+        super(message);
+        this.busy = busy;
+    }
+
+    /** The busy system; null when the step may be executed again at once. */
+    public @Nullable Busy busy() {
+        return busy;
     }
 }

@@ -29,6 +29,7 @@ class BadInputTest {
     private static final String CLAIM = "/api/v1/dispatch/claim";
     private static final String COMPLETE = "/api/v1/dispatch/complete";
     private static final String FAIL = "/api/v1/dispatch/fail";
+    private static final String RELEASE = "/api/v1/dispatch/release";
     private static final String BEAT = "/api/v1/dispatch/heartbeat";
 
     private ApiServer api;
@@ -246,6 +247,17 @@ class BadInputTest {
                 post(COMPLETE, leased("\"artifacts\": [{\"content_type\": \"text/plain\", \"content_base64\": \"\"}]"),
                         422, "REQUIRED", "/items/0/artifacts/0/name"),
                 post(FAIL, leased("\"message\": \"m\""), 422, "REQUIRED", "/items/0/error_code"),
+                post(RELEASE, leased("\"deferral\": {}"), 422, "REQUIRED", "/items/0/deferral/retry_after_ms"),
+                post(RELEASE, leased("\"deferral\": 7000"), 422, "WRONG_TYPE", "/items/0/deferral"),
+                post(RELEASE, leased("\"deferral\": {\"retry_after_ms\": -1}"), 422, "OUT_OF_RANGE",
+                        "/items/0/deferral/retry_after_ms"),
+                post(RELEASE, leased("\"deferral\": {\"retry_after_ms\": 31536000001}"), 422, "OUT_OF_RANGE",
+                        "/items/0/deferral/retry_after_ms"),
+                post(RELEASE, leased("\"deferral\": {\"retry_after_ms\": 7, \"busy\": \" \"}"), 422, "EMPTY",
+                        "/items/0/deferral/busy"),
+                post(RELEASE, leased("\"deferral\": {\"retry_after_ms\": 7, \"until\": 8}"), 422, "UNKNOWN_KEY",
+                        "/items/0/deferral/until"),
+                post(RELEASE, leased("\"retry_after_ms\": 7"), 422, "UNKNOWN_KEY", "/items/0/retry_after_ms"),
                 post(FAIL, leased("\"error_code\": \"E\", \"error_class\": \"bad\""), 422, "INVALID_VALUE",
                         "/items/0/error_class"),
                 post(FAIL, leased("\"error_code\": \"E\", \"retry_after_ms\": -5"), 422, "OUT_OF_RANGE",

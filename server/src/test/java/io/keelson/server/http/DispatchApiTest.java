@@ -153,6 +153,49 @@ class DispatchApiTest {
     }
 
     @Test
+    void deferredStepIsClaimedAgainAfterItsTime() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        String step = item.get("step_id").stringValue();
+        String deferral = ", \"deferral\": {\"retry_after_ms\": 300000, \"busy\": \"model:small\"}";
+        assertThat(report("release", item, deferral).get("status").stringValue()).isEqualTo("ok");
+        assertThat(report("release", item, deferral).get("status").stringValue()).isEqualTo("stale_lease");
+        assertThat(report("complete", item, ", \"output\": 1").get("status").stringValue()).isEqualTo("stale_lease");
+        assertThat(claim("other", 1, 0)).isEmpty();
+        JsonNode reason = api.get("/api/v1/steps/" + step + "/explain").json().get("reasons").get(0);
+        assertThat(reason.get("code").stringValue()).isEqualTo("MODEL_BUSY");
+        JsonNode shown = api.get("/api/v1/steps/" + step).json();
+        assertThat(reason.get("until")).isEqualTo(shown.get("next_run_at"));
+        assertThat(shown.get("state").stringValue()).isEqualTo("running");
+        assertThat(count("select count(*) from work_queue where run_id = '" + run + "'")).isZero();
+        assertThat(api.post("/api/v1/tasks/" + item.get("task_id").stringValue() + "/retry", "{}").status())
+                .isEqualTo(200);
+        JsonNode again = claimOne("other");
+        assertThat(again.get("attempt").intValue()).isEqualTo(1);
+        assertThat(again.get("lease_epoch").intValue()).isEqualTo(2);
+        report("release", again, ", \"deferral\": {\"retry_after_ms\": 0}");
+        JsonNode third = claimOne("w");
+        assertThat(third.get("lease_epoch").intValue()).isEqualTo(3);
+        report("complete", third, ", \"output\": 1");
+        api.awaitState(run, "completed");
+        assertThat(api.get("/api/v1/steps/" + step).json().get("attempt").intValue()).isEqualTo(1);
+    }
+
+    @Test
+    void stepFailsWhenASystemIsBusyForLongerThanTheRunWaits() throws Exception {
+        String run = api.create(ApiServer.REMOTE.replace("\"start\": true",
+                "\"start\": true, \"config\": {\"timeouts\": {\"provider_wait_seconds\": 0.2}}"));
+        String deferral = ", \"deferral\": {\"retry_after_ms\": 864000000, \"message\": \"later\"}";
+        report("release", claimOne("w"), deferral);
+        JsonNode last = claimOne("w");
+        report("release", last, deferral);
+        api.awaitState(run, "failed");
+        JsonNode step = api.get("/api/v1/steps/" + last.get("step_id").stringValue()).json();
+        assertThat(step.get("error_code").stringValue()).isEqualTo("UPSTREAM_UNAVAILABLE");
+        assertThat(step.get("error_class").stringValue()).isEqualTo("infrastructure");
+    }
+
+    @Test
     void stepsInputIsRecordedWithEachAttempt() throws Exception {
         String run = api.create(GREETS);
         JsonNode first = claimOne("w");

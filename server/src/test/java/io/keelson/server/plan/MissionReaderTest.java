@@ -270,7 +270,7 @@ class MissionReaderTest {
                   replan: {max: 1, approve: true, planner: {tool: echo, input: {a: "${ .tasks.a.state }"}}}
                   timeouts: {run_pending_seconds: 1, run_max_duration_seconds: 2, run_paused_seconds: 3,
                              run_resuming_seconds: 4, run_retrying_seconds: 5, agent_seconds: 6, task_seconds: 7,
-                             task_stall_seconds: 8, task_assign_seconds: 9, verify_seconds: 10}
+                             task_stall_seconds: 8, task_assign_seconds: 9, verify_seconds: 10, provider_wait_seconds: 13}
                   heartbeat: {on_loss: fail, timeout_seconds: 11}
                   human_timeout_seconds: 12
                   on_human_timeout: approve
@@ -291,7 +291,7 @@ class MissionReaderTest {
                         new Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3),
                                 Duration.ofSeconds(4), Duration.ofSeconds(5), Duration.ofSeconds(6),
                                 Duration.ofSeconds(7), Duration.ofSeconds(8), Duration.ofSeconds(9),
-                                Duration.ofSeconds(10), Duration.ofSeconds(11)),
+                                Duration.ofSeconds(10), Duration.ofSeconds(11), Duration.ofSeconds(13)),
                         new HumanRules(true, Duration.ofSeconds(12), HumanRules.OnTimeout.APPROVE, Autonomy.APPROVE),
                         new Hooks(new StepSpec("before_run", StepKind.TOOL, "noop", "{}", RetryPolicy.STEP,
                                 Duration.ofSeconds(3)),

@@ -93,7 +93,7 @@ final class RandomPlans {
 
     private Timeouts timeouts() {
         return new Timeouts(seconds(200), seconds(600), seconds(400), seconds(60), seconds(300), seconds(300),
-                seconds(200), seconds(60), seconds(60), seconds(60), seconds(60));
+                seconds(200), seconds(60), seconds(60), seconds(60), seconds(60), Duration.ofSeconds(30));
     }
 
     private Duration seconds(int most) {

@@ -4,6 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
@@ -246,7 +247,14 @@ public final class RemoteDispatch implements RemoteWork {
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
         return report(workspaceId, items, new About<>(Handback::stepId, Handback::leaseEpoch, item -> null),
                 (owner, struck, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        Actor.agent(workerId)));
+                        deferral(struck, item.deferral()), Actor.agent(workerId)));
+    }
+
+    private static @Nullable Deferral deferral(Redaction struck, @Nullable Postponement given) {
+        return given == null ? null
+                : new Deferral(given.delay(), given.busy() == null ? null : struck.text(given.busy()),
+                        new StepError(struck.text(given.errorCode()), ErrorClass.INFRASTRUCTURE,
+                                cut(struck.text(given.message()))));
     }
 
     @Override

@@ -110,7 +110,14 @@ public interface RemoteWork {
      */
     record Continuation(List<String> tools, @Nullable Duration lease) {}
 
-    record Handback(UUID stepId, int leaseEpoch) {}
+    /** @param deferral why the step cannot be executed yet; null when it may be claimed at once */
+    record Handback(UUID stepId, int leaseEpoch, @Nullable Postponement deferral) {}
+
+    /**
+     * @param busy the busy system; null when the worker names none
+     * @param errorCode of the failure when it is busy for longer than the run waits
+     */
+    record Postponement(Duration delay, @Nullable String busy, String errorCode, String message) {}
 
     /**
      * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code cancelled}

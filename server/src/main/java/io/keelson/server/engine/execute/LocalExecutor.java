@@ -4,6 +4,7 @@ import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
@@ -235,10 +236,12 @@ public final class LocalExecutor {
                 return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()), e.spent())
                         : afterStop();
             } catch (HandBackException e) {
-                try (LogContext _ = about(execution)) {
-                    LOG.warn("tool {} released step {}: {}", execution.tool(), execution.stepId(), e.getMessage());
+                if (e.busy() == null) {
+                    try (LogContext _ = about(execution)) {
+                        LOG.warn("tool {} released step {}: {}", execution.tool(), execution.stepId(), e.getMessage());
+                    }
                 }
-                return leave() ? release() : afterStop();
+                return leave() ? release(deferral(e)) : afterStop();
             } catch (RuntimeException e) {
                 try (LogContext _ = about(execution)) {
                     LOG.warn("tool {} failed unexpectedly on step {}", execution.tool(), execution.stepId(), e);
@@ -248,8 +251,15 @@ public final class LocalExecutor {
             }
         }
 
-        private Command release() {
-            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), actor);
+        private Command release(@Nullable Deferral deferral) {
+            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), deferral, actor);
+        }
+
+        private static @Nullable Deferral deferral(HandBackException e) {
+            HandBackException.Busy busy = e.busy();
+            return busy == null ? null
+                    : new Deferral(busy.delay(), busy.system(),
+                            new StepError(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage())));
         }
 
         private synchronized boolean enter() {
@@ -281,7 +291,7 @@ public final class LocalExecutor {
             Stop why = reason == null ? Stop.SHUTDOWN : reason;
             return switch (why) {
                 case LEASE_GONE -> null;
-                case SHUTDOWN -> release();
+                case SHUTDOWN -> release(null);
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                         "the step took longer than its " + Seconds.of(execution.timeout())));
             };

@@ -5,6 +5,7 @@ import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.secret.Redaction;
+import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.StepLog;
@@ -69,6 +70,9 @@ public final class ToolRunner {
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
         } catch (ToolFailure e) {
             throw struck.none() ? e : e.saying(struck.text(String.valueOf(e.getMessage())));
+        } catch (HandBackException e) {
+            HandBackException.Busy busy = e.busy();
+            throw busy == null ? e : new HandBackException(busy, struck.text(String.valueOf(e.getMessage())));
         }
     }
 

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -48,19 +49,23 @@ public final class DispatchActions {
         table.post(Scope.WORK, "/dispatch/fail", Failures.class, (request, batch) -> answers(
                 work.fail(request.workspace(), batch.workerId, numbered(batch.items, Failure::failure))));
         table.post(Scope.WORK, "/dispatch/release", Releases.class, (request, batch) -> answers(
-                work.release(request.workspace(), batch.workerId, map(batch.items, Lease::handback))));
+                work.release(request.workspace(), batch.workerId, map(batch.items, Release::handback))));
     }
 
     record Claim(String workerId, List<String> tools, int max, long waitMs, @Nullable Long leaseMs,
             @Nullable String version) {}
 
-    record Lease(UUID stepId, int leaseEpoch) {
+    record Deferral(long retryAfterMs, @Nullable String busy, @Nullable String errorCode, String message) {}
+
+    record Release(UUID stepId, int leaseEpoch, @Nullable Deferral deferral) {
         RemoteWork.Handback handback() {
-            return new RemoteWork.Handback(stepId, leaseEpoch);
+            return new RemoteWork.Handback(stepId, leaseEpoch, deferral == null ? null
+                    : new RemoteWork.Postponement(Duration.ofMillis(deferral.retryAfterMs), deferral.busy,
+                            Objects.requireNonNullElse(deferral.errorCode, "UPSTREAM_UNAVAILABLE"), deferral.message));
         }
     }
 
-    record Releases(String workerId, List<Lease> items) {}
+    record Releases(String workerId, List<Release> items) {}
 
     record Progress(@Nullable Double fraction, String message) {}
 
@@ -144,7 +149,7 @@ public final class DispatchActions {
                         millis(claim.leaseMs), claim.version, () -> request.clientGone() || poll.isOver(request)));
         if (!items.isEmpty() && request.clientGone()) {
             var _ = work.release(request.workspace(), claim.workerId,
-                    map(items, item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch())));
+                    map(items, item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch(), null)));
             return Lists.whole(List.of());
         }
         return Lists.whole(map(items, DispatchActions::document));
