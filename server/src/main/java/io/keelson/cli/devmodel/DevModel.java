@@ -123,7 +123,8 @@ final class DevModel implements AutoCloseable {
         try {
             json = Json.read(body);
         } catch (JacksonException e) {
-            throw new BadRequestException("the request's body is no JSON: " + e.getOriginalMessage());
+            throw new BadRequestException("the request body is not valid JSON, at line " + e.getLocation().getLineNr()
+                    + ", column " + e.getLocation().getColumnNr());
         }
         Conversation asked = wire.read(json);
         if (!script.models().isEmpty() && !script.models().contains(asked.model())) {
