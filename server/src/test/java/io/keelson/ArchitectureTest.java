@@ -75,7 +75,7 @@ class ArchitectureTest {
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.board server.compute server.db server.json server.log server.background",
+                    + " server.board server.compute server.model server.db server.json server.log server.background",
             "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan core.policy server.json server.plan server.tool server.db",
@@ -129,6 +129,7 @@ class ArchitectureTest {
             "cli.admin        | common view",
             "cli.authoring    | common view",
             "cli.devmodel     | common",
+            "cli.models       | common view",
     })
     void subPackageDependsOnLowerOnesOnly(String name, String known) {
         String parent = name.substring(0, name.lastIndexOf('.'));

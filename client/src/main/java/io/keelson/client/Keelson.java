@@ -183,6 +183,11 @@ public final class Keelson {
         return all("/tools", ToolInfo.class);
     }
 
+    /** The models that the server calls, by name. */
+    public List<ModelInfo> models() {
+        return all("/models", ModelInfo.class);
+    }
+
     /** The published state machines: the canonical ones, then the contracts. */
     public List<Lifecycle> lifecycles() {
         return all("/lifecycles", Lifecycle.class);

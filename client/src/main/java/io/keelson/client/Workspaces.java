@@ -55,11 +55,24 @@ public final class Workspaces {
      * @param paths absolute on the server, empty for no folder at all; null for those of the server's settings again
      */
     public Workspace folders(String id, @Nullable List<String> paths) {
+        return allow(id, "allowed_folders", paths);
+    }
+
+    /**
+     * Sets the models that the workspace's plans and agents may use.
+     *
+     * @param names as plans have them, empty for no model at all; null for all models
+     */
+    public Workspace models(String id, @Nullable List<String> names) {
+        return allow(id, "allowed_models", names);
+    }
+
+    private Workspace allow(String id, String member, @Nullable List<String> texts) {
         ObjectNode body = Json.object();
-        if (paths == null) {
-            body.putNull("allowed_folders");
+        if (texts == null) {
+            body.putNull(member);
         } else {
-            paths.forEach(body.putArray("allowed_folders")::add);
+            texts.forEach(body.putArray(member)::add);
         }
         return Json.document(api.send(Call.patch(RequestPath.of("/workspaces/", id), body)).body(), Workspace.class);
     }

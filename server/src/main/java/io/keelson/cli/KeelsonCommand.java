@@ -37,6 +37,7 @@ import io.keelson.cli.inbox.EscalationsCommand;
 import io.keelson.cli.inbox.InboxCommand;
 import io.keelson.cli.inbox.ProposalsCommand;
 import io.keelson.cli.inbox.ReportsCommand;
+import io.keelson.cli.models.ModelsCommand;
 import io.keelson.cli.runs.ArtifactsCommand;
 import io.keelson.cli.runs.EventsCommand;
 import io.keelson.cli.runs.ExplainCommand;
@@ -73,7 +74,8 @@ import picocli.CommandLine.Spec;
                 PricesCommand.class, ServerCommand.class, DoctorCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class, ValidateCommand.class,
                 ToolsCommand.class, LifecyclesCommand.class,
-                InitCommand.class, DevModelCommand.class, CompletionCommand.class, HelpCommand.class},
+                InitCommand.class, ModelsCommand.class, DevModelCommand.class, CompletionCommand.class,
+                HelpCommand.class},
         footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",
                 "  2 wrong usage, wrong mission or wrong settings", "  3 the run was cancelled",
                 "  4 the run waits for a human", "  5 the run completed with failures",

@@ -33,7 +33,7 @@ final class Sections {
             new Section("Server and workspaces",
                     List.of("server", "doctor", "whoami", "workspaces", "keys", "audit")),
             new Section("Authoring", List.of("init", "validate", "tools", "lifecycles")),
-            new Section("Models", List.of("dev-model")),
+            new Section("Models", List.of("models", "dev-model")),
             new Section("Command line", List.of("help", "completion")));
 
     private Sections() {}

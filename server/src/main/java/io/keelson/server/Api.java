@@ -32,7 +32,7 @@ final class Api {
                         new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
                                 parts.commands(), parts.computation()),
                         new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
-                                parts.roster(), storage.secrets(), parts.recipes(), storage.endpoints(),
+                                parts.roster(), parts.models(), storage.secrets(), parts.recipes(), storage.endpoints(),
                                 storage.deliveries()),
                         background, () -> parts.engine().commits() && answers(database)),
                 new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,

@@ -9,11 +9,10 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.ExpressionLimits;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.model.registry.Models;
-import io.keelson.server.money.PriceKind;
+import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
-import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.recipe.RecipeStore;
@@ -39,6 +38,7 @@ import java.util.function.Function;
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, CommandHandler commands,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
+        WorkspaceModels models,
         SubmissionServices submissions) {
 
     /** @throws StartupException when a registered command type has the name of a tool */
@@ -56,12 +56,14 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 commands, settings.commands());
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
-        ModelPrices prices = named -> storage.money().prices().withoutPrice(PriceKind.MODEL, named);
+        WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
+        ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
-        MissionReader reader = new MissionReader(knowledge, knowledge::timeout, prices);
+        MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
                 .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
+                .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
                 .in(work -> Turns.of(computation, workspace, work::get));
         RecipeStore recipes = new RecipeStore();
@@ -71,7 +73,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
                 SlotKind.WAITING, settings.execution().waitingSlots());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
-                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
+                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, admission::of, agents::of),
                         computation),
                 new StartedRuns(recipeMissions, observation.tracing()), storage.artifacts(), clock,
                 new Engine.Options(slots, settings.execution().lease(),
@@ -80,6 +82,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
         return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
+                workspaceModels,
                 SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine));
     }
 

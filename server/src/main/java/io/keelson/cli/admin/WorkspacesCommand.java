@@ -31,7 +31,8 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
         subcommands = {WorkspacesCommand.Create.class, WorkspacesCommand.Show.class, WorkspacesCommand.Limits.class,
-                WorkspacesCommand.Folders.class, WorkspacesCommand.Close.class, WorkspacesCommand.Delete.class},
+                WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Close.class,
+                WorkspacesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
                 "  keelson keys create deployer --workspace acme --scope runs:write"})
@@ -66,6 +67,7 @@ public final class WorkspacesCommand extends CliCommand {
                 workspace.id() + "  " + workspace.state()));
         lines.addAll(LimitOptions.lines(workspace.limits(), workspace.use()));
         lines.add(String.format("%-20s %s", "folders", folders(workspace)));
+        lines.add(String.format("%-20s %s", "models", models(workspace)));
         command.print(lines);
     }
 
@@ -73,6 +75,11 @@ public final class WorkspacesCommand extends CliCommand {
         List<String> folders = workspace.allowedFolders();
         return folders == null ? "from the server's settings"
                 : folders.isEmpty() ? "none" : TerminalText.clean(String.join("  ", folders));
+    }
+
+    private static String models(Workspace workspace) {
+        List<String> models = workspace.allowedModels();
+        return models == null ? "all" : models.isEmpty() ? "none" : TerminalText.clean(String.join("  ", models));
     }
 
     @Command(name = "create",
@@ -199,6 +206,46 @@ public final class WorkspacesCommand extends CliCommand {
                 String id = WorkspaceIds.of(keelson, workspace);
                 if (instead != null || !folders.isEmpty()) {
                     keelson.workspaces().folders(id, instead != null && instead.ofServer ? null : folders);
+                }
+                show(this, keelson.workspaces().get(id));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "models",
+            description = "Sets the models that plans and agents of a workspace may use; without models shows them.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces models acme small large",
+                    "  keelson workspaces models acme --none", "  keelson workspaces models acme --all"})
+    static final class Models extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @Parameters(index = "1..*", arity = "0..*", paramLabel = "MODEL", description = "As plans name it.")
+        List<String> models = new ArrayList<>();
+
+        @ArgGroup
+        @Nullable Instead instead;
+
+        static final class Instead {
+            @Option(names = "--none", description = "Allow no model.")
+            boolean none;
+
+            @Option(names = "--all", description = "Allow all models again.")
+            boolean all;
+        }
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            if (instead != null && !models.isEmpty()) {
+                throw CliException.usage("USAGE", "give models, --none or --all");
+            }
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                String id = WorkspaceIds.of(keelson, workspace);
+                if (instead != null || !models.isEmpty()) {
+                    keelson.workspaces().models(id, instead != null && instead.all ? null : models);
                 }
                 show(this, keelson.workspaces().get(id));
                 return ExitCode.OK;

@@ -10,6 +10,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.effect.CommandHandler;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.purge.WorkspacePurger;
@@ -58,7 +59,8 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** What is kept for a workspace. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            SecretStore secrets, RecipeStore recipes, Endpoints endpoints, Deliveries deliveries) {}
+            WorkspaceModels models, SecretStore secrets, RecipeStore recipes, Endpoints endpoints,
+            Deliveries deliveries) {}
 
     /** Services that also work without requests. */
     public record Background(ScheduleServices schedules, BulkJobs bulkJobs, BulkDriver bulkDriver,

@@ -14,6 +14,7 @@ import io.keelson.server.http.commands.CommandActions;
 import io.keelson.server.http.commands.CommandAnswers;
 import io.keelson.server.http.commands.DeploymentOrderActions;
 import io.keelson.server.http.commands.WebhookActions;
+import io.keelson.server.http.definitions.ModelActions;
 import io.keelson.server.http.definitions.RecipeActions;
 import io.keelson.server.http.definitions.RosterActions;
 import io.keelson.server.http.definitions.ScheduleActions;
@@ -115,7 +116,8 @@ final class Routes {
         new RunFork(services.runs().missions(), services.runs().ids(), reads, submissions.runs()).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
-        new RosterActions(services.stores().roster(), keyed).addTo(table);
+        new RosterActions(services.stores().roster(), services.stores().models(), keyed).addTo(table);
+        new ModelActions(services.stores().models(), services.stores().money().prices()).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);
         escalations.addTo(table);
         InboxItems items = new InboxItems(reads, services.database(), services.runs().inbox());

@@ -20,15 +20,15 @@ final class MissionNeeds {
         return !agents;
     }
 
-    /** Whether there are all tools and prices now. */
-    boolean areMet(ToolKnowledge known, ModelPrices prices) {
-        return tools.stream().allMatch(known::knows) && (models.isEmpty() || prices.missing(models).isEmpty());
+    /** Whether there are all tools, and no model is refused, now. */
+    boolean areMet(ToolKnowledge known, ModelRules rules) {
+        return tools.stream().allMatch(known::knows) && (models.isEmpty() || rules.refused(models).isEmpty());
     }
 
-    ModelPrices noting(ModelPrices prices) {
+    ModelRules noting(ModelRules rules) {
         return asked -> {
             models.addAll(asked);
-            return prices.missing(asked);
+            return rules.refused(asked);
         };
     }
 

@@ -40,7 +40,7 @@ public final class MissionReader {
     private final SchemaCheck shape;
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
-    private final ModelPrices prices;
+    private final ModelRules models;
     private final Supplier<List<RosterAgent>> roster;
     private final Turn turn;
 
@@ -52,28 +52,33 @@ public final class MissionReader {
     }
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
-    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
-        this(new SchemaCheck("mission"), tools, toolTimeout, prices, UNKNOWN_ROSTER, Supplier::get);
+    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelRules models) {
+        this(new SchemaCheck("mission"), tools, toolTimeout, models, UNKNOWN_ROSTER, Supplier::get);
     }
 
     private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
-            ModelPrices prices, Supplier<List<RosterAgent>> roster, Turn turn) {
+            ModelRules models, Supplier<List<RosterAgent>> roster, Turn turn) {
         this.roster = roster;
         this.turn = turn;
         this.shape = shape;
         this.tools = tools;
         this.toolTimeout = toolTimeout;
-        this.prices = prices;
+        this.models = models;
     }
 
-    /** Without a price list. */
+    /** That refuses no model. */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
-        this(tools, toolTimeout, ModelPrices.UNKNOWN);
+        this(tools, toolTimeout, ModelRules.UNKNOWN);
     }
 
     /** The same with other tools. */
     public MissionReader knowing(ToolKnowledge others) {
-        return new MissionReader(shape, others, toolTimeout, prices, roster, turn);
+        return new MissionReader(shape, others, toolTimeout, models, roster, turn);
+    }
+
+    /** The same with other rules for models. */
+    public MissionReader ruling(ModelRules others) {
+        return new MissionReader(shape, tools, toolTimeout, others, roster, turn);
     }
 
     /**
@@ -82,23 +87,23 @@ public final class MissionReader {
      * @param agents asked only when a plan has such tasks
      */
     public MissionReader staffed(Supplier<List<RosterAgent>> agents) {
-        return new MissionReader(shape, tools, toolTimeout, prices, agents, turn);
+        return new MissionReader(shape, tools, toolTimeout, models, agents, turn);
     }
 
     /** The same that reads where the turn says; without one, the thread that asks reads. */
     public MissionReader in(Turn other) {
-        return new MissionReader(shape, tools, toolTimeout, prices, roster, other);
+        return new MissionReader(shape, tools, toolTimeout, models, roster, other);
     }
 
     /** The same that notes what it asks of state that changes. */
     MissionReader noting(MissionNeeds needs) {
-        return new MissionReader(shape, needs.noting(tools), toolTimeout, needs.noting(prices),
+        return new MissionReader(shape, needs.noting(tools), toolTimeout, needs.noting(models),
                 roster == UNKNOWN_ROSTER ? roster : needs.noting(roster), turn);
     }
 
     /** Whether a mission with these needs is still valid. */
     boolean meets(MissionNeeds needs) {
-        return needs.areMet(tools, prices);
+        return needs.areMet(tools, models);
     }
 
     /** A mission file or a request's body. */
@@ -170,7 +175,7 @@ public final class MissionReader {
         followUps.addAll(new RunChecks(tools, plan, inputs).check(JsonFields.json(document, "output"), policy,
                 FailureConfig.plannerAt(config)));
         followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
-        followUps.addAll(prices.check(document.path("config"), document.path("plan"), plan));
+        followUps.addAll(models.check(document.path("config"), document.path("plan"), plan));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()

@@ -34,7 +34,7 @@ public final class NewPlans {
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
-    private final ModelPrices prices;
+    private final Function<UUID, ModelRules> models;
     private final Function<UUID, List<RosterAgent>> roster;
 
     /**
@@ -44,19 +44,20 @@ public final class NewPlans {
 
     /**
      * @param toolTimeout how long a call of a tool may take when its step says nothing
+     * @param models which models a workspace's plans may name
      * @param roster a workspace's agents
      */
-    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices,
+    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout, Function<UUID, ModelRules> models,
             Function<UUID, List<RosterAgent>> roster) {
         this.roster = roster;
         this.tools = tools;
         this.toolTimeout = toolTimeout;
-        this.prices = prices;
+        this.models = models;
     }
 
     /** Without a price list and a roster. */
     public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
-        this(tools, toolTimeout, ModelPrices.UNKNOWN, workspace -> List.of());
+        this(tools, toolTimeout, workspace -> ModelRules.UNKNOWN, workspace -> List.of());
     }
 
     /**
@@ -79,7 +80,7 @@ public final class NewPlans {
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
-        followUps.addAll(prices.check(MissingNode.getInstance(), answer, left));
+        followUps.addAll(models.apply(workspace).check(MissingNode.getInstance(), answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, old, completed))

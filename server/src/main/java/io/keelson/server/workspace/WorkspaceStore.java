@@ -25,7 +25,7 @@ public final class WorkspaceStore {
     private static final String COLUMNS =
             """
             select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows,
-             w.allowed_folders, %s from workspaces w"""
+             w.allowed_folders, w.allowed_models, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
 
     private static final String ONE = COLUMNS + " where w.id = ?";
@@ -58,6 +58,10 @@ public final class WorkspaceStore {
 
     private static final String SET_FOLDERS = "update workspaces set allowed_folders = ? where id = ?";
 
+    private static final String SET_MODELS = "update workspaces set allowed_models = ? where id = ?";
+
+    private static final String MODELS = "select allowed_models from workspaces where id = ?";
+
     private static final String FOLDERS = "select allowed_folders from workspaces where id = ?";
 
     private static final String NO_LIMIT = "delete from workspace_limits where workspace_id = ? and name = ?";
@@ -68,8 +72,10 @@ public final class WorkspaceStore {
      * @param name null to leave it
      * @param limits those to be changed, by name; empty for none any more
      * @param folders null to leave them
+     * @param models null to leave them
      */
-    public record Change(@Nullable String name, Map<String, Optional<Long>> limits, @Nullable Folders folders) {
+    public record Change(@Nullable String name, Map<String, Optional<Long>> limits, @Nullable Folders folders,
+            @Nullable AllowedModels models) {
 
         public Change {
             limits = Map.copyOf(limits);
@@ -81,6 +87,14 @@ public final class WorkspaceStore {
 
         public Folders {
             paths = paths == null ? null : List.copyOf(paths);
+        }
+    }
+
+    /** @param names as plans have them; null for all models */
+    public record AllowedModels(@Nullable List<String> names) {
+
+        public AllowedModels {
+            names = names == null ? null : List.copyOf(names);
         }
     }
 
@@ -118,27 +132,35 @@ public final class WorkspaceStore {
 
     /** The folders that the workspace's tools may use; empty for those of the server's settings. */
     public Optional<List<String>> folders(UUID id) {
+        return allowed(id, FOLDERS);
+    }
+
+    /** The names of models that the workspace's plans and agents may use; empty for all models. */
+    public Optional<List<String>> models(UUID id) {
+        return allowed(id, MODELS);
+    }
+
+    private Optional<List<String>> allowed(UUID id, String sql) {
         return database.withConnection(c -> {
-            try (PreparedStatement folders = c.prepareStatement(FOLDERS)) {
-                folders.setObject(1, id);
-                try (ResultSet row = folders.executeQuery()) {
-                    return row.next() ? Optional.ofNullable(folders(row)) : Optional.empty();
+            try (PreparedStatement allowed = c.prepareStatement(sql)) {
+                allowed.setObject(1, id);
+                try (ResultSet row = allowed.executeQuery()) {
+                    return row.next() ? Optional.ofNullable(texts(row.getArray(1))) : Optional.empty();
                 }
             }
         });
     }
 
     /** Made or NameTaken, in the caller's transaction. */
-    public WorkspaceResult create(Connection c, UUID id, String name, Map<String, Optional<Long>> limits,
-            @Nullable Folders folders, AuditOrigin origin) throws SQLException {
+    public WorkspaceResult create(Connection c, UUID id, String name, Change settings, AuditOrigin origin)
+            throws SQLException {
         Optional<UUID> namesake = namesake(c, id, name);
         if (namesake.isPresent()) {
             return new WorkspaceResult.NameTaken(namesake.get());
         }
         update(c, INSERT, id, name);
-        setLimits(c, id, limits);
-        setFolders(c, id, folders);
-        AuditLog.write(c, origin, "workspace_created", id, id.toString(), detail(name, limits, folders));
+        set(c, id, settings);
+        AuditLog.write(c, origin, "workspace_created", id, id.toString(), detail(name, settings));
         return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
     }
 
@@ -174,10 +196,8 @@ public final class WorkspaceStore {
                 }
                 update(c, RENAME, change.name(), id);
             }
-            setLimits(c, id, change.limits());
-            setFolders(c, id, change.folders());
-            AuditLog.write(c, origin, "workspace_changed", id, id.toString(),
-                    detail(change.name(), change.limits(), change.folders()));
+            set(c, id, change);
+            AuditLog.write(c, origin, "workspace_changed", id, id.toString(), detail(change.name(), change));
             return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
         });
     }
@@ -191,7 +211,7 @@ public final class WorkspaceStore {
             }
             update(c, CLOSE, id);
             AuditLog.write(c, origin, "workspace_closed", id, id.toString(),
-                    detail(found.get().name(), Map.of(), null));
+                    detail(found.get().name(), new Change(null, Map.of(), null, null)));
             return one(c, ONE, id);
         });
     }
@@ -206,16 +226,22 @@ public final class WorkspaceStore {
         }
     }
 
-    private static void setFolders(Connection c, UUID id, @Nullable Folders folders) throws SQLException {
-        if (folders != null) {
-            update(c, SET_FOLDERS, folders.paths() == null ? null
-                    : c.createArrayOf("text", folders.paths().toArray()), id);
+    private static void set(Connection c, UUID id, Change change) throws SQLException {
+        setLimits(c, id, change.limits());
+        if (change.folders() != null) {
+            update(c, SET_FOLDERS, array(c, change.folders().paths()), id);
+        }
+        if (change.models() != null) {
+            update(c, SET_MODELS, array(c, change.models().names()), id);
         }
     }
 
-    private static @Nullable List<String> folders(ResultSet row) throws SQLException {
-        Array folders = row.getArray("allowed_folders");
-        return folders == null ? null : List.of((String[]) folders.getArray());
+    private static @Nullable Array array(Connection c, @Nullable List<String> texts) throws SQLException {
+        return texts == null ? null : c.createArrayOf("text", texts.toArray());
+    }
+
+    private static @Nullable List<String> texts(@Nullable Array texts) throws SQLException {
+        return texts == null ? null : List.of((String[]) texts.getArray());
     }
 
     private static void update(Connection c, String sql, @Nullable Object... parameters) throws SQLException {
@@ -239,26 +265,34 @@ public final class WorkspaceStore {
     private static WorkspaceRow workspace(ResultSet row) throws SQLException {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), Rows.optionalTime(row, "closed_at"),
-                Limits.of(row), folders(row), new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
+                Limits.of(row), texts(row.getArray("allowed_folders")), texts(row.getArray("allowed_models")),
+                new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
                         Rows.optionalTime(row, "purged_at") != null, row.getLong("purged_rows")));
     }
 
-    private static ObjectNode detail(@Nullable String name, Map<String, Optional<Long>> limits,
-            @Nullable Folders folders) {
+    private static ObjectNode detail(@Nullable String name, Change change) {
         ObjectNode detail = JsonNodeFactory.instance.objectNode();
         if (name != null) {
             detail.put("name", name);
         }
-        if (!limits.isEmpty()) {
+        if (!change.limits().isEmpty()) {
             ObjectNode changed = detail.putObject("limits");
-            limits.forEach((limit, most) -> changed.put(limit, most.orElse(null)));
+            change.limits().forEach((limit, most) -> changed.put(limit, most.orElse(null)));
         }
-        List<String> paths = folders == null ? null : folders.paths();
-        if (paths != null) {
-            paths.forEach(detail.putArray("allowed_folders")::add);
-        } else if (folders != null) {
-            detail.putNull("allowed_folders");
+        if (change.folders() != null) {
+            put(detail, "allowed_folders", change.folders().paths());
+        }
+        if (change.models() != null) {
+            put(detail, "allowed_models", change.models().names());
         }
         return detail;
+    }
+
+    private static void put(ObjectNode detail, String name, @Nullable List<String> texts) {
+        if (texts == null) {
+            detail.putNull(name);
+        } else {
+            texts.forEach(detail.putArray(name)::add);
+        }
     }
 }

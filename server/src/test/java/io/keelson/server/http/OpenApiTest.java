@@ -22,6 +22,8 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.http.support.RequestSchema;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.model.registry.Models;
+import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
@@ -60,6 +62,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -220,7 +223,9 @@ class OpenApiTest {
                             UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
                     new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database), Computation.direct()),
                     new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
-                            new Roster(database), secrets, new RecipeStore(),
+                            new Roster(database), new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
+                            secrets,
+                            new RecipeStore(),
                             new Endpoints(database, secrets), new Deliveries(database)),
                     new ApiServices.Background(schedules(database), jobs,
                             new BulkDriver(database, jobs, engine,

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -23,9 +25,10 @@ class MissionCacheTest {
     private final Set<String> priced = new HashSet<>(Set.of("large"));
     private final CatalogToolKnowledge tools = Missions.tools(() -> served);
     private final MissionReader reader = new MissionReader(tools, tools::timeout, models -> {
-        Set<String> missing = new HashSet<>(models);
-        missing.removeAll(priced);
-        return missing;
+        Map<String, ModelRules.Objection> refused = new HashMap<>();
+        models.stream().filter(model -> !priced.contains(model))
+                .forEach(model -> refused.put(model, ModelRules.Objection.NO_PRICE));
+        return refused;
     });
     private final MissionCache cache = new MissionCache();
 

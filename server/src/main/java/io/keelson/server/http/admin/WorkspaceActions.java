@@ -28,7 +28,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What operators do with workspaces, and what a workspace may learn of its own limits. */
@@ -62,11 +61,12 @@ public final class WorkspaceActions {
         }
     }
 
-    record NewWorkspace(String name, @Nullable NewLimits limits, @Nullable Optional<List<String>> allowedFolders) {}
+    record NewWorkspace(String name, @Nullable NewLimits limits, @Nullable Optional<List<String>> allowedFolders,
+            @Nullable Optional<List<String>> allowedModels) {}
 
     /** Absent members stay unchanged. */
     record WorkspaceChange(@Nullable String name, @Nullable NewLimits limits,
-            @Nullable Optional<List<String>> allowedFolders) {}
+            @Nullable Optional<List<String>> allowedFolders, @Nullable Optional<List<String>> allowedModels) {}
 
     private final WorkspaceStore workspaces;
     private final Reads reads;
@@ -124,10 +124,11 @@ public final class WorkspaceActions {
 
     private ApiResponse create(ApiRequest request, NewWorkspace body) {
         Map<String, Optional<Long>> limits = body.limits == null ? Map.of() : body.limits.byName();
-        WorkspaceStore.Folders folders = folders(body.allowedFolders);
+        WorkspaceStore.Change settings = new WorkspaceStore.Change(null, limits, folders(body.allowedFolders),
+                models(body.allowedModels));
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
-            WorkspaceRow made = row(workspaces.create(c, id, body.name, limits, folders, request.origin()), id);
+            WorkspaceRow made = row(workspaces.create(c, id, body.name, settings, request.origin()), id);
             return ApiResponse.created("/api/v1/workspaces/" + made.id(), document(made));
         });
         limitsChanged(limits);
@@ -142,10 +143,10 @@ public final class WorkspaceActions {
 
     private ApiResponse change(ApiRequest request, WorkspaceChange body) {
         Map<String, Optional<Long>> limits = body.limits == null ? Map.of() : body.limits.byName();
-        WorkspaceStore.Folders folders = folders(body.allowedFolders);
+        WorkspaceStore.Change change = new WorkspaceStore.Change(body.name, limits, folders(body.allowedFolders),
+                models(body.allowedModels));
         UUID id = request.id("id", IdKind.WORKSPACE);
-        WorkspaceRow changed =
-                row(workspaces.change(id, new WorkspaceStore.Change(body.name, limits, folders), request.origin()), id);
+        WorkspaceRow changed = row(workspaces.change(id, change, request.origin()), id);
         if (changed.closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
@@ -174,6 +175,11 @@ public final class WorkspaceActions {
             }
         }
         return new WorkspaceStore.Folders(paths);
+    }
+
+    /** @param allowedModels null where they are not named, empty for all models */
+    private static WorkspaceStore.@Nullable AllowedModels models(@Nullable Optional<List<String>> allowedModels) {
+        return allowedModels == null ? null : new WorkspaceStore.AllowedModels(allowedModels.orElse(null));
     }
 
     private static boolean absolute(String path) {
@@ -222,13 +228,17 @@ public final class WorkspaceActions {
                 .put("closed_at", Json.time(workspace.closedAt()))
                 .put("purged_rows", workspace.purge().rows());
         document.set("limits", document(workspace.limits()));
-        if (workspace.folders() == null) {
-            document.putNull(FOLDERS);
-        } else {
-            ArrayNode folders = document.putArray(FOLDERS);
-            workspace.folders().forEach(folders::add);
-        }
+        put(document, FOLDERS, workspace.folders());
+        put(document, "allowed_models", workspace.models());
         return document;
+    }
+
+    private static void put(ObjectNode document, String name, @Nullable List<String> texts) {
+        if (texts == null) {
+            document.putNull(name);
+        } else {
+            texts.forEach(document.putArray(name)::add);
+        }
     }
 
     private static ObjectNode document(Limits limits) {

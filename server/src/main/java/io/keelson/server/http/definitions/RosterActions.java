@@ -15,6 +15,7 @@ import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.roster.RosterEntry;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -38,10 +40,12 @@ public final class RosterActions {
             @Nullable AgentLimits limits) {}
 
     private final Roster roster;
+    private final WorkspaceModels models;
     private final KeyedTransaction transaction;
 
-    public RosterActions(Roster roster, KeyedTransaction transaction) {
+    public RosterActions(Roster roster, WorkspaceModels models, KeyedTransaction transaction) {
         this.roster = roster;
+        this.models = models;
         this.transaction = transaction;
     }
 
@@ -69,7 +73,7 @@ public final class RosterActions {
 
     private ApiResponse create(ApiRequest request, NewAgent body) {
         String slug = Objects.requireNonNull(body.slug);
-        RosterEntry.Profile profile = profile(slug, body);
+        RosterEntry.Profile profile = profile(request.workspace(), slug, body);
         return transaction.answer(request, c -> {
             if (roster.full(c, request.workspace())) {
                 throw ApiProblem.of(ErrorCode.AGENTS_LIMIT_REACHED,
@@ -87,7 +91,7 @@ public final class RosterActions {
     /** Replaces the agent's definition; its slug stays. */
     private ApiResponse update(ApiRequest request, NewAgent body) {
         String name = name(request);
-        RosterEntry.Profile profile = profile(name, body);
+        RosterEntry.Profile profile = profile(request.workspace(), name, body);
         RosterEntry before = roster.find(request.workspace(), name).orElseThrow(() -> notFound(name));
         if (body.slug != null && !body.slug.equals(before.slug())) {
             throw ApiProblem.of("INVALID_VALUE", "/slug", "a slug cannot be changed; create another agent");
@@ -104,7 +108,7 @@ public final class RosterActions {
         return ApiResponse.empty(204);
     }
 
-    private static RosterEntry.Profile profile(String slug, NewAgent body) {
+    private RosterEntry.Profile profile(UUID workspace, String slug, NewAgent body) {
         Set<String> tools = new HashSet<>();
         List<PlanProblem> problems = new ArrayList<>();
         for (int i = 0; i < body.tools.size(); i++) {
@@ -115,6 +119,10 @@ public final class RosterActions {
             } else if (!tools.add(tool)) {
                 problems.add(new PlanProblem("DUPLICATE_NAME", "/tools/" + i, "the list has this tool twice"));
             }
+        }
+        if (body.model != null && !models.allows(workspace, body.model)) {
+            problems.add(new PlanProblem("MODEL_NOT_ALLOWED", "/model", "the workspace may not use the model '"
+                    + Excerpt.piece(body.model) + "': an operator sets its models with `keelson workspaces models`"));
         }
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);

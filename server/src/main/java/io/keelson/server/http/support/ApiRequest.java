@@ -89,6 +89,11 @@ public final class ApiRequest {
         Authenticator.require(caller(), scope);
     }
 
+    /** Whether the caller's key has the scope. */
+    public boolean has(Scope scope) {
+        return caller().scopes().contains(scope);
+    }
+
     private Caller caller() {
         if (caller == null) {
             throw new IllegalStateException("an open route has no caller");

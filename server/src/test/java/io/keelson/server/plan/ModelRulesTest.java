@@ -7,15 +7,16 @@ import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
-class ModelPricesTest {
+class ModelRulesTest {
 
     /** A plan without assigned agents. */
     private static final Plan UNASSIGNED = new Plan(1, List.of());
@@ -26,10 +27,11 @@ class ModelPricesTest {
             {"tasks": [{"id": "a", "suggested_model": "small"}, {"id": "b"},
                        {"id": "c", "suggested_model": "large"}, {"id": "d", "suggested_model": "large"}]}""";
 
-    private static final ModelPrices ONLY_SMALL = models -> {
-        Set<String> missing = new TreeSet<>(models);
-        missing.remove("small");
-        return missing;
+    private static final ModelRules ONLY_SMALL = models -> {
+        Map<String, ModelRules.Objection> refused = new TreeMap<>();
+        models.stream().filter(model -> !model.equals("small")).forEach(model -> refused.put(model,
+                model.equals("secret") ? ModelRules.Objection.MODEL_NOT_ALLOWED : ModelRules.Objection.NO_PRICE));
+        return refused;
     };
 
     @Test
@@ -60,8 +62,22 @@ class ModelPricesTest {
     }
 
     @Test
+    void modelThatTheWorkspaceMayNotUseIsNamedWithItsOwnCode() {
+        MissionReader reader = new MissionReader(Missions.TOOLS, Missions.TOOLS::timeout).ruling(ONLY_SMALL);
+        byte[] mission = """
+                {"name": "n", "plan": {"tasks": [{"id": "a", "suggested_model": "secret"}]},
+                 "config": {"model_preferences": {"planner": "secret", "reviewer": "small"}}}"""
+                .getBytes(StandardCharsets.UTF_8);
+
+        assertThat(Missions.problems(reader.read(mission, Format.JSON)))
+                .extracting(PlanProblem::code, PlanProblem::pointer)
+                .containsExactly(tuple("MODEL_NOT_ALLOWED", "/config/model_preferences/planner"),
+                        tuple("MODEL_NOT_ALLOWED", "/plan/tasks/0/suggested_model"));
+    }
+
+    @Test
     void aNewPlanIsJudgedAsWell() {
-        NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL,
+        NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, workspace -> ONLY_SMALL,
                 workspace -> List.of());
         var old = JsonMapper.shared().readTree("{\"version\": 1, \"tasks\": []}");
 
@@ -73,7 +89,7 @@ class ModelPricesTest {
 
     @Test
     void aPlanWithoutModelsAsksForNoPrices() {
-        ModelPrices none = models -> {
+        ModelRules none = models -> {
             throw new AssertionError("asked for " + models);
         };
 
@@ -83,6 +99,6 @@ class ModelPricesTest {
 
     @Test
     void withoutAPriceListNothingIsRefused() {
-        assertThat(ModelPrices.UNKNOWN.check(NO_CONFIG, JsonMapper.shared().readTree(TASKS), UNASSIGNED)).isEmpty();
+        assertThat(ModelRules.UNKNOWN.check(NO_CONFIG, JsonMapper.shared().readTree(TASKS), UNASSIGNED)).isEmpty();
     }
 }

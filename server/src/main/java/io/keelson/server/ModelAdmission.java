@@ -1,0 +1,30 @@
+package io.keelson.server;
+
+import io.keelson.server.model.registry.WorkspaceModels;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.money.PriceTable;
+import io.keelson.server.plan.ModelRules;
+import io.keelson.server.plan.ModelRules.Objection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** Refuses models in plans by the price list and by the models that a workspace may use. */
+record ModelAdmission(PriceTable prices, WorkspaceModels models) {
+
+    ModelRules of(UUID workspace) {
+        return named -> refused(workspace, named);
+    }
+
+    private Map<String, Objection> refused(UUID workspace, Set<String> named) {
+        Map<String, Objection> refused = new HashMap<>();
+        prices.withoutPrice(PriceKind.MODEL, named).forEach(model -> refused.put(model, Objection.NO_PRICE));
+        Optional<List<String>> allowed = models.allowed(workspace);
+        allowed.ifPresent(names -> named.stream().filter(model -> !names.contains(model))
+                .forEach(model -> refused.put(model, Objection.MODEL_NOT_ALLOWED)));
+        return refused;
+    }
+}

@@ -1,0 +1,84 @@
+package io.keelson.server.http.definitions;
+
+import io.keelson.core.money.TokenPrices;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ListPage;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.registry.ConfiguredModel;
+import io.keelson.server.model.registry.WorkspaceModels;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.money.PriceRow;
+import io.keelson.server.money.PriceTable;
+import java.math.BigDecimal;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.DecimalNode;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The models that this server calls, without keys and headers. */
+public final class ModelActions {
+
+    private final WorkspaceModels models;
+    private final PriceTable prices;
+
+    public ModelActions(WorkspaceModels models, PriceTable prices) {
+        this.models = models;
+        this.prices = prices;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/models", this::list);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        ListPage page = new ListPage(request, "models");
+        List<ConfiguredModel> all = models.configured().all();
+        if (all.isEmpty()) {
+            return page.of(List.of());
+        }
+        Map<String, TokenPrices> priced = new HashMap<>();
+        for (PriceRow row : prices.current().prices()) {
+            TokenPrices usd = row.usdPerMillion();
+            if (row.kind() == PriceKind.MODEL && usd != null) {
+                priced.put(row.name(), usd);
+            }
+        }
+        Optional<List<String>> allowed = models.allowed(request.workspace());
+        boolean operator = request.has(Scope.OPERATOR);
+        return page.of(all.stream().map(model -> document(model, priced.get(model.name()),
+                allowed.map(names -> names.contains(model.name())).orElse(true), operator)).toList());
+    }
+
+    private static ObjectNode document(ConfiguredModel model, @Nullable TokenPrices usd, boolean allowed,
+            boolean operator) {
+        ObjectNode document = Json.object().put("name", model.name()).put("allowed", allowed)
+                .put("family", model.family()).put("wire", model.wire().wire()).put("model", model.model())
+                .put("base_url", operator ? model.baseUrl().toString() : null)
+                .put("context_tokens", model.contextTokens()).put("max_output_tokens", model.maxOutputTokens());
+        document.set("bytes_per_token", number(model.bytesPerToken()));
+        document.set("usd_per_million_tokens", usd == null ? NullNode.getInstance() : document(usd));
+        model.fallback().forEach(document.putArray("fallback")::add);
+        return document;
+    }
+
+    private static ObjectNode document(TokenPrices usd) {
+        ObjectNode document = Json.object();
+        document.set("input", number(usd.input()));
+        document.set("cache_read", number(usd.cacheRead()));
+        document.set("cache_write", number(usd.cacheWrite()));
+        document.set("output", number(usd.output()));
+        return document;
+    }
+
+    private static JsonNode number(@Nullable BigDecimal number) {
+        return number == null ? NullNode.getInstance() : DecimalNode.valueOf(Json.plain(number));
+    }
+}

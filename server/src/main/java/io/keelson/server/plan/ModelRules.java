@@ -1,0 +1,97 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Which models a plan may name. One that the workspace may not use is refused, and one without a price: what it costs
+ * would be a silent zero.
+ */
+@FunctionalInterface
+public interface ModelRules {
+
+    /** Where neither a price list nor a workspace is known: nothing is refused. */
+    ModelRules UNKNOWN = models -> Map.of();
+
+    /** Why a model is refused. */
+    enum Objection {
+        NO_PRICE, MODEL_NOT_ALLOWED
+    }
+
+    /** Those of the models that are refused; asked once for a plan that names any. */
+    Map<String, Objection> refused(Set<String> models);
+
+    /**
+     * @param config with pointers from {@code /config}
+     * @param plan with pointers from {@code /plan}
+     * @param read the same plan, with the agents that its tasks were given
+     */
+    default List<PlanProblem> check(JsonNode config, JsonNode plan, Plan read) {
+        JsonNode tasks = plan.path("tasks");
+        JsonNode preferences = config.path("model_preferences");
+        Set<String> named = new TreeSet<>();
+        preferences.forEach(model -> named.add(model.asString("")));
+        tasks.forEach(task -> named.add(JsonFields.text(task, "suggested_model", "")));
+        read.tasks().forEach(task -> named.add(ofAgent(task)));
+        named.remove("");
+        Map<String, Objection> refused = named.isEmpty() ? Map.of() : refused(named);
+        if (refused.isEmpty()) {
+            return List.of();
+        }
+        List<PlanProblem> problems = new ArrayList<>();
+        preferences.forEachEntry((role, model) -> {
+            Objection objection = refused.get(model.asString(""));
+            if (objection != null) {
+                problems.add(
+                        problem(objection, Pointers.of("/config/model_preferences", role), model.asString(), null));
+            }
+        });
+        for (int i = 0; i < tasks.size(); i++) {
+            String model = JsonFields.text(tasks.path(i), "suggested_model", "");
+            Objection objection = refused.get(model);
+            if (objection != null) {
+                problems.add(problem(objection, Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"), model,
+                        null));
+            }
+        }
+        for (int i = 0; i < read.tasks().size(); i++) {
+            TaskSpec task = read.tasks().get(i);
+            String model = ofAgent(task);
+            Objection objection = refused.get(model);
+            if (objection != null && !JsonFields.text(tasks.path(i), "suggested_model", "").equals(model)) {
+                problems.add(problem(objection, Pointers.of("/plan/tasks", i), model, task.agent()));
+            }
+        }
+        return problems;
+    }
+
+    /** @param agent that works with the model; null where the document names the model itself */
+    private static PlanProblem problem(Objection objection, String pointer, String model, @Nullable String agent) {
+        String shown = "'" + Pointers.shown(model) + "'";
+        String which = agent == null ? "the model " + shown
+                : "the agent '" + Pointers.shown(agent) + "' works with the model " + shown + ", which";
+        return new PlanProblem(objection.name(), pointer, which + switch (objection) {
+            case NO_PRICE -> " has no price: set one with `keelson prices set model NAME --input USD --output USD`,"
+                    + " or PUT /api/v1/prices";
+            case MODEL_NOT_ALLOWED -> " is not among the models that the workspace may use: an operator sets them with"
+                    + " `keelson workspaces models`";
+        });
+    }
+
+    /** The model of the agent that does the task in turns; empty for none. */
+    private static String ofAgent(TaskSpec task) {
+        AgentTerms terms = task.policy().agent();
+        boolean turns = task.steps().stream().anyMatch(step -> step.kind() == StepKind.TURN);
+        return !turns || terms == null || terms.model() == null ? "" : terms.model();
+    }
+}
