@@ -1,0 +1,122 @@
+package io.keelson.server.model.call;
+
+import io.keelson.core.money.Tokens;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.model.ModelAnswer;
+import io.keelson.server.model.ModelClient;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.ModelException;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.TextListener;
+import io.keelson.server.model.registry.ConfiguredModel;
+import io.keelson.server.model.registry.WorkspaceModels;
+import io.keelson.server.tool.BusySystems;
+import io.keelson.server.tool.HandBackException;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolUsage;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Predicate;
+
+/**
+ * Sends requests of tools to models, and makes failures of tools out of those of providers. Waits without a connection to the
+ * database. An interrupt closes the connection to the provider.
+ */
+public final class ModelCalls {
+
+    /** The code of a model that gives no answer. */
+    public static final String UNAVAILABLE = "MODEL_UNAVAILABLE";
+
+    private final WorkspaceModels models;
+    private final Predicate<String> priced;
+    private final ModelClient client;
+    private final BusySystems busy;
+    private final Clock clock;
+
+    /**
+     * @param priced whether the price list has the model
+     * @param busy models that have asked for a pause
+     */
+    public ModelCalls(WorkspaceModels models, Predicate<String> priced, ModelClient client, BusySystems busy,
+            Clock clock) {
+        this.models = models;
+        this.priced = priced;
+        this.client = client;
+        this.busy = busy;
+        this.clock = clock;
+    }
+
+    /**
+     * The model of that name, if the call's workspace may use it now.
+     *
+     * @throws ToolFailure {@code MODEL_NOT_ALLOWED}, {@code NO_PRICE}, or {@code MODEL_NOT_CONFIGURED}, which another server of
+     *     the database may have
+     */
+    public ConfiguredModel find(ToolCall call, String name) throws ToolFailure {
+        if (!models.allows(call.workspaceId(), name)) {
+            throw ToolFailure.permanent("MODEL_NOT_ALLOWED", "the workspace may not use the model '" + name
+                    + "': an operator sets its models with `keelson workspaces models`");
+        }
+        ConfiguredModel model = models.configured().find(name).orElseThrow(() -> ToolFailure.infrastructure(
+                "MODEL_NOT_CONFIGURED",
+                "this server has no model '" + name + "': `keelson models` lists those it has"));
+        if (!priced.test(name)) {
+            throw ToolFailure.permanent("NO_PRICE", "the model '" + name
+                    + "' has no price: set one with `keelson prices set model NAME --input USD --output USD`");
+        }
+        return model;
+    }
+
+    /**
+     * Sends one request and waits for the answer, at most until the call's deadline.
+     *
+     * @throws ToolFailure with the tokens that the provider has reported all the same
+     * @throws HandBackException while the provider asks for a pause
+     */
+    public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
+            throws ToolFailure, InterruptedException {
+        ModelEndpoint endpoint = new ModelEndpoint(model.name(), model.wire(), model.baseUrl(), model.model(),
+                model.apiKey(), model.headers());
+        try (BusySystems.Pass pass = busy.enter("model:" + model.name(), UNAVAILABLE)) {
+            call.waitPhase().begin();
+            CompletableFuture<ModelAnswer> sent = client.send(endpoint, request,
+                    Duration.between(clock.instant(), call.deadline()), listener);
+            try {
+                ModelAnswer answer = sent.get();
+                call.waitPhase().end();
+                return answer;
+            } catch (InterruptedException e) {
+                sent.cancel(true);
+                throw e;
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof ModelException failure) {
+                    throw failure(model.name(), failure, pass);
+                }
+                throw new IllegalStateException("a request to a model broke", e.getCause());
+            }
+        }
+    }
+
+    private static ToolFailure failure(String model, ModelException e, BusySystems.Pass pass) {
+        String message = e.getMessage() + (e.requestId() == null ? "" : " (request " + e.requestId() + ")");
+        ToolFailure failure = switch (e.kind()) {
+            case DEFERRED -> throw pass.busy(e.retryAfter(), message);
+            case QUOTA -> new ToolFailure("MODEL_QUOTA", ErrorClass.BUDGET, message);
+            case KEY_REFUSED -> ToolFailure.permanent("MODEL_KEY_REFUSED", message);
+            case BAD_REQUEST -> ToolFailure.permanent("MODEL_REQUEST_REFUSED", message);
+            case CONTEXT_OVERFLOW -> ToolFailure.permanent("CONTEXT_OVERFLOW", message);
+            case UNAVAILABLE -> ToolFailure.infrastructure(UNAVAILABLE, message);
+            case UNREADABLE -> ToolFailure.infrastructure("MODEL_ANSWER_UNREADABLE", message);
+        };
+        Tokens usage = e.usage();
+        return usage == null ? failure : failure.spending(usage(model, usage));
+    }
+
+    /** What tokens of a model cost by the price list. */
+    public static ToolUsage usage(String model, Tokens tokens) {
+        return tokens.none() ? ToolUsage.NONE : new ToolUsage(model, tokens, null);
+    }
+}
