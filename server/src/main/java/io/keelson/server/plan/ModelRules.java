@@ -41,7 +41,10 @@ public interface ModelRules {
         JsonNode preferences = config.path("model_preferences");
         Set<String> named = new TreeSet<>();
         preferences.forEach(model -> named.add(model.asString("")));
-        tasks.forEach(task -> named.add(JsonFields.text(task, "suggested_model", "")));
+        tasks.forEach(task -> {
+            named.add(JsonFields.text(task, "suggested_model", ""));
+            task.path("steps").forEach(step -> named.add(ofStep(step)));
+        });
         read.tasks().forEach(task -> named.add(ofAgent(task)));
         named.remove("");
         Map<String, Objection> refused = named.isEmpty() ? Map.of() : refused(named);
@@ -62,6 +65,14 @@ public interface ModelRules {
             if (objection != null) {
                 problems.add(problem(objection, Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"), model,
                         null));
+            }
+            JsonNode steps = tasks.path(i).path("steps");
+            for (int j = 0; j < steps.size(); j++) {
+                Objection ofStep = refused.get(ofStep(steps.path(j)));
+                if (ofStep != null) {
+                    problems.add(problem(ofStep, Pointers.of("/plan/tasks", i) + "/steps/" + j + "/input/model",
+                            ofStep(steps.path(j)), null));
+                }
             }
         }
         for (int i = 0; i < read.tasks().size(); i++) {
@@ -86,6 +97,13 @@ public interface ModelRules {
             case MODEL_NOT_ALLOWED -> " is not among the models that the workspace may use: an operator sets them with"
                     + " `keelson workspaces models`";
         });
+    }
+
+    /** The model that a step asks; empty for none, and where an expression yields it. */
+    private static String ofStep(JsonNode step) {
+        String model = JsonFields.text(step, "tool", "").equals("model.generate")
+                ? JsonFields.text(step.path("input"), "model", "") : "";
+        return model.contains("${") ? "" : model;
     }
 
     /** The model of the agent that does the task in turns; empty for none. */

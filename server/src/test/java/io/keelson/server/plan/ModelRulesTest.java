@@ -76,6 +76,20 @@ class ModelRulesTest {
     }
 
     @Test
+    void modelOfAStepIsNamedUnlessAnExpressionYieldsIt() {
+        JsonNode plan = JsonMapper.shared().readTree("""
+                {"tasks": [{"id": "a", "steps": [{"tool": "noop", "input": {"model": "large"}},
+                  {"tool": "model.generate", "input": {"model": "small"}},
+                  {"tool": "model.generate", "input": {"model": "large"}},
+                  {"tool": "model.generate", "input": {"model": "${ inputs.model }"}},
+                  {"tool": "model.generate", "input": {"model": "secret"}}]}]}""");
+
+        assertThat(ONLY_SMALL.check(NO_CONFIG, plan, UNASSIGNED)).extracting(PlanProblem::code, PlanProblem::pointer)
+                .containsExactly(tuple("NO_PRICE", "/plan/tasks/0/steps/2/input/model"),
+                        tuple("MODEL_NOT_ALLOWED", "/plan/tasks/0/steps/4/input/model"));
+    }
+
+    @Test
     void aNewPlanIsJudgedAsWell() {
         NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, workspace -> ONLY_SMALL,
                 workspace -> List.of());
