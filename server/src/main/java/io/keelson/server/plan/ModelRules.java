@@ -102,7 +102,8 @@ public interface ModelRules {
     /** The model that a step asks; empty for none, and where an expression yields it. */
     private static String ofStep(JsonNode step) {
         String model = JsonFields.text(step, "tool", "").equals("model.generate")
-                ? JsonFields.text(step.path("input"), "model", "") : "";
+                ? JsonFields.text(step.path("input"), "model", "")
+                : "";
         return model.contains("${") ? "" : model;
     }
 
