@@ -219,7 +219,7 @@ create table if not exists task_steps (
 ) with (fillfactor = 70);
 
 comment on table task_steps is 'Rows of steps; orchestration_steps has their states.';
-comment on column task_steps.task_attempt is 'the attempt of its task that it belongs to';
+comment on column task_steps.task_attempt is 'the last attempt of its task that it belongs to: turns of an agent may be taken over';
 comment on column task_steps.position is 'in its task, from 1';
 comment on column task_steps.turn is '1, or more for a further turn of an agent at the same position';
 comment on column task_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';

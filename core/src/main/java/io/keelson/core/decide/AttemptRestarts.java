@@ -49,9 +49,20 @@ final class AttemptRestarts {
         d.disarm(TimerKind.TASK_RETRY, task.id());
         task.nextRunAt = null;
         task.attempt++;
-        task.continuations = 0;
-        PlanRows.freshSteps(d, task);
+        if (keepsTurns(d, task)) {
+            PlanRows.keepTurns(d, task, !ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass));
+        } else {
+            task.continuations = 0;
+            PlanRows.freshSteps(d, task);
+        }
         TaskMoves.queue(d, task);
+    }
+
+    /** True when the next attempt of an agent's task goes on from its last whole turn. */
+    private static boolean keepsTurns(Decision d, TaskRow task) {
+        boolean allowed = ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass)
+                || ErrorClass.QUALITY.wire().equals(task.errorClass) && d.run.policy().failures().keepTurns();
+        return allowed && !task.spec().parallelSteps() && PlanRows.hasTurns(task);
     }
 
     /** True when the agent has another attempt left and the error may not recur. */

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.TaskPayload;
@@ -116,7 +117,10 @@ final class PlanRows {
     }
 
     static void addStep(Decision d, TaskRow task, StepSpec spec, int position) {
-        StepRow step = new StepRow(d.ids.next(), task, spec, position, 1);
+        add(d, new StepRow(d.ids.next(), task, spec, position, 1));
+    }
+
+    private static void add(Decision d, StepRow step) {
         d.view.add(step);
         d.changes.insert(d.run, step);
         d.run.stepCount++;
@@ -131,12 +135,56 @@ final class PlanRows {
     }
 
     static void dropSteps(Decision d, TaskRow task) {
-        for (StepRow step : task.steps) {
-            d.view.steps.remove(step.id());
-            d.run.stepCount--;
-            d.run.stepsCompleted -= step.state == StepState.COMPLETED ? 1 : 0;
-        }
+        task.steps.forEach(step -> drop(d, step));
         task.steps.clear();
+    }
+
+    private static void drop(Decision d, StepRow step) {
+        d.view.steps.remove(step.id());
+        d.run.stepCount--;
+        d.run.stepsCompleted -= step.state == StepState.COMPLETED ? 1 : 0;
+    }
+
+    /** True when an agent does the whole task and has ended a turn. */
+    static boolean hasTurns(TaskRow task) {
+        return task.steps.stream().allMatch(step -> switch (step.spec().kind()) {
+            case TURN, CALL, VERIFY -> true;
+            case TOOL, APPROVAL, WAIT, SIGNAL, RUN -> false;
+        }) && task.steps.stream().anyMatch(PlanRows::endedTurn);
+    }
+
+    private static boolean endedTurn(StepRow step) {
+        return step.spec().kind() == StepKind.TURN && step.state == StepState.COMPLETED;
+    }
+
+    /**
+     * Steps for the next attempt of an agent's task: turns and calls that have ended are taken over, the others repeated under
+     * their names and effect keys. A last turn that has ended is repeated, too.
+     *
+     * @param further true to have another turn after a last turn that has ended, instead of repeating it
+     */
+    static void keepTurns(Decision d, TaskRow task, boolean further) {
+        List<StepRow> old = task.steps.stream().filter(step -> step.spec().kind() != StepKind.VERIFY).toList();
+        task.steps.stream().filter(step -> step.spec().kind() == StepKind.VERIFY).forEach(step -> drop(d, step));
+        task.steps.clear();
+        task.cursor = 0;
+        StepRow last = old.getLast();
+        for (StepRow step : old) {
+            boolean ended = step.spec().kind() == StepKind.CALL
+                    ? step.state.terminal() && step.state != StepState.CANCELLED
+                    : endedTurn(step);
+            if (ended && (step != last || further)) {
+                step.taskAttempt = task.attempt;
+                task.steps.add(step);
+                d.changes.touch(step);
+            } else {
+                drop(d, step);
+                add(d, new StepRow(d.ids.next(), task, step.spec(), step.position(), step.turn(), step.callEffect()));
+            }
+        }
+        if (further && endedTurn(last)) {
+            add(d, new StepRow(d.ids.next(), task, last.spec(), last.position(), last.turn() + 1));
+        }
     }
 
     /** A new row for a task that restarts with its agent; the caller makes its links and writes its event. */

@@ -21,9 +21,9 @@ public final class StepRow {
     private final StepSpec spec;
     private final int position;
     private final int turn;
-    private final int taskAttempt;
     private final @Nullable String callEffect;
 
+    int taskAttempt;
     StepState state = StepState.PENDING;
     int attempt;
     int failures;
@@ -138,7 +138,7 @@ public final class StepRow {
         return deferredFor;
     }
 
-    /** The task attempt that it belongs to. */
+    /** The last task attempt that it belongs to. */
     public int taskAttempt() {
         return taskAttempt;
     }

@@ -20,17 +20,24 @@ import org.jspecify.annotations.Nullable;
  * @param failOnLostHeartbeat true when the run fails after all its workers stop sending heartbeats, instead of its work
  *                            being claimed again
  * @param models that plan and verify
+ * @param keepTurns true when an agent whose output was rejected goes on from its turns, instead of from the beginning
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
         int runTries, EscalationPolicy escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
-        boolean failOnLostHeartbeat, Models models) {
+        boolean failOnLostHeartbeat, Models models, boolean keepTurns) {
 
     public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, null,
             RetryPolicy.TASK, RetryPolicy.LEVEL, EscalationPolicy.DEFAULT, null, 2, false, false);
 
     public FailureRules with(EscalationPolicy other) {
         return new FailureRules(run, agent, task, level, runTries, other, planner, maxReplans, approveReplans,
-                failOnLostHeartbeat, models);
+                failOnLostHeartbeat, models, keepTurns);
+    }
+
+    /** The same rules with that answer about turns of rejected agents. */
+    public FailureRules keeping(boolean turns) {
+        return new FailureRules(run, agent, task, level, runTries, escalation, planner, maxReplans, approveReplans,
+                failOnLostHeartbeat, models, turns);
     }
 
     /**
@@ -52,7 +59,7 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
             boolean failOnLostHeartbeat) {
         this(run, agent, task, level, tries(level), escalation, planner, maxReplans, approveReplans,
                 failOnLostHeartbeat,
-                Models.NONE);
+                Models.NONE, false);
     }
 
     /** Number of attempts of an agent. Each attempt that ends in a retry is a failure. */

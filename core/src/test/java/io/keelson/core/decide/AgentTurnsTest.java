@@ -11,6 +11,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -23,7 +24,9 @@ import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.TurnAnswer;
+import io.keelson.core.run.Verdict;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -201,13 +204,13 @@ class AgentTurnsTest {
     }
 
     @Test
-    void aNewAttemptOfTheTaskBeginsWithTheFirstTurn() {
+    void aNewAttemptOfTheTaskGoesOnWithTheTurnThatFailed() {
         call("read");
         world.complete(world.claim("a"));
         world.exhaustStep("a");
         world.nextBackoff();
         assertThat(world.task("a").attempt()).isEqualTo(2);
-        assertThat(steps()).containsExactly("turn pending");
+        assertThat(steps()).containsExactly("turn completed", "read#2 completed", "turn#3 pending");
     }
 
     @Test
@@ -241,18 +244,21 @@ class AgentTurnsTest {
                 .containsEntry("candidates", List.of("ann 1000")).containsEntry("runs_on", "workers");
     }
 
-    /** A repeated attempt asks in another order, and reaches the effects of equal calls only. */
+    /** A call that an infrastructure failure has interrupted keeps its key, and further ones have others. */
     @Test
     void keysOfCallsFollowTheirContent() {
         answer(asking("x", "y", "x"), "w1", null);
         assertThat(keys()).containsExactly("/1/a/read:x/1", "/1/a/read:y/1", "/1/a/read:x/2");
-        world.exhaustStep("a");
+        world.complete(world.claim("a"));
+        world.claim("a");
+        again(ErrorClass.INFRASTRUCTURE);
+        assertThat(keys()).as("after an infrastructure failure").containsExactly("/1/a/read:x/1", "/1/a/read:y/1",
+                "/1/a/read:x/2");
         world.complete(world.claim("a"));
         world.complete(world.claim("a"));
-        world.exhaustStep("a");
-        world.nextBackoff();
         answer(asking("z", "x"), "w2", null);
-        assertThat(keys()).as("after an infrastructure failure").containsExactly("/1/a/read:z/1", "/1/a/read:x/1");
+        assertThat(keys()).containsExactly("/1/a/read:x/1", "/1/a/read:y/1", "/1/a/read:x/2", "/1/a/read:z/1",
+                "/1/a/read:x/3");
     }
 
     private static TurnAnswer asking(String... digests) {
@@ -263,5 +269,82 @@ class AgentTurnsTest {
     private List<String> keys() {
         return world.task("a").steps().stream().filter(step -> step.spec().kind() == StepKind.CALL)
                 .map(step -> step.effectKey(world.view.run()).substring(world.id().toString().length())).toList();
+    }
+
+    /** The next attempt of a task that a lost worker, a timeout or a rejected output has ended. */
+    private void again(ErrorClass errorClass) {
+        TaskRow task = world.task("a");
+        if (errorClass == ErrorClass.INFRASTRUCTURE) {
+            world.now = world.now.plus(Duration.ofHours(1));
+            world.send(new Command.TimerDue(world.id(), TimerKind.WATCH, world.id(), Actor.SYSTEM));
+        } else {
+            world.fail(world.claim("a"), errorClass);
+        }
+        assertThat(task.state()).isEqualTo(TaskState.AWAITING_RETRY);
+        world.deliver(TimerKind.TASK_RETRY, task.id());
+    }
+
+    @Test
+    void infrastructureFailureRepeatsOnlyTheTurnThatHasNotEnded() {
+        call("read");
+        world.complete(world.claim("a"));
+        call("read", "read");
+        world.complete(world.claim("a"));
+        StepRow interrupted = world.claim("a");
+        List<StepRow> before = List.copyOf(world.task("a").steps());
+        again(ErrorClass.INFRASTRUCTURE);
+        assertThat(steps()).containsExactly("turn completed", "read#2 completed", "turn#3 completed",
+                "read#4 completed",
+                "read#5 pending", "turn#6 pending");
+        assertThat(world.task("a").steps().subList(0, 4)).isEqualTo(before.subList(0, 4));
+        assertThat(world.task("a").steps()).allMatch(step -> step.taskAttempt() == 2);
+        StepRow repeated = world.claim("a");
+        assertThat(repeated.id()).isNotEqualTo(interrupted.id());
+        assertThat(repeated.effectKey(world.view.run())).isEqualTo(interrupted.effectKey(world.view.run()));
+        world.complete(repeated);
+        answer(new TurnAnswer.Done("1"), "w1", null);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().stepCount).isEqualTo(6);
+    }
+
+    @Test
+    void infrastructureFailureInTheFirstTurnRepeatsIt() {
+        world.claim("a");
+        again(ErrorClass.INFRASTRUCTURE);
+        assertThat(steps()).containsExactly("turn pending");
+    }
+
+    @Test
+    void qualityFailureBeginsAgainUnlessThePolicyKeepsTurns() {
+        world = world(0, RunsOn.SERVER);
+        call("read");
+        world.complete(world.claim("a"));
+        again(ErrorClass.QUALITY);
+        assertThat(steps()).containsExactly("turn pending");
+        assertThat(world.task("a").effectGeneration()).isEqualTo(2);
+    }
+
+    @Test
+    void rejectedOutputIsFollowedByATurnWhereThePolicyKeepsTurns() {
+        RunPolicy policy = rules().policy();
+        world = World.start(policy.with(policy.failures().keeping(true)), plan(task("a").step(turn(RunsOn.WORKERS))
+                .verify("v").taskRetry(RetryPolicy.TASK)));
+        answer(new TurnAnswer.Done("1"), "w1", null);
+        world.verdict(world.claim("a"), Verdict.Outcome.REJECTED);
+        world.deliver(TimerKind.TASK_RETRY, world.task("a").id());
+        assertThat(steps()).containsExactly("turn completed", "turn#2 pending");
+        assertThat(world.claim("a").setback()).isNotNull();
+    }
+
+    /** The judge has had its time: the answer is paid for again, but no earlier turn. */
+    @Test
+    void timeoutAfterTheLastTurnRepeatsIt() {
+        world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS)).verify("v")
+                .taskRetry(RetryPolicy.TASK)));
+        answer(new TurnAnswer.Again(), "w1", null);
+        answer(new TurnAnswer.Done("1"), "w1", null);
+        world.claim("a");
+        again(ErrorClass.INFRASTRUCTURE);
+        assertThat(steps()).containsExactly("turn completed", "turn#2 pending");
     }
 }

@@ -7,9 +7,12 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.Lifecycle;
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.Event;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -162,7 +165,10 @@ final class EventLaws {
     private void end() {
         fold(after.id(), after.run.state());
         after.agents.values().forEach(agent -> fold(agent.id(), agent.state()));
-        after.tasks.values().forEach(task -> fold(task.id(), task.state()));
+        after.tasks.values().forEach(task -> {
+            fold(task.id(), task.state());
+            turnsKept(task, before == null ? null : before.tasks.get(task.id()));
+        });
         after.steps.values().forEach(step -> {
             fold(step.id(), step.state());
             claims(step, before == null ? null : before.steps.get(step.id()));
@@ -171,6 +177,24 @@ final class EventLaws {
 
     private void fold(UUID id, State state) {
         unless(states.get(id).equals(state.wire()), "I3: events end in %s, row of %s is %s", states.get(id), id, state);
+    }
+
+    /** After an infrastructure failure an agent's next attempt has all turns of the last one but its last. */
+    private void turnsKept(Saved.Task task, Saved.Task was) {
+        if (was == null || task.attempt() != was.attempt() + 1 || !"infrastructure".equals(task.errorClass())) {
+            return;
+        }
+        List<Saved.Step> had = before.stepsOf(task.id()).filter(step -> step.taskAttempt() == was.attempt())
+                .filter(step -> step.spec().kind() != StepKind.VERIFY)
+                .sorted(Comparator.comparing(Saved.Step::position).thenComparing(Saved.Step::turn)).toList();
+        if (task.spec().parallelSteps() || had.stream()
+                .anyMatch(step -> step.spec().kind() != StepKind.TURN && step.spec().kind() != StepKind.CALL)) {
+            return;
+        }
+        had.stream().limit(Math.max(0, had.size() - 1))
+                .filter(step -> step.spec().kind() == StepKind.TURN && step.state() == StepState.COMPLETED)
+                .forEach(step -> unless(after.steps.get(step.id()).taskAttempt() == task.attempt(),
+                        "a turn is repeated: %s", step));
     }
 
     /** An epoch for every claim, an attempt for every claim but those that follow a lost lease. */

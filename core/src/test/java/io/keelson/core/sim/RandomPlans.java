@@ -55,7 +55,8 @@ final class RandomPlans {
                 new FailureRules(mode(), orUnsaid(mode(), id), chance(50) ? QUICK : RetryPolicy.TASK,
                         chance(50) ? QUICK : RetryPolicy.TASK,
                         escalation(),
-                        chance(40) ? step("planner", StepKind.TOOL) : null, 2, chance(50), chance(15)),
+                        chance(40) ? step("planner", StepKind.TOOL) : null, 2, chance(50), chance(15))
+                        .keeping(id.getLeastSignificantBits() % 2 == 0),
                 chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
                         chance(15) ? step("before", StepKind.TOOL) : null,
                         chance(15) ? step("after", StepKind.TOOL) : null),

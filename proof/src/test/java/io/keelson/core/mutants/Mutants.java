@@ -33,11 +33,13 @@ final class Mutants {
                         "if (step == null || !step.held()) {", "an earlier expiry ends a later lease").foundBy(13),
                 new Mutant(LANES, "step.leaseEpoch++;", "step.leaseEpoch = Math.max(1, step.leaseEpoch);",
                         "a reclaimed step keeps its epoch"),
-                new Mutant(LANES, "if (!again) { step.attempt++; }", "step.attempt++;",
+                new Mutant(LANES, "if (!again) { step.attempt++;", "step.attempt++; if (!again) {",
                         "a lost lease counts as an attempt"),
                 new Mutant(STEPS, "step.deliveries >= d.run.policy().maxDeliveries()", "step.deliveries > 1_000",
                         "a poison step is delivered forever"),
                 new Mutant(STEPS, "step.deliveries--;", "", "a released lease counts as a delivery"),
+                new Mutant(STEPS, "d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);", "",
+                        "a deferred step is never claimed again"),
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
                         "facts.attempts > policy.maxAttempts()",
                         "one attempt too many").foundBy(13),
@@ -53,6 +55,8 @@ final class Mutants {
 
     private static List<Mutant> turns() {
         return List.of(
+                new Mutant("decide/AttemptRestarts.java", "if (keepsTurns(d, task)) {", "if (task.superseded) {",
+                        "an infrastructure failure repeats an agent's turns"),
                 new Mutant(TURNS, "if (terms != null && terms.allows(tool)) {", "if (!tool.isEmpty()) {",
                         "an agent calls a tool it may not call"),
                 new Mutant(TURNS, "return had < furtherTurns(d, task);", "return had <= furtherTurns(d, task);",

@@ -31,7 +31,7 @@ final class FailureConfig {
                 planner(config, steps), JsonFields.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),
                 "fail".equals(JsonFields.text(config.path("heartbeat"), "on_loss")),
-                models(config));
+                models(config), "keep".equals(JsonFields.text(config.path("retry"), "context")));
     }
 
     /** As {@code level_retry} says; where it says nothing about it, {@code max_attempts} of the run alone decides. */

@@ -261,7 +261,7 @@ class MissionReaderTest {
                   max_agents: 3
                   task_order: sequential
                   retry: {max_retries_per_task: 4, max_continuations_per_task: 8, backoff_base_seconds: 0,
-                          backoff_max_seconds: 9, max_elapsed_seconds: 70}
+                          backoff_max_seconds: 9, max_elapsed_seconds: 70, context: keep}
                   level_retry: {preset: steps, max_attempts: 5}
                   limits: {tasks_per_agent: 4, tasks_per_default_agent: 5, steps_per_task: 6, max_deliveries: 7}
                   failure_mode: continue
@@ -287,7 +287,7 @@ class MissionReaderTest {
                                 new StepSpec("plan", StepKind.TOOL, "echo",
                                         "{\"a\":\"${ .tasks.a.state }\",\"failure\":\"${ .failure }\"}",
                                         RetryPolicy.STEP, Duration.ofSeconds(30)),
-                                1, true, true, Models.NONE),
+                                1, true, true, Models.NONE, true),
                         new Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3),
                                 Duration.ofSeconds(4), Duration.ofSeconds(5), Duration.ofSeconds(6),
                                 Duration.ofSeconds(7), Duration.ofSeconds(8), Duration.ofSeconds(9),

@@ -22,6 +22,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.ScopeReader;
@@ -103,6 +104,29 @@ class TranscriptTest {
         assertThat(transcript()).hasSize(10);
         ask("t".repeat(100_000), "echo");
         assertThatThrownBy(this::transcript).isInstanceOf(TranscriptTooLongException.class);
+    }
+
+    @Test
+    void infrastructureFailureKeepsTheTranscript() throws SQLException {
+        Random random = new Random(8);
+        turn(random, "turn 1");
+        turn(random, "turn 2");
+        JsonNode before = transcript();
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            claim();
+            world.tick(Duration.ofHours(1));
+            world.send(new Command.TimerDue(RUN, TimerKind.WATCH, RUN, Actor.SYSTEM));
+            world.tick(Duration.ofMinutes(10));
+            world.send(new Command.TimerDue(RUN, TimerKind.TASK_RETRY, task.id(), Actor.SYSTEM));
+            world.forget(RUN);
+            assertThat(transcript()).isEqualTo(before);
+            assertThat(world.load(RUN).task(task.id()).attempt()).isEqualTo(attempt + 1);
+        }
+        turn(random, "turn 3");
+        assertThat(transcript().toString()).startsWith(before.toString().substring(0, before.toString().length() - 1));
+        assertThat(transcript()).hasSize(3);
+        assertThat(world.query("select count(*) from task_steps where kind = 'turn' and state = 'cancelled'"))
+                .containsExactly("2");
     }
 
     /** A turn with up to three calls: refused, failed, or with a result of any length. */
