@@ -19,6 +19,7 @@ alter table agents
     add column if not exists tools jsonb not null default '[]',
     add column if not exists capabilities jsonb not null default '[]',
     add column if not exists limits jsonb not null default '{}',
+    add column if not exists runs_on varchar(10),
     add column if not exists created_by varchar(255),
     add column if not exists updated_at timestamptz not null default now();
 

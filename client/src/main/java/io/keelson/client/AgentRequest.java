@@ -63,6 +63,12 @@ public final class AgentRequest {
         return this;
     }
 
+    /** Where its turns are taken: {@code server} or {@code workers}. Without it, its model decides. */
+    public AgentRequest runsOn(String value) {
+        body.put("runs_on", value);
+        return this;
+    }
+
     ObjectNode body() {
         return body;
     }

@@ -71,7 +71,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Settings.Artifacts artifacts = settings.artifacts();
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
-                SlotKind.WAITING, settings.execution().waitingSlots());
+                SlotKind.WAITING, settings.execution().waitingSlots(), SlotKind.MODEL,
+                settings.execution().modelCalls());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
                 new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, admission::of, agents::of),
                         computation),

@@ -40,6 +40,7 @@ public enum Setting {
             "steps of built-in tools that this server executes at a time, but for those that wait; 0: none"),
     KEELSON_WAITING_SLOTS("2000",
             "steps of `http.request` that this server executes at a time; 0: none"),
+    KEELSON_MODEL_CALLS("64", "requests to models that this server has under way at a time; 0: none"),
     KEELSON_RUN_COMPUTE_SECONDS("120",
             "computing time in seconds for the expressions, templates, schemas and patterns of a run on this "
                     + "server, from 1 to 86400"),

@@ -95,10 +95,11 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      *
      * @param slots steps that run here at a time, but for those that wait; 0 for none
      * @param waitingSlots steps that wait here for other systems at a time; 0 for none
+     * @param modelCalls requests to models under way here at a time; 0 for none
      * @param runComputation how long the expressions and the like of a run may compute here
      * @param lease how long a step is kept for a worker that says nothing
      */
-    public record Execution(int slots, int waitingSlots, Duration runComputation, Duration lease) {}
+    public record Execution(int slots, int waitingSlots, int modelCalls, Duration runComputation, Duration lease) {}
 
     /** Of log entries. */
     public record Log(LogFormat format, LogLevel level) {}
@@ -223,7 +224,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
 
     /** The same without steps that run here. */
     public Settings withoutExecutors() {
-        return with(http, tools, new Execution(0, 0, execution.runComputation, execution.lease));
+        return with(http, tools, new Execution(0, 0, 0, execution.runComputation, execution.lease));
     }
 
     /** The same where the user's folders are these. */

@@ -95,6 +95,7 @@ final class SettingsReader {
                         flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES)),
                 new Settings.Execution(number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
                         number(Setting.KEELSON_WAITING_SLOTS, 0, MAX_WAITING_SLOTS),
+                        number(Setting.KEELSON_MODEL_CALLS, 0, MAX_WAITING_SLOTS),
                         seconds(Setting.KEELSON_RUN_COMPUTE_SECONDS, MAX_RUN_COMPUTE_SECONDS),
                         seconds(Setting.KEELSON_LEASE_SECONDS, MAX_LEASE_SECONDS)),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MIB, 1, MAX_ARTIFACT_MIB) << 20,

@@ -13,11 +13,13 @@ import org.jspecify.annotations.Nullable;
  * @param tools all that its turns may call
  * @param capabilities kinds of tasks that it does well
  * @param maxTurns maximum turns of a task; 0 applies the run's limit
+ * @param runsOn where its turns are taken; null leaves it to its model
  * @param open its tasks that have not ended
  * @param price of its model, USD for a million tokens of input and a million of output; null when there is none
  */
 public record RosterAgent(int id, String slug, String name, @Nullable String model, @Nullable String instructions,
-        List<String> tools, List<String> capabilities, int maxTurns, int open, @Nullable BigDecimal price) {
+        List<String> tools, List<String> capabilities, int maxTurns, @Nullable RunsOn runsOn,
+        int open, @Nullable BigDecimal price) {
 
     public RosterAgent {
         tools = List.copyOf(tools);
@@ -26,6 +28,7 @@ public record RosterAgent(int id, String slug, String name, @Nullable String mod
 
     /** The same with one more task. */
     public RosterAgent busier() {
-        return new RosterAgent(id, slug, name, model, instructions, tools, capabilities, maxTurns, open + 1, price);
+        return new RosterAgent(id, slug, name, model, instructions, tools, capabilities, maxTurns, runsOn, open + 1,
+                price);
     }
 }

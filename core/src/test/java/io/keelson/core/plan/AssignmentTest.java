@@ -13,7 +13,7 @@ class AssignmentTest {
 
     private static RosterAgent agent(String slug, String capability, int open, String price) {
         return new RosterAgent(1, slug, slug, "m", null, List.of("read", "write"),
-                capability == null ? List.of() : List.of(capability), 0, open,
+                capability == null ? List.of() : List.of(capability), 0, null, open,
                 price == null ? null : new BigDecimal(price));
     }
 

@@ -38,6 +38,10 @@ final class AgentOptions {
     @Option(names = "--max-turns", paramLabel = "COUNT", description = "Maximum number of turns of one task.")
     @Nullable Integer maxTurns;
 
+    @Option(names = "--runs-on", paramLabel = "PLACE",
+            description = "Where its turns are taken: server or workers. Without it, in the server if its model is configured there.")
+    @Nullable String runsOn;
+
     /** @param slug null when the file has it, or when it is not needed */
     AgentRequest request(@Nullable String slug) {
         ObjectNode document = Json.object();
@@ -53,6 +57,7 @@ final class AgentOptions {
         put(document, "description", description);
         put(document, "model", model);
         put(document, "instructions", instructions);
+        put(document, "runs_on", runsOn);
         AgentRequest request = AgentRequest.of(document);
         if (tools != null) {
             request.tools(tools);

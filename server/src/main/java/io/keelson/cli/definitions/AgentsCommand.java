@@ -72,6 +72,7 @@ public final class AgentsCommand extends CliCommand {
         lines.add(agent.slug() + "  " + TerminalText.clean(agent.name()) + "  (id " + agent.id() + ")");
         line(lines, "description", agent.description());
         line(lines, "model", agent.model());
+        line(lines, "turns taken by", agent.runsOn());
         line(lines, "capabilities", String.join(", ", agent.capabilities()));
         line(lines, "tools", String.join(", ", agent.tools()));
         Integer turns = agent.limits().get("max_turns");

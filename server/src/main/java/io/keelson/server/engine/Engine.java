@@ -76,7 +76,8 @@ public final class Engine implements Commands, AutoCloseable {
 
         /** As many slots of each kind, retention of 30 days, and 10 GiB of artifacts per run. */
         public Options(int slots, Duration lease, String version) {
-            this(Map.of(SlotKind.COMPUTING, slots, SlotKind.WAITING, slots), lease, version, Duration.ofDays(30),
+            this(Map.of(SlotKind.COMPUTING, slots, SlotKind.WAITING, slots, SlotKind.MODEL, slots), lease, version,
+                    Duration.ofDays(30),
                     10L << 30, Observer.NONE, Tracing.NONE);
         }
     }

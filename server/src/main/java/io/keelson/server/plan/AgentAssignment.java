@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.AgentSelection;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,8 @@ final class AgentAssignment {
     private final Supplier<List<RosterAgent>> source;
     private final boolean trusting;
     private final @Nullable String wanted;
+    private final ModelRules models;
+    private final int turns;
     private @Nullable List<RosterAgent> roster;
 
     /**
@@ -32,7 +35,10 @@ final class AgentAssignment {
      */
     record Hired(AgentTerms terms, @Nullable String instructions) {}
 
-    private AgentAssignment(Supplier<List<RosterAgent>> source, boolean trusting, @Nullable String wanted) {
+    private AgentAssignment(Supplier<List<RosterAgent>> source, boolean trusting, @Nullable String wanted,
+            ModelRules models, int turns) {
+        this.models = models;
+        this.turns = turns;
         this.source = source;
         this.trusting = trusting;
         this.wanted = wanted;
@@ -40,7 +46,7 @@ final class AgentAssignment {
 
     /** As a stored plan says it. */
     static AgentAssignment stored() {
-        return new AgentAssignment(List::of, true, null);
+        return new AgentAssignment(List::of, true, null, ModelRules.UNKNOWN, 0);
     }
 
     /**
@@ -48,14 +54,24 @@ final class AgentAssignment {
      *
      * @param source the roster, read when a task is done in turns or names an agent
      * @param wanted slug of the agent for tasks without an assignment; null for none
+     * @param models which the server calls itself
+     * @param turns of a task for agents without a bound of their own, where the server takes them; 0 where it is not known
      */
-    static AgentAssignment choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted) {
-        return new AgentAssignment(source, false, wanted);
+    static AgentAssignment choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted, ModelRules models,
+            int turns) {
+        return new AgentAssignment(source, false, wanted, models, turns);
     }
 
     /** Chooses where the stored part of a plan does not say who it is. */
-    static AgentAssignment keeping(Supplier<List<RosterAgent>> source) {
-        return new AgentAssignment(source, true, null);
+    static AgentAssignment keeping(Supplier<List<RosterAgent>> source, ModelRules models) {
+        return new AgentAssignment(source, true, null, models, 0);
+    }
+
+    /** The model that the server should call for an agent and is not configured; null for none. */
+    @Nullable String missingModel(Hired agent) {
+        String model = agent.terms.model();
+        return trusting || agent.terms.runsOn() == RunsOn.WORKERS || model != null && models.configured(model) ? null
+                : String.valueOf(model);
     }
 
     /** The agent of the task; null when no agent is assigned and its turns may call no tools. */
@@ -98,7 +114,8 @@ final class AgentAssignment {
         AgentTerms terms = hired.terms;
         ObjectNode stored = JsonNodeFactory.instance.objectNode().put("type", terms.type()).put("agent_id", terms.id())
                 .put("agent_name", terms.slug()).put("model", terms.model())
-                .put("instructions", hired.instructions).put("max_turns", terms.maxTurns());
+                .put("instructions", hired.instructions).put("max_turns", terms.maxTurns())
+                .put("runs_on", terms.runsOn().wire());
         terms.tools().forEach(stored.putArray("tools")::add);
         ArrayNode candidates = stored.putArray("candidates");
         terms.candidates().forEach(candidates::add);
@@ -116,7 +133,8 @@ final class AgentAssignment {
         return new Hired(new AgentTerms(JsonFields.text(stored, "type"),
                 stored.path("agent_id").isInt() ? stored.path("agent_id").asInt() : null,
                 JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), texts(stored.path("tools")),
-                JsonFields.integer(stored, "max_turns", 0), texts(stored.path("candidates"))),
+                JsonFields.integer(stored, "max_turns", 0), texts(stored.path("candidates")),
+                RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire()))),
                 JsonFields.text(stored, "instructions"));
     }
 
@@ -145,19 +163,36 @@ final class AgentAssignment {
                 .or(() -> roster().stream().filter(agent -> agent.name().equals(slug)).findFirst()).orElse(null);
     }
 
-    private static Hired contractor(JsonNode task, JsonNode suggested, List<String> needed) {
+    /** @param said by the agent's definition; null leaves it to the model */
+    private RunsOn runsOn(@Nullable RunsOn said, @Nullable String model) {
+        return said != null ? said : model != null && models.configured(model) ? RunsOn.SERVER : RunsOn.WORKERS;
+    }
+
+    /** A server tells the model of its last turn, so it has to know the bound. */
+    private int bound(int own, RunsOn runsOn) {
+        return own == 0 && runsOn == RunsOn.SERVER ? turns : own;
+    }
+
+    private Hired contractor(JsonNode task, JsonNode suggested, List<String> needed) {
         List<String> tools = texts(suggested.path("tools"));
+        String model = model(task, JsonFields.text(suggested, "model"));
+        String said = JsonFields.text(suggested, "runs_on");
+        RunsOn runsOn = runsOn("server".equals(said) ? RunsOn.SERVER : "workers".equals(said) ? RunsOn.WORKERS : null,
+                model);
         return new Hired(new AgentTerms(AgentTerms.CONTRACTOR, null,
-                JsonFields.text(suggested, "agent_name", "contractor"),
-                model(task, JsonFields.text(suggested, "model")),
+                JsonFields.text(suggested, "agent_name", "contractor"), model,
                 suggested.has("tools") ? within(tools, task, needed) : needed,
-                JsonFields.integer(suggested, "max_turns", 0), List.of()), JsonFields.text(suggested, "instructions"));
+                bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), List.of(), runsOn),
+                JsonFields.text(suggested, "instructions"));
     }
 
     private Hired hired(RosterAgent agent, JsonNode task, List<String> needed, List<String> candidates) {
         roster().replaceAll(each -> each.id() == agent.id() ? each.busier() : each);
-        return new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model(task, agent.model()),
-                within(agent.tools(), task, needed), agent.maxTurns(), candidates), agent.instructions());
+        String model = model(task, agent.model());
+        RunsOn runsOn = runsOn(agent.runsOn(), model);
+        return new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
+                within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn),
+                agent.instructions());
     }
 
     /** What the agent may call at all, of that what the task needs where it says so. */

@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -26,9 +27,17 @@ final class MissionNeeds {
     }
 
     ModelRules noting(ModelRules rules) {
-        return asked -> {
-            models.addAll(asked);
-            return rules.refused(asked);
+        return new ModelRules() {
+            @Override
+            public Map<String, Objection> refused(Set<String> asked) {
+                models.addAll(asked);
+                return rules.refused(asked);
+            }
+
+            @Override
+            public boolean configured(String model) {
+                return rules.configured(model);
+            }
         };
     }
 

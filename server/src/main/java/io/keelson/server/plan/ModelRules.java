@@ -28,6 +28,11 @@ public interface ModelRules {
         NO_PRICE, MODEL_NOT_ALLOWED
     }
 
+    /** Whether this server calls the model itself. */
+    default boolean configured(String model) {
+        return false;
+    }
+
     /** Those of the models that are refused; asked once for a plan that names any. */
     Map<String, Objection> refused(Set<String> models);
 

@@ -76,7 +76,8 @@ public final class NewPlans {
             return new ReadResult.Invalid<>(problems.all());
         }
         Plan left = MissionReader.plan(answer,
-                reader(AgentAssignment.choosing(() -> roster.apply(workspace), null), problems));
+                reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0),
+                        problems));
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
@@ -141,7 +142,8 @@ public final class NewPlans {
         old.path("tasks").valueStream().filter(task -> completed.contains(JsonFields.text(task, "temp_id", "")))
                 .forEach(task -> tasks.add(independent(task, completed)));
         answer.path("tasks").forEach(task -> tasks.add(((ObjectNode) task.deepCopy()).without(AgentAssignment.key())));
-        TaskReader reader = reader(AgentAssignment.keeping(() -> roster.apply(workspace)), new Problems());
+        TaskReader reader =
+                reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace)), new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }

@@ -50,6 +50,11 @@ final class RunConfigReader {
                 budget(config.path("budget"), plan), concurrency(config.path("concurrency")));
     }
 
+    /** Turns of an agent in a task, the first included. */
+    static int turns(JsonNode config) {
+        return JsonFields.integer(config.path("retry"), "max_continuations_per_task", DEFAULT.maxContinuations()) + 1;
+    }
+
     /** How tasks are tried again as a whole, in the words of PRD-101. */
     static RetryPolicy taskRetry(JsonNode config) {
         JsonNode raw = config.path("retry");

@@ -1,5 +1,6 @@
 package io.keelson.server.plan;
 
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.RetryPolicy;
@@ -19,6 +20,7 @@ final class StepReader {
     private static final String SIGNAL_TOOL = "signal.wait";
     private static final String RUN_TOOL = "run.start";
     private static final Duration TURN_TIMEOUT = Duration.ofSeconds(120);
+    private static final Duration SERVER_TURN_TIMEOUT = Duration.ofSeconds(300);
     private static final Duration PATIENCE = Duration.ofDays(365);
 
     private final Function<String, Duration> toolTimeout;
@@ -46,7 +48,7 @@ final class StepReader {
     /** @param input instead of the one that the call says, which may be more than that */
     StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
         String tool = JsonFields.text(raw, "tool", "");
-        if (Set.of(WAIT_TOOL, SIGNAL_TOOL, RUN_TOOL, APPROVAL_TOOL).contains(tool)) {
+        if (Set.of(WAIT_TOOL, SIGNAL_TOOL, RUN_TOOL, APPROVAL_TOOL, RunsOn.SERVER.tool()).contains(tool)) {
             problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot be used here: it calls no tool");
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
@@ -55,8 +57,9 @@ final class StepReader {
     }
 
     /** The only step of a task without steps: its agent's turn. */
-    StepSpec turn(ObjectNode input) {
-        return new StepSpec("turn", StepKind.TURN, TURN_TOOL, input.toString(), RetryPolicy.STEP, TURN_TIMEOUT);
+    StepSpec turn(ObjectNode input, RunsOn runsOn) {
+        return new StepSpec("turn", StepKind.TURN, runsOn.tool(), input.toString(), RetryPolicy.STEP,
+                runsOn == RunsOn.SERVER ? SERVER_TURN_TIMEOUT : TURN_TIMEOUT);
     }
 
     /** As stored: with name, kind and input even where they were left out. */
@@ -108,6 +111,11 @@ final class StepReader {
                 problems.add("REQUIRED", at + "/tool", "'tool' must be given: only approvals and turns have none");
             }
             return "";
+        }
+        if (RunsOn.SERVER.tool().equals(tool)) {
+            problems.add("INVALID_VALUE", at + "/tool",
+                    "'" + tool + "' cannot be used here: a task without steps has an"
+                            + " agent, whose turns use it");
         }
         if (tool != null && own != null && !tool.equals(own)) {
             problems.add("INVALID_VALUE", at + "/tool", "a step of kind " + kind.wire() + " has the tool '" + own

@@ -1,12 +1,14 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.plan.AgentAssignment.Hired;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +57,14 @@ final class TaskReader {
         Hired agent = raw.path("steps").isEmpty() ? agentAssignment.hire(raw, type) : agentAssignment.ofSteps(raw);
         if (agent != null) {
             hired.put(raw, agent);
+            String missing = agentAssignment.missingModel(agent);
+            if (missing != null) {
+                problems.add("MODEL_NOT_CONFIGURED", at,
+                        "the agent '" + Pointers.shown(String.valueOf(agent.terms().slug()))
+                                + "' runs on the server, which has no model '" + Pointers.shown(missing) + "'");
+            }
         }
+        checkOutputSchema(raw, at);
         TaskPolicy policy = policy(raw, at);
         return new TaskSpec(id, title, JsonFields.text(raw, "description"), type,
                 agent == null || agent.terms().slug() == null
@@ -65,6 +74,13 @@ final class TaskReader {
                 JsonFields.text(raw, "when"), JsonFields.text(raw, "for_each"), JsonFields.json(raw, "output"),
                 "parallel".equals(JsonFields.text(raw, "parallelism")), steps(raw, at, title, upstreams, agent),
                 JsonFields.text(raw, "success_criteria"), agent == null ? policy : policy.with(agent.terms()));
+    }
+
+    private void checkOutputSchema(JsonNode raw, String at) {
+        if (raw.path("output_schema").isObject()) {
+            new DeclaredSchema(raw.path("output_schema")).flaws().forEach(flaw -> problems.add("SCHEMA_INVALID",
+                    at + "/output_schema" + flaw.pointer(), flaw.message()));
+        }
     }
 
     private TaskPolicy policy(JsonNode raw, String at) {
@@ -144,7 +160,8 @@ final class TaskReader {
             @Nullable Hired agent) {
         JsonNode given = raw.path("steps");
         if (given.isEmpty()) {
-            return List.of(steps.turn(TurnInput.of(raw, title, upstreams, agent)));
+            return List.of(steps.turn(TurnInput.of(raw, title, upstreams, agent),
+                    agent == null ? RunsOn.WORKERS : agent.terms().runsOn()));
         }
         List<StepSpec> read = new ArrayList<>(given.size());
         for (int i = 0; i < given.size(); i++) {

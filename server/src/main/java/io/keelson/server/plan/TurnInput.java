@@ -1,6 +1,7 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.server.plan.AgentAssignment.Hired;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ final class TurnInput {
         copy(task, "success_criteria", input, "success_criteria");
         copy(task, "suggested_model", input, "model");
         copy(task, "tools_needed", input, "tools");
+        copy(task, "output_schema", input, "output_schema");
         if (agent != null) {
             fill(input, agent);
         }
@@ -46,6 +48,9 @@ final class TurnInput {
         }
         if (agent.terms().model() != null) {
             input.put("model", literal(agent.terms().model()));
+        }
+        if (agent.terms().maxTurns() > 0 && agent.terms().runsOn() == RunsOn.SERVER) {
+            input.put("max_turns", agent.terms().maxTurns());
         }
         agent.terms().tools().forEach(input.putArray("tools")::add);
     }

@@ -1,5 +1,6 @@
 package io.keelson.server.roster;
 
+import io.keelson.core.plan.RunsOn;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
@@ -26,8 +27,8 @@ public final class Roster {
     public static final int MAX_AGENTS = 1_000;
 
     private static final String COLUMNS = """
-            id, slug, name, description, model, instructions, tools, capabilities, limits, created_by, created_at,
-            updated_at""";
+            id, slug, name, description, model, instructions, tools, capabilities, limits, runs_on, created_by,
+            created_at, updated_at""";
 
     private static final String LIST = "select " + COLUMNS + """
 
@@ -41,14 +42,14 @@ public final class Roster {
 
     private static final String INSERT = """
             insert into agents (workspace_id, slug, name, description, model, instructions, tools, capabilities, limits,
-                created_by)
-            values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?)
+                runs_on, created_by)
+            values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?, ?)
             on conflict (workspace_id, slug) do nothing
             returning\s""" + COLUMNS;
 
     private static final String UPDATE = """
             update agents set name = ?, description = ?, model = ?, instructions = ?, tools = ?::jsonb,
-                capabilities = ?::jsonb, limits = ?::jsonb, updated_at = clock_timestamp()
+                capabilities = ?::jsonb, limits = ?::jsonb, runs_on = ?, updated_at = clock_timestamp()
              where workspace_id = ? and id = ?
             returning\s""" + COLUMNS;
 
@@ -121,7 +122,7 @@ public final class Roster {
             insert.setObject(1, workspace);
             insert.setString(2, slug);
             bind(insert, 3, profile);
-            insert.setString(10, createdBy);
+            insert.setString(11, createdBy);
             Optional<RosterEntry> made = one(insert);
             if (made.isPresent()) {
                 AuditLog.write(c, origin, "agent_created", workspace, slug, audited(profile));
@@ -139,8 +140,8 @@ public final class Roster {
             }
             try (PreparedStatement update = c.prepareStatement(UPDATE)) {
                 bind(update, 1, profile);
-                update.setObject(8, workspace);
-                update.setInt(9, before.get().id());
+                update.setObject(9, workspace);
+                update.setInt(10, before.get().id());
                 Optional<RosterEntry> after = one(update);
                 if (after.isPresent()) {
                     AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), audited(profile));
@@ -172,6 +173,8 @@ public final class Roster {
         ObjectNode audited = JsonNodeFactory.instance.objectNode().put("model", profile.model());
         audited.set("tools", Json.MAPPER.valueToTree(profile.tools()));
         audited.put("max_turns", profile.maxTurns());
+        RunsOn runsOn = profile.runsOn();
+        audited.put("runs_on", runsOn == null ? null : runsOn.wire());
         return audited;
     }
 
@@ -187,6 +190,8 @@ public final class Roster {
             limits.put("max_turns", profile.maxTurns());
         }
         into.setString(first + 6, limits.toString());
+        RunsOn runsOn = profile.runsOn();
+        into.setString(first + 7, runsOn == null ? null : runsOn.wire());
     }
 
     private static String text(Collection<String> texts) {
@@ -201,10 +206,12 @@ public final class Roster {
 
     private static RosterEntry agent(ResultSet row) throws SQLException {
         JsonNode turns = Json.read(row.getString("limits")).path("max_turns");
+        @Nullable String runsOn = row.getString("runs_on");
         @Nullable Integer maxTurns = turns.isInt() ? turns.asInt() : null;
         return new RosterEntry(row.getInt("id"), row.getString("slug"), row.getString("name"),
                 row.getString("description"), row.getString("model"), row.getString("instructions"),
                 texts(row.getString("tools")), texts(row.getString("capabilities")), maxTurns,
+                runsOn == null ? null : RunsOn.of(runsOn),
                 row.getString("created_by"), row.getObject("created_at", OffsetDateTime.class).toInstant(),
                 row.getObject("updated_at", OffsetDateTime.class).toInstant());
     }

@@ -1,5 +1,6 @@
 package io.keelson.server.roster;
 
+import io.keelson.core.plan.RunsOn;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param tools all that its turns may call
  * @param capabilities the types of tasks that it is good at
  * @param maxTurns at most so many turns of a task, the first included; null leaves it to the run
+ * @param runsOn where its turns are taken; null: in the server where its model is configured there, else in workers
  * @param createdBy null for one that is older than this was noted
  */
 public record RosterEntry(int id, String slug, String name, @Nullable String description, @Nullable String model,
         @Nullable String instructions, List<String> tools, List<String> capabilities, @Nullable Integer maxTurns,
-        @Nullable String createdBy, Instant createdAt, Instant updatedAt) {
+        @Nullable RunsOn runsOn, @Nullable String createdBy, Instant createdAt, Instant updatedAt) {
 
     public RosterEntry {
         tools = List.copyOf(tools);
@@ -27,7 +29,8 @@ public record RosterEntry(int id, String slug, String name, @Nullable String des
 
     /** An agent's properties besides its slug. */
     public record Profile(String name, @Nullable String description, @Nullable String model,
-            @Nullable String instructions, List<String> tools, List<String> capabilities, @Nullable Integer maxTurns) {
+            @Nullable String instructions, List<String> tools, List<String> capabilities, @Nullable Integer maxTurns,
+            @Nullable RunsOn runsOn) {
         public Profile {
             tools = List.copyOf(tools);
             capabilities = List.copyOf(capabilities);

@@ -7,5 +7,13 @@ public enum SlotKind {
     COMPUTING,
 
     /** For calls that wait for another system for most of their time; see {@link WaitPhase}. */
-    WAITING
+    WAITING,
+
+    /** For calls that wait for a language model: they wait as those of {@link #WAITING} do, within a bound of their own. */
+    MODEL;
+
+    /** Whether calls wait for another system for most of their time. */
+    public boolean waits() {
+        return this != COMPUTING;
+    }
 }

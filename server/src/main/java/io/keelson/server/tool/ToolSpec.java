@@ -35,8 +35,12 @@ public record ToolSpec(
 
     /** The same tool, whose calls wait. */
     public ToolSpec waiting() {
-        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned,
-                SlotKind.WAITING, effects);
+        return using(SlotKind.WAITING);
+    }
+
+    /** The same tool, whose calls use such slots. */
+    public ToolSpec using(SlotKind other) {
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, other, effects);
     }
 
     /** The same tool, whose calls have these effects. */

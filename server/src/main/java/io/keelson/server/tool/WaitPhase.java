@@ -1,7 +1,7 @@
 package io.keelson.server.tool;
 
 /**
- * Announces when a call of a tool of {@link SlotKind#WAITING} waits. The executor bounds the number of calls before that,
+ * Announces when a call of a tool whose slots {@linkplain SlotKind#waits() wait} waits. The executor bounds the number of calls before that,
  * which prepare requests, and after it, which have answers in memory.
  */
 public interface WaitPhase {

@@ -169,7 +169,7 @@ public final class LocalExecutor {
 
         @Override
         public void run() {
-            if (slot == SlotKind.WAITING) {
+            if (slot.waits()) {
                 enterPhase(preparing);
             }
             try {

@@ -2,6 +2,7 @@ package io.keelson.server.http.definitions;
 
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
@@ -37,7 +38,7 @@ public final class RosterActions {
     /** @param slug null in an update that does not name it */
     record NewAgent(@Nullable String slug, @Nullable String name, @Nullable String description, @Nullable String model,
             @Nullable String instructions, List<String> tools, List<String> capabilities,
-            @Nullable AgentLimits limits) {}
+            @Nullable AgentLimits limits, @Nullable String runsOn) {}
 
     private final Roster roster;
     private final WorkspaceModels models;
@@ -129,7 +130,8 @@ public final class RosterActions {
         }
         return new RosterEntry.Profile(body.name == null || body.name.isBlank() ? slug : body.name, body.description,
                 body.model, body.instructions, body.tools, body.capabilities,
-                body.limits == null ? null : body.limits.maxTurns);
+                body.limits == null ? null : body.limits.maxTurns,
+                body.runsOn == null ? null : RunsOn.of(body.runsOn));
     }
 
     private static String name(ApiRequest request) {
@@ -151,7 +153,9 @@ public final class RosterActions {
         document.set("tools", Json.strings(agent.tools()));
         document.set("capabilities", Json.strings(agent.capabilities()));
         document.putObject("limits").put("max_turns", agent.maxTurns());
-        return document.put("created_by", agent.createdBy()).put("created_at", Json.time(agent.createdAt()))
+        RunsOn runsOn = agent.runsOn();
+        return document.put("runs_on", runsOn == null ? null : runsOn.wire()).put("created_by", agent.createdBy())
+                .put("created_at", Json.time(agent.createdAt()))
                 .put("updated_at", Json.time(agent.updatedAt()));
     }
 }

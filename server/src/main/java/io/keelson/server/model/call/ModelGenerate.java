@@ -14,6 +14,7 @@ import io.keelson.server.model.TextListener;
 import io.keelson.server.model.ToolChoice;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.tool.HandBackException;
+import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -67,7 +68,7 @@ public final class ModelGenerate implements Tool {
                       "finish": {"const": "stop"},
                       "repairs": {"type": "integer", "minimum": 0, "maximum": 2,
                        "description": "answers before this one that did not fit output_schema"}}}"""),
-            Duration.ofSeconds(300), false).waiting().having(Effects.READ);
+            Duration.ofSeconds(300), false).using(SlotKind.MODEL).having(Effects.READ);
 
     private final ModelCalls calls;
     private final Computation computation;

@@ -1,0 +1,94 @@
+package io.keelson.server.model.turn;
+
+import io.keelson.core.plan.RunsOn;
+import io.keelson.core.policy.Effects;
+import io.keelson.server.compute.Computation;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.ModelAnswer;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.TextListener;
+import io.keelson.server.model.call.ModelCalls;
+import io.keelson.server.model.registry.ConfiguredModel;
+import io.keelson.server.tool.SlotKind;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code model.turn}: a turn of an agent whose model this server calls. */
+public final class ModelTurn implements Tool {
+
+    private static final ToolSpec SPEC = new ToolSpec(RunsOn.SERVER.tool(),
+            "Takes a turn of an agent with a model of the server. Only the turns of tasks without steps use it.",
+            Json.object().put("type", "object"), Json.object().put("type", "object"), Duration.ofSeconds(300), false)
+            .having(Effects.READ).using(SlotKind.MODEL);
+
+    private final ModelCalls calls;
+    private final Function<String, Optional<Tool>> catalogue;
+    private final Computation computation;
+
+    /**
+     * @param catalogue the tools of this server, for their descriptions and schemas
+     * @param computation for the checks of answers
+     */
+    public ModelTurn(ModelCalls calls, Function<String, Optional<Tool>> catalogue, Computation computation) {
+        this.calls = calls;
+        this.catalogue = catalogue;
+        this.computation = computation;
+    }
+
+    @Override
+    public ToolSpec spec() {
+        return SPEC;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
+        TurnInputView input = new TurnInputView(call.input());
+        ConfiguredModel model = calls.find(call, String.valueOf(input.text("model")));
+        TurnTools tools = new TurnTools(input.tools(), catalogue);
+        ModelRequest request = TurnPrompt.of(input, tools, model.wire(), model.maxOutputTokens());
+        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
+        ObjectNode facts = facts(model, request, answer);
+        call.log().line(facts.toString());
+        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
+        try {
+            ObjectNode output = output(call, new TurnOutput(input, tools), answer);
+            if (!output.has("output")) {
+                output.set("model_call", facts);
+            }
+            return new ToolResult(output, usage, List.of());
+        } catch (ToolFailure e) {
+            throw e.spending(usage);
+        }
+    }
+
+    private ObjectNode output(ToolCall call, TurnOutput output, ModelAnswer answer)
+            throws ToolFailure, InterruptedException {
+        try {
+            return computation.<ObjectNode, ToolFailure>run(
+                    () -> new Computation.Owner(call.workspaceId(), call.runId()), () -> output.of(answer));
+        } catch (Computation.SpentException e) {
+            throw ToolFailure.permanent("RUN_COMPUTATION_SPENT", String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** What is recorded of the request and its answer beside their texts. */
+    private static ObjectNode facts(ConfiguredModel model, ModelRequest request, ModelAnswer answer) {
+        ObjectNode facts = Json.object().put("asked", model.name()).put("answered", answer.modelAnswered())
+                .put("wire", model.wire().wire()).put("finish", answer.finish().name().toLowerCase(Locale.ROOT))
+                .put("prompt", TurnPrompt.VERSION).put("request_id", answer.requestId())
+                .put("request_sha256", Json.digest(Json.MAPPER.valueToTree(request)))
+                .put("first_text_ms", answer.firstTextMillis()).put("total_ms", answer.totalMillis());
+        facts.set("usage", Json.tree(answer.usage().members()));
+        return facts;
+    }
+}

@@ -1,0 +1,65 @@
+package io.keelson.server.model.turn;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** The input of a turn by its members. */
+record TurnInputView(JsonNode json) {
+
+    JsonNode member(String name) {
+        return json.path(name);
+    }
+
+    /** Null where it is missing, and empty. */
+    @Nullable String text(String name) {
+        String text = json.path(name).asString("");
+        return text.isEmpty() ? null : text;
+    }
+
+    List<String> tools() {
+        return json.path("tools").valueStream().map(tool -> tool.asString("")).toList();
+    }
+
+    /** The turns before this one, the oldest first. */
+    JsonNode transcript() {
+        return json.path("transcript");
+    }
+
+    /** Why the task's last attempt failed; null for none. */
+    @Nullable JsonNode feedback() {
+        JsonNode feedback = json.path("feedback");
+        return feedback.isObject() ? feedback : null;
+    }
+
+    /** What the task's output has to fit; null for any output. */
+    @Nullable JsonNode outputSchema() {
+        JsonNode schema = json.path("output_schema");
+        return schema.isObject() ? schema : null;
+    }
+
+    /** Whether no turn can follow this one. */
+    boolean lastTurn() {
+        int most = json.path("max_turns").asInt(0);
+        return most > 0 && transcript().size() + 1 >= most;
+    }
+
+    /** How many turns in a row, the newest last, ended with an answer that could not be used for this reason. */
+    int repeated(String code) {
+        int count = 0;
+        for (int i = transcript().size() - 1; i >= 0 && again(i).path("code").asString("").equals(code); i--) {
+            count++;
+        }
+        return count;
+    }
+
+    /** The text of the answer that was cut, if that was the last turn; otherwise empty. */
+    String cutText() {
+        return repeated(TurnOutput.TRUNCATED) == 0 ? ""
+                : transcript().path(transcript().size() - 1).path("answer").path("text").asString("");
+    }
+
+    private JsonNode again(int turn) {
+        return transcript().path(turn).path("answer").path("again");
+    }
+}
