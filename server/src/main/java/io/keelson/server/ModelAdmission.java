@@ -6,6 +6,7 @@ import io.keelson.server.money.PriceTable;
 import io.keelson.server.plan.ModelRules;
 import io.keelson.server.plan.ModelRules.Objection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,7 +22,18 @@ record ModelAdmission(PriceTable prices, WorkspaceModels models) {
 
     private Map<String, Objection> refused(UUID workspace, Set<String> named) {
         Map<String, Objection> refused = new HashMap<>();
-        prices.withoutPrice(PriceKind.MODEL, named).forEach(model -> refused.put(model, Objection.NO_PRICE));
+        Map<String, List<String>> fallbacks = new HashMap<>();
+        named.forEach(name -> models.configured().find(name)
+                .ifPresent(model -> fallbacks.put(name, model.fallback())));
+        Set<String> asked = new HashSet<>(named);
+        fallbacks.values().forEach(asked::addAll);
+        Set<String> unpriced = prices.withoutPrice(PriceKind.MODEL, asked);
+        fallbacks.forEach((name, others) -> {
+            if (others.stream().anyMatch(unpriced::contains)) {
+                refused.put(name, Objection.NO_PRICE_OF_FALLBACK);
+            }
+        });
+        named.stream().filter(unpriced::contains).forEach(model -> refused.put(model, Objection.NO_PRICE));
         Optional<List<String>> allowed = models.allowed(workspace);
         allowed.ifPresent(names -> named.stream().filter(model -> !names.contains(model))
                 .forEach(model -> refused.put(model, Objection.MODEL_NOT_ALLOWED)));

@@ -25,7 +25,13 @@ public interface ModelRules {
 
     /** Why a model is refused. */
     enum Objection {
-        NO_PRICE, MODEL_NOT_ALLOWED
+        NO_PRICE,
+        /** Of a model that is used instead of it. */
+        NO_PRICE_OF_FALLBACK, MODEL_NOT_ALLOWED;
+
+        private String code() {
+            return this == NO_PRICE_OF_FALLBACK ? NO_PRICE.name() : name();
+        }
     }
 
     /** Whether this server calls the model itself. */
@@ -96,9 +102,10 @@ public interface ModelRules {
         String shown = "'" + Pointers.shown(model) + "'";
         String which = agent == null ? "the model " + shown
                 : "the agent '" + Pointers.shown(agent) + "' works with the model " + shown + ", which";
-        return new PlanProblem(objection.name(), pointer, which + switch (objection) {
+        return new PlanProblem(objection.code(), pointer, which + switch (objection) {
             case NO_PRICE -> " has no price: set one with `keelson prices set model NAME --input USD --output USD`,"
                     + " or PUT /api/v1/prices";
+            case NO_PRICE_OF_FALLBACK -> " has a fallback without a price: `keelson models show` names its fallbacks";
             case MODEL_NOT_ALLOWED -> " is not among the models that the workspace may use: an operator sets them with"
                     + " `keelson workspaces models`";
         });

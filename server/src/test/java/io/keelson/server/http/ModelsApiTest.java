@@ -41,7 +41,6 @@ class ModelsApiTest {
                     context_tokens: 400000
                     max_output_tokens: 16000
                     prices: {input: 0.25, cache_read: 0.025, output: 2}
-                    fallback: [unpriced]
                   unpriced:
                     wire: anthropic-messages
                     base_url: http://127.0.0.1:1
@@ -50,6 +49,15 @@ class ModelsApiTest {
                     context_tokens: 200000
                     max_output_tokens: 8000
                     bytes_per_token: 2.5
+                  wide:
+                    wire: openai-chat
+                    base_url: http://127.0.0.1:1
+                    model: w
+                    family: other
+                    context_tokens: 1000
+                    max_output_tokens: 1000
+                    prices: {input: 1, output: 1}
+                    fallback: [small, unpriced]
                 """);
         api = new ApiServer(Files.createDirectory(folder.resolve("data")), TestDatabase.createUrl(),
                 Map.of("KEELSON_MODELS", file.toString(), "KEELSON_ALLOWED_FOLDERS", folder.toString()));
@@ -80,7 +88,7 @@ class ModelsApiTest {
         assertThat(small.get("name").stringValue()).isEqualTo("small");
         assertThat(small.get("base_url").stringValue()).isEqualTo("https://api.example.com/v1");
         assertThat(small.at("/usd_per_million_tokens/cache_read").decimalValue()).isEqualByComparingTo("0.025");
-        assertThat(small.at("/fallback/0").stringValue()).isEqualTo("unpriced");
+        assertThat(api.get("/api/v1/models").json().at("/items/2/fallback/1").stringValue()).isEqualTo("unpriced");
         assertThat(small.size()).as("api_key and headers are no members").isEqualTo(11);
 
         Answer foreign = api.get("/api/v1/models", "Authorization", api.stranger());
@@ -96,10 +104,14 @@ class ModelsApiTest {
         assertThat(price.get("created_by").stringValue()).isEqualTo("models file");
         assertThat(api.get("/api/v1/audit").json().get("items").valueStream()
                 .filter(entry -> entry.get("action").stringValue().equals("prices_changed"))
-                .map(entry -> entry.at("/detail/model small/output").decimalValue().intValue())).containsExactly(2);
+                .map(entry -> entry.at("/detail/model small/output").decimalValue().intValue()))
+                .containsExactly(2);
         assertThat(api.post("/api/v1/runs", MISSION.formatted("small")).status()).isEqualTo(201);
         assertThat(api.post("/api/v1/runs", MISSION.formatted("unpriced")).json().get("code").stringValue())
                 .isEqualTo("NO_PRICE");
+        JsonNode fallback = api.post("/api/v1/runs", MISSION.formatted("wide")).json();
+        assertThat(fallback.get("code").stringValue()).isEqualTo("NO_PRICE");
+        assertThat(fallback.get("detail").stringValue()).contains("'wide' has a fallback without a price");
     }
 
     @Test
