@@ -1,6 +1,7 @@
 package io.keelson.server.outbound;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
@@ -140,6 +141,58 @@ public final class OutboundClient implements AutoCloseable {
         return send(client, request, new Connected(), NO_ACTION);
     }
 
+    /** Reads a response while it arrives. */
+    @FunctionalInterface
+    public interface ResponseReader<T> {
+
+        /**
+         * @param headers names in lower case; several values of one name joined by {@code ", "}
+         * @param body ends with a {@link OutboundRefusedException} after the request's bound of bytes
+         * @throws Exception becomes the cause of the future's failure
+         */
+        T read(int status, Map<String, String> headers, InputStream body) throws Exception;
+    }
+
+    /**
+     * Sends over a connection of its own, and reads the response on a virtual thread. The same addresses are refused as for any other
+     * request. Cancelling the future closes the connection.
+     *
+     * @return fails with what the reader throws, or with an {@link IOException} when there was no response
+     */
+    public <T> CompletableFuture<T> stream(OutboundRequest request, ResponseReader<T> reader) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Call call;
+        try {
+            call = single.newCall(toOkHttp(request, new Connected()));
+        } catch (OutboundRefusedException e) {
+            result.completeExceptionally(e);
+            return result;
+        }
+        call.timeout().timeout(Math.max(1, request.timeout().toMillis()), TimeUnit.MILLISECONDS);
+        result.whenComplete((value, failure) -> {
+            if (result.isCancelled()) {
+                call.cancel();
+            }
+        });
+        call.enqueue(new Callback() {
+            @Override
+            public void onFailure(Call failed, IOException e) {
+                result.completeExceptionally(e);
+            }
+
+            @Override
+            public void onResponse(Call answered, Response response) {
+                try (response;
+                        InputStream body = new BoundedStream(response.body().byteStream(), request.maxBytes())) {
+                    result.complete(reader.read(response.code(), headers(response), body));
+                } catch (Exception e) {
+                    result.completeExceptionally(e);
+                }
+            }
+        });
+        return result;
+    }
+
     private static OutboundResponse send(OkHttpClient over, OutboundRequest request, Connected connected,
             Runnable beforeBody) throws IOException, InterruptedException {
         Call call = over.newCall(toOkHttp(request, connected));
@@ -204,19 +257,22 @@ public final class OutboundClient implements AutoCloseable {
                 : needsBody ? RequestBody.create(new byte[0], null) : null;
     }
 
-    private static OutboundResponse read(Response response, int maxBytes) throws IOException {
+    private static Map<String, String> headers(Response response) {
         Map<String, String> headers = new LinkedHashMap<>();
         response.headers().forEach(header -> headers.merge(header.getFirst().toLowerCase(Locale.ROOT),
                 header.getSecond(), (one, other) -> one + ", " + other));
+        return headers;
+    }
+
+    private static OutboundResponse read(Response response, int maxBytes) throws IOException {
         Buffer body = new Buffer();
         while (body.size() <= maxBytes && response.body().source().read(body, maxBytes + 1L - body.size()) >= 0) {
             continue;
         }
         if (body.size() > maxBytes) {
-            throw new OutboundRefusedException("RESPONSE_TOO_LARGE",
-                    "the response has more than " + maxBytes + " bytes");
+            throw OutboundRefusedException.tooLarge(maxBytes);
         }
-        return new OutboundResponse(response.code(), headers, body.readByteArray());
+        return new OutboundResponse(response.code(), headers(response), body.readByteArray());
     }
 
     /** Ends what is under way and closes the connections. */

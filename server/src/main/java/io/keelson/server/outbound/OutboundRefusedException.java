@@ -17,6 +17,10 @@ public final class OutboundRefusedException extends IOException {
         this.code = code;
     }
 
+    static OutboundRefusedException tooLarge(int maxBytes) {
+        return new OutboundRefusedException("RESPONSE_TOO_LARGE", "the response has more than " + maxBytes + " bytes");
+    }
+
     public String code() {
         return code;
     }

@@ -1,0 +1,212 @@
+package io.keelson.server.model.wire;
+
+import io.keelson.core.money.Tokens;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.ModelAnswer;
+import io.keelson.server.model.ModelClient;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.ModelException;
+import io.keelson.server.model.ModelException.Kind;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.TextListener;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.outbound.OutboundRefusedException;
+import io.keelson.server.outbound.OutboundRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Sends requests to models by HTTP. Asks for a stream where a listener receives the text. All requests pass the guard of
+ * {@link OutboundClient}.
+ */
+public final class HttpModelClient implements ModelClient {
+    private static final int MAX_BYTES = 32 << 20;
+    private static final int OK = 200;
+    private static final int STREAM_ERROR = 500;
+    private static final int EXCERPT = 200;
+
+    private final OutboundClient outbound;
+    private final Clock clock;
+    private final LongSupplier nanos;
+
+    /**
+     * @param clock for pauses until a date
+     * @param nanos a steady clock, for durations
+     */
+    public HttpModelClient(OutboundClient outbound, Clock clock, LongSupplier nanos) {
+        this.outbound = outbound;
+        this.clock = clock;
+        this.nanos = nanos;
+    }
+
+    @Override
+    public CompletableFuture<ModelAnswer> send(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            TextListener listener) {
+        Wire wire = Wire.of(endpoint.wire());
+        boolean stream = listener != TextListener.NONE;
+        Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        headers.put("accept", stream ? "text/event-stream" : "application/json");
+        headers.put("content-type", "application/json");
+        headers.putAll(wire.headers(endpoint.apiKey()));
+        headers.putAll(endpoint.headers());
+        OutboundRequest sent = new OutboundRequest("POST", endpoint.baseUrl() + wire.path(), headers,
+                Json.write(wire.body(endpoint, request, stream)), timeout, MAX_BYTES);
+        Exchange exchange = new Exchange(wire, endpoint, listener, nanos.getAsLong());
+        CompletableFuture<ModelAnswer> reading = outbound.stream(sent, exchange::read);
+        CompletableFuture<ModelAnswer> answer = new CompletableFuture<>();
+        answer.whenComplete((value, failure) -> reading.cancel(true));
+        reading.whenComplete((value, failure) -> {
+            if (failure == null) {
+                answer.complete(value);
+            } else {
+                answer.completeExceptionally(exchange.failure(failure, timeout));
+            }
+        });
+        return answer;
+    }
+
+    /** One request and what has come of its answer. */
+    private final class Exchange {
+        private final Wire wire;
+        private final ModelEndpoint endpoint;
+        private final TextListener listener;
+        private final long sentAt;
+        private Map<String, String> headers = Map.of();
+        private Supplier<@Nullable JsonNode> seen = () -> null;
+        private long firstText = -1;
+
+        Exchange(Wire wire, ModelEndpoint endpoint, TextListener listener, long sentAt) {
+            this.wire = wire;
+            this.endpoint = endpoint;
+            this.listener = listener;
+            this.sentAt = sentAt;
+        }
+
+        ModelAnswer read(int status, Map<String, String> received, InputStream body)
+                throws IOException, ModelException {
+            headers = received;
+            String type = received.getOrDefault("content-type", "").toLowerCase(Locale.ROOT);
+            if (status != OK) {
+                throw Failures.of(status, received, error(body.readAllBytes()), null, endpoint.apiKey(), clock);
+            }
+            try {
+                if (type.startsWith("text/event-stream")) {
+                    return answer(streamed(body));
+                }
+                if (!type.startsWith("application/json")) {
+                    throw new UnreadableException("the answer has the content type '" + type + "'");
+                }
+                JsonNode document = document(body.readAllBytes());
+                seen = () -> document;
+                return answer(document);
+            } catch (ProviderErrorException e) {
+                throw Failures.of(STREAM_ERROR, received, e.error(), usage(), endpoint.apiKey(), clock);
+            } catch (UnreadableException e) {
+                throw unreadable(String.valueOf(e.getMessage()));
+            } catch (JacksonException | ClassCastException e) {
+                throw unreadable("the answer does not follow the wire " + endpoint.wire().wire());
+            }
+        }
+
+        private JsonNode document(byte[] body) throws UnreadableException {
+            try {
+                return Json.read(body);
+            } catch (JacksonException e) {
+                throw new UnreadableException("the answer is not valid JSON");
+            }
+        }
+
+        /** An error's body may be anything; a text is its message. */
+        private JsonNode error(byte[] body) {
+            try {
+                JsonNode document = Json.read(body);
+                JsonNode error = document.path("error");
+                return error.isObject() ? error
+                        : error.isString() ? Json.object().set("message", error) : document;
+            } catch (JacksonException e) {
+                String text = new String(body, StandardCharsets.UTF_8).strip();
+                return Json.object().put("message", text.length() <= EXCERPT ? text : text.substring(0, EXCERPT));
+            }
+        }
+
+        private JsonNode streamed(InputStream body) throws IOException, UnreadableException, ProviderErrorException {
+            EventStream events = new EventStream(body);
+            StreamedDocument document = wire.streamed();
+            seen = document::document;
+            while (!document.complete()) {
+                String data = events.next();
+                if (data == null) {
+                    throw new IOException("the stream of the answer was cut");
+                }
+                if (firstText < 0) {
+                    firstText = elapsed();
+                }
+                String text = document.add(data.equals("[DONE]") ? Json.string(data) : Json.read(data));
+                if (!text.isEmpty()) {
+                    listener.text(text);
+                }
+            }
+            JsonNode whole = document.document();
+            if (whole == null) {
+                throw new UnreadableException("the stream has no answer");
+            }
+            return whole;
+        }
+
+        private ModelAnswer answer(JsonNode document) throws UnreadableException, ProviderErrorException {
+            ReadAnswer read = wire.read(document);
+            long total = elapsed();
+            return new ModelAnswer(read.text(), read.calls(), read.finish(), read.usage(), read.modelAnswered(),
+                    Failures.requestId(headers), WireJson.raw(endpoint.wire(), read.message()),
+                    firstText < 0 ? total : firstText, total);
+        }
+
+        private long elapsed() {
+            return Duration.ofNanos(nanos.getAsLong() - sentAt).toMillis();
+        }
+
+        /** The tokens reported so far; null for none. */
+        private @Nullable Tokens usage() {
+            try {
+                JsonNode document = seen.get();
+                return document == null ? null : wire.usage(document);
+            } catch (UnreadableException e) {
+                return null;
+            }
+        }
+
+        private ModelException unreadable(String message) {
+            return new ModelException(Kind.UNREADABLE, Failures.shown(message, endpoint.apiKey()), null, usage(),
+                    Failures.requestId(headers));
+        }
+
+        Throwable failure(Throwable failure, Duration timeout) {
+            String id = Failures.requestId(headers);
+            return switch (failure) {
+                case OutboundRefusedException e when e.code().equals("RESPONSE_TOO_LARGE") -> unreadable(
+                        String.valueOf(e.getMessage()));
+                case OutboundRefusedException e -> new ModelException(Kind.BAD_REQUEST, String.valueOf(e.getMessage()),
+                        null, null, id);
+                case InterruptedIOException e -> new ModelException(Kind.UNAVAILABLE,
+                        "no whole answer within " + timeout.toMillis() + " ms", null, usage(), id);
+                case IOException e -> new ModelException(Kind.UNAVAILABLE,
+                        Failures.shown("the connection failed: " + e.getMessage(), endpoint.apiKey()), null, usage(),
+                        id);
+                default -> failure;
+            };
+        }
+    }
+}

@@ -1,0 +1,287 @@
+package io.keelson.server.model.wire;
+
+import io.keelson.core.money.Tokens;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.Call;
+import io.keelson.server.model.Finish;
+import io.keelson.server.model.Message;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.ToolChoice;
+import io.keelson.server.model.ToolResult;
+import io.keelson.server.model.ToolSchema;
+import io.keelson.server.model.WireKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Anthropic's messages. The provider caches up to three marks: the tools with the instructions, and the last two messages that are
+ * not the model's. The marks move from request to request; all other bytes stay.
+ */
+final class MessagesWire implements Wire {
+    private static final int MARKED_MESSAGES = 2;
+
+    @Override
+    public String path() {
+        return "/v1/messages";
+    }
+
+    @Override
+    public Map<String, String> headers(String apiKey) {
+        Map<String, String> headers = new TreeMap<>(Map.of("anthropic-version", "2023-06-01"));
+        if (!apiKey.isEmpty()) {
+            headers.put("x-api-key", apiKey);
+        }
+        return headers;
+    }
+
+    @Override
+    public ObjectNode body(ModelEndpoint endpoint, ModelRequest request, boolean stream) {
+        ObjectNode body =
+                Json.object().put("model", endpoint.model()).put("max_tokens", request.maxOutputTokens());
+        if (stream) {
+            body.put("stream", true);
+        }
+        JsonNode schema = request.outputSchema();
+        boolean strict = schema != null && WireJson.strict(schema);
+        if (schema != null && strict) {
+            body.putObject("output_config").putObject("format").put("type", "json_schema").set("schema", schema);
+        }
+        if (!request.tools().isEmpty()) {
+            body.putObject("tool_choice").put("type", choice(request.toolChoice()));
+            ArrayNode tools = body.putArray("tools");
+            for (ToolSchema tool : WireJson.sorted(request.tools())) {
+                tools.addObject().put("name", tool.name()).put("description", tool.description())
+                        .set("input_schema", tool.inputSchema());
+            }
+        }
+        String system = request.instructions() + (schema == null || strict ? ""
+                : "\n\nAnswer with nothing but a JSON value that fits this JSON Schema: " + schema);
+        if (!system.isBlank()) {
+            mark(body.putArray("system").addObject().put("type", "text").put("text", system.strip()));
+        }
+        ArrayNode messages = body.putArray("messages");
+        request.messages().forEach(message -> add(messages, message));
+        markLast(messages);
+        return body;
+    }
+
+    private static String choice(ToolChoice choice) {
+        return switch (choice) {
+            case AUTO -> "auto";
+            case NONE -> "none";
+            case REQUIRED -> "any";
+        };
+    }
+
+    private static void markLast(ArrayNode messages) {
+        int marked = 0;
+        for (int i = messages.size() - 1; i >= 0 && marked < MARKED_MESSAGES; i--) {
+            JsonNode content = messages.get(i).path("content");
+            if (messages.get(i).path("role").asString("").equals("user") && !content.isEmpty()) {
+                mark((ObjectNode) content.get(content.size() - 1));
+                marked++;
+            }
+        }
+    }
+
+    private static void mark(ObjectNode block) {
+        block.putObject("cache_control").put("type", "ephemeral");
+    }
+
+    private static void add(ArrayNode messages, Message message) {
+        switch (message) {
+            case Message.User(String text) -> content(messages, "user").addObject().put("type", "text").put("text",
+                    text);
+            case Message.Assistant assistant -> add(content(messages, "assistant"), assistant);
+            case Message.ToolResults(List<ToolResult> results) -> {
+                ArrayNode content = content(messages, "user");
+                results.forEach(result -> {
+                    ObjectNode block = content.addObject().put("type", "tool_result")
+                            .put("tool_use_id", result.callId()).put("content", result.text());
+                    if (result.isError()) {
+                        block.put("is_error", true);
+                    }
+                });
+            }
+        }
+    }
+
+    private static ArrayNode content(ArrayNode messages, String role) {
+        return messages.addObject().put("role", role).putArray("content");
+    }
+
+    /** Leaves out texts without characters and arguments that are no object, as the provider refuses both. */
+    private static void add(ArrayNode content, Message.Assistant assistant) {
+        JsonNode own = WireJson.message(WireKind.ANTHROPIC_MESSAGES, assistant);
+        if (own != null) {
+            for (JsonNode block : own) {
+                String type = block.path("type").asString("");
+                if (type.equals("tool_use") && !block.path("input").isObject()) {
+                    content.add(((ObjectNode) block.deepCopy()).set("input", Json.object()));
+                } else if (!type.equals("text") || !block.path("text").asString("").isEmpty()) {
+                    content.add(block.deepCopy());
+                }
+            }
+            return;
+        }
+        if (!assistant.text().isEmpty()) {
+            content.addObject().put("type", "text").put("text", assistant.text());
+        }
+        for (Call call : assistant.calls()) {
+            content.addObject().put("type", "tool_use").put("id", call.id()).put("name", call.name()).set("input",
+                    call.input() == null ? Json.object() : call.input());
+        }
+    }
+
+    @Override
+    public ReadAnswer read(JsonNode document) throws UnreadableException, ProviderErrorException {
+        if (document.path("error").isObject()) {
+            throw new ProviderErrorException(document.get("error"));
+        }
+        StringBuilder text = new StringBuilder();
+        List<Call> calls = new ArrayList<>();
+        JsonNode content = WireJson.need(document, "content");
+        for (JsonNode block : content) {
+            switch (block.path("type").asString("")) {
+                case "text" -> text.append(block.path("text").asString(""));
+                case "tool_use" -> {
+                    JsonNode input = block.path("input");
+                    calls.add(new Call(block.path("id").asString("call_" + calls.size()),
+                            block.path("name").asString(""), input.isObject() ? input : null,
+                            input.isString() ? input.stringValue() : input.toString()));
+                }
+                default -> {}
+            }
+        }
+        Finish finish = switch (document.path("stop_reason").asString("")) {
+            case "max_tokens", "model_context_window_exceeded" -> Finish.LENGTH;
+            case "refusal" -> Finish.REFUSAL;
+            case "" -> throw new UnreadableException("the answer has no 'stop_reason'");
+            default -> WireJson.finished(calls, false);
+        };
+        Tokens usage = usage(document);
+        if (usage == null) {
+            throw new UnreadableException("the answer has no 'usage', by which it is charged");
+        }
+        return new ReadAnswer(text.toString(), calls, finish, usage, document.path("model").asString(null), content);
+    }
+
+    @Override
+    public @Nullable Tokens usage(JsonNode document) throws UnreadableException {
+        JsonNode usage = document.path("usage");
+        return usage.isObject() ? new Tokens(WireJson.count(WireJson.need(usage, "input_tokens")),
+                WireJson.count(usage.path("cache_read_input_tokens")),
+                WireJson.count(usage.path("cache_creation_input_tokens")),
+                WireJson.count(WireJson.need(usage, "output_tokens")), 0) : null;
+    }
+
+    @Override
+    public StreamedDocument streamed() {
+        return new Events();
+    }
+
+    private static final class Events implements StreamedDocument {
+        private @Nullable ObjectNode document;
+        private final StringBuilder input = new StringBuilder();
+        private boolean complete;
+
+        @Override
+        public String add(JsonNode data) throws UnreadableException, ProviderErrorException {
+            String type = data.path("type").asString("");
+            if (type.equals("error")) {
+                throw new ProviderErrorException(data.path("error"));
+            }
+            if (type.equals("message_start")) {
+                if (!(data.path("message") instanceof ObjectNode message)) {
+                    throw new UnreadableException("an event has no 'message'");
+                }
+                document = message.deepCopy();
+                return "";
+            }
+            ObjectNode begun = document;
+            if (begun == null) {
+                if (type.equals("ping")) {
+                    return "";
+                }
+                throw new UnreadableException("the answer does not begin with 'message_start'");
+            }
+            return switch (type) {
+                case "content_block_start" -> {
+                    begun.withArrayProperty("content").add(WireJson.need(data, "content_block"));
+                    input.setLength(0);
+                    yield "";
+                }
+                case "content_block_delta" -> delta(last(begun), data.path("delta"));
+                case "content_block_stop" -> {
+                    stop(last(begun));
+                    yield "";
+                }
+                case "message_delta" -> {
+                    begun.setAll((ObjectNode) WireJson.need(data, "delta"));
+                    data.path("usage").propertyStream().filter(member -> !member.getValue().isNull())
+                            .forEach(member -> begun.withObjectProperty("usage").set(member.getKey(),
+                                    member.getValue()));
+                    yield "";
+                }
+                case "message_stop" -> {
+                    complete = true;
+                    yield "";
+                }
+                default -> "";
+            };
+        }
+
+        private static ObjectNode last(ObjectNode message) throws UnreadableException {
+            JsonNode content = message.path("content");
+            if (content.isEmpty() || !(content.get(content.size() - 1) instanceof ObjectNode block)) {
+                throw new UnreadableException("a part of the answer belongs to no block");
+            }
+            return block;
+        }
+
+        private String delta(ObjectNode block, JsonNode delta) {
+            switch (delta.path("type").asString("")) {
+                case "text_delta" -> append(block, "text", delta);
+                case "thinking_delta" -> append(block, "thinking", delta);
+                case "signature_delta" -> append(block, "signature", delta);
+                case "input_json_delta" -> input.append(delta.path("partial_json").asString(""));
+                default -> {}
+            }
+            return delta.path("text").asString("");
+        }
+
+        private static void append(ObjectNode block, String member, JsonNode delta) {
+            block.put(member, block.path(member).asString("") + delta.path(member).asString(""));
+        }
+
+        /** The arguments of a call have come as a text; where it is no JSON, the text stands for them. */
+        private void stop(ObjectNode block) {
+            if (input.isEmpty()) {
+                return;
+            }
+            try {
+                block.set("input", Json.read(input.toString()));
+            } catch (JacksonException e) {
+                block.put("input", input.toString());
+            }
+        }
+
+        @Override
+        public boolean complete() {
+            return complete;
+        }
+
+        @Override
+        public @Nullable JsonNode document() {
+            return document;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.keelson.server.model.wire;
+
+import io.keelson.core.money.Tokens;
+import io.keelson.server.model.Call;
+import io.keelson.server.model.Finish;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What an answer says, without what the transport knows.
+ *
+ * @param message the provider's own message, to be sent again over the same wire
+ */
+record ReadAnswer(String text, List<Call> calls, Finish finish, Tokens usage, @Nullable String modelAnswered,
+        JsonNode message) {}

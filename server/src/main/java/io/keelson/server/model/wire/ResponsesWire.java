@@ -1,0 +1,180 @@
+package io.keelson.server.model.wire;
+
+import io.keelson.core.money.Tokens;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.Call;
+import io.keelson.server.model.Finish;
+import io.keelson.server.model.Message;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.ToolResult;
+import io.keelson.server.model.ToolSchema;
+import io.keelson.server.model.WireKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * OpenAI's responses. The provider stores nothing ({@code store: false}), so items are sent again without their ids, and reasoning only
+ * where it is encrypted.
+ */
+final class ResponsesWire implements Wire {
+
+    @Override
+    public String path() {
+        return "/responses";
+    }
+
+    @Override
+    public Map<String, String> headers(String apiKey) {
+        return apiKey.isEmpty() ? Map.of() : Map.of("authorization", "Bearer " + apiKey);
+    }
+
+    @Override
+    public ObjectNode body(ModelEndpoint endpoint, ModelRequest request, boolean stream) {
+        ObjectNode body = Json.object().put("model", endpoint.model()).put("store", false)
+                .put("max_output_tokens", request.maxOutputTokens());
+        if (stream) {
+            body.put("stream", true);
+        }
+        if (!request.instructions().isEmpty()) {
+            body.put("instructions", request.instructions());
+        }
+        if (request.outputSchema() != null) {
+            ObjectNode format = body.putObject("text").putObject("format").put("type", "json_schema")
+                    .put("name", "output").put("strict", WireJson.strict(request.outputSchema()));
+            format.set("schema", request.outputSchema());
+        }
+        if (!request.tools().isEmpty()) {
+            body.put("tool_choice", request.toolChoice().name().toLowerCase(Locale.ROOT));
+            ArrayNode tools = body.putArray("tools");
+            for (ToolSchema tool : WireJson.sorted(request.tools())) {
+                tools.addObject().put("type", "function").put("name", tool.name())
+                        .put("description", tool.description()).put("strict", false)
+                        .set("parameters", tool.inputSchema());
+            }
+        }
+        ArrayNode input = body.putArray("input");
+        request.messages().forEach(message -> add(input, message));
+        return body;
+    }
+
+    private static void add(ArrayNode input, Message message) {
+        switch (message) {
+            case Message.User(String text) -> input.addObject().put("type", "message").put("role", "user")
+                    .putArray("content").addObject().put("type", "input_text").put("text", text);
+            case Message.Assistant assistant -> add(input, assistant);
+            case Message.ToolResults(List<ToolResult> results) -> results.forEach(result -> input.addObject()
+                    .put("type", "function_call_output").put("call_id", result.callId()).put("output", result.text()));
+        }
+    }
+
+    private static void add(ArrayNode input, Message.Assistant assistant) {
+        JsonNode own = WireJson.message(WireKind.OPENAI_RESPONSES, assistant);
+        if (own != null) {
+            for (JsonNode item : own) {
+                if (!item.path("type").asString("").equals("reasoning") || item.hasNonNull("encrypted_content")) {
+                    input.add(((ObjectNode) item.deepCopy()).without(List.of("id", "status")));
+                }
+            }
+            return;
+        }
+        if (!assistant.text().isEmpty()) {
+            input.addObject().put("type", "message").put("role", "assistant").putArray("content").addObject()
+                    .put("type", "output_text").put("text", assistant.text());
+        }
+        for (Call call : assistant.calls()) {
+            input.addObject().put("type", "function_call").put("call_id", call.id()).put("name", call.name())
+                    .put("arguments", call.text());
+        }
+    }
+
+    @Override
+    public ReadAnswer read(JsonNode document) throws UnreadableException, ProviderErrorException {
+        if (document.path("error").isObject()) {
+            throw new ProviderErrorException(document.get("error"));
+        }
+        StringBuilder text = new StringBuilder();
+        StringBuilder refusal = new StringBuilder();
+        List<Call> calls = new ArrayList<>();
+        JsonNode output = WireJson.need(document, "output");
+        for (JsonNode item : output) {
+            switch (item.path("type").asString("")) {
+                case "message" -> {
+                    for (JsonNode part : item.path("content")) {
+                        text.append(part.path("text").asString(""));
+                        refusal.append(part.path("refusal").asString(""));
+                    }
+                }
+                case "function_call" -> calls.add(WireJson.call(
+                        item.path("call_id").asString("call_" + calls.size()), item.path("name").asString(""),
+                        item.path("arguments").asString("")));
+                default -> {}
+            }
+        }
+        Finish finish = switch (document.path("status").asString("")) {
+            case "completed" -> WireJson.finished(calls, !refusal.isEmpty());
+            case "incomplete" -> document.at("/incomplete_details/reason").asString("").equals("content_filter")
+                    ? Finish.CONTENT_FILTER
+                    : Finish.LENGTH;
+            default -> throw new UnreadableException(
+                    "the response has the status '" + document.path("status").asString("") + "'");
+        };
+        Tokens usage = usage(document);
+        if (usage == null) {
+            throw new UnreadableException("the answer has no 'usage', by which it is charged");
+        }
+        return new ReadAnswer((finish == Finish.REFUSAL ? refusal : text).toString(), calls, finish, usage,
+                document.path("model").asString(null), output);
+    }
+
+    @Override
+    public @Nullable Tokens usage(JsonNode document) throws UnreadableException {
+        JsonNode usage = document.path("usage");
+        return usage.isObject() ? WireJson.includingCached(WireJson.need(usage, "input_tokens"),
+                usage.at("/input_tokens_details/cached_tokens"), WireJson.need(usage, "output_tokens"),
+                usage.at("/output_tokens_details/reasoning_tokens")) : null;
+    }
+
+    @Override
+    public StreamedDocument streamed() {
+        return new Events();
+    }
+
+    /** The last event has the whole response. */
+    private static final class Events implements StreamedDocument {
+        private @Nullable JsonNode document;
+        private boolean complete;
+
+        @Override
+        public String add(JsonNode data) throws UnreadableException, ProviderErrorException {
+            String type = data.path("type").asString("");
+            switch (type) {
+                case "error" -> throw new ProviderErrorException(
+                        data.path("error").isObject() ? data.get("error") : data);
+                case "response.completed", "response.incomplete", "response.failed" -> {
+                    document = WireJson.need(data, "response");
+                    complete = true;
+                }
+                case "" -> throw new UnreadableException("an event has no 'type'");
+                default -> {}
+            }
+            return type.equals("response.output_text.delta") ? data.path("delta").asString("") : "";
+        }
+
+        @Override
+        public boolean complete() {
+            return complete;
+        }
+
+        @Override
+        public @Nullable JsonNode document() {
+            return document;
+        }
+    }
+}
