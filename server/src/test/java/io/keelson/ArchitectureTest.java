@@ -50,7 +50,8 @@ class ArchitectureTest {
             "server.outbound  | nothing",
             "server.tool      | core.money core.policy server.artifact server.compute server.expr server.json server.outbound",
             "server.plan      | core server.expr server.json server.tool",
-            "server.model     | core.money core.plan core.policy server.compute server.json server.plan server.tool",
+            "server.model     | core.money core.plan core.policy server.compute server.json server.outbound server.plan"
+                    + " server.tool",
             "server.run       | core server.db server.json",
             "server.audit     | server.db server.json",
             "server.workspace | server.audit server.db server.json",
@@ -118,6 +119,7 @@ class ArchitectureTest {
             "server.db.embedded | .",
             "server.tool.builtin | .",
             "server.model.registry | .",
+            "server.model.wire | .",
             "server.model.call | . registry",
             "server.model.turn | . call registry",
             "cli.view         | nothing",

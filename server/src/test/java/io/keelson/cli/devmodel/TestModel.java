@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** A dev-model on a free port, and a client of it. */
-final class TestModel implements AutoCloseable {
+public final class TestModel implements AutoCloseable {
 
     static final String CHAT = "/v1/chat/completions";
     static final String MESSAGES = "/v1/messages";
@@ -33,7 +33,7 @@ final class TestModel implements AutoCloseable {
     private final DevModel model;
 
     /** @param script YAML */
-    TestModel(String script) throws Exception {
+    public TestModel(String script) throws Exception {
         this(script, null);
     }
 
@@ -74,7 +74,7 @@ final class TestModel implements AutoCloseable {
         return client.send(HttpRequest.newBuilder(uri(path)).build(), BodyHandlers.ofString());
     }
 
-    List<JsonNode> journal() throws Exception {
+    public List<JsonNode> journal() throws Exception {
         return get("/journal").body().lines().map(Json::read).toList();
     }
 
@@ -96,7 +96,7 @@ final class TestModel implements AutoCloseable {
         return socket;
     }
 
-    private URI uri(String path) {
+    public URI uri(String path) {
         return URI.create("http://127.0.0.1:" + model.port() + path);
     }
 
