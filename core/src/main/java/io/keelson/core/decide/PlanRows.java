@@ -7,6 +7,8 @@ import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TaskPayload;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -18,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Creates and removes the rows of a plan: agents, tasks and steps. */
 final class PlanRows {
+    static final String OUTCOME_UNKNOWN = "OUTCOME_UNKNOWN";
+    static final String UNKNOWN = "the call was begun and its outcome is unknown: it may have had its effect";
+
     private PlanRows() {}
 
     /**
@@ -179,12 +184,26 @@ final class PlanRows {
                 d.changes.touch(step);
             } else {
                 drop(d, step);
-                add(d, new StepRow(d.ids.next(), task, step.spec(), step.position(), step.turn(), step.callEffect()));
+                StepRow again = new StepRow(d.ids.next(), task, step.spec(), step.position(), step.turn(),
+                        step.callEffect());
+                add(d, again);
+                if (step.atMostOnce() && step.deliveries > 0) {
+                    leave(d, again);
+                }
             }
         }
         if (further && endedTurn(last)) {
             add(d, new StepRow(d.ids.next(), task, last.spec(), last.position(), last.turn() + 1));
         }
+    }
+
+    /** Does not execute a call again that has begun before. */
+    private static void leave(Decision d, StepRow call) {
+        call.errorCode = OUTCOME_UNKNOWN;
+        call.errorMessage = UNKNOWN;
+        call.errorClass = ErrorClass.PERMANENT.wire();
+        d.move(call, StepState.SKIPPED,
+                new StepPayload.Skipped("outcome_unknown", call.spec().tool(), OUTCOME_UNKNOWN, null));
     }
 
     /** A new row for a task that restarts with its agent; the caller makes its links and writes its event. */

@@ -20,11 +20,14 @@ import org.jspecify.annotations.Nullable;
 final class StepFailures {
     static final String WORKER_LOST = "WORKER_HEARTBEAT_TIMEOUT";
 
+    private static final String TIMEOUT = "STEP_TIMEOUT";
+
     private StepFailures() {}
 
     /** A running step's holder has reported a failure, already recorded with its cost. */
-    static void reported(Decision d, StepRow step, StepError error, BigDecimal cost,
+    static void reported(Decision d, StepRow step, StepError reported, BigDecimal cost,
             PayloadPart.@Nullable Spent spent) {
+        StepError error = step.atMostOnce() && reported.code().equals(TIMEOUT) ? unknown() : reported;
         step.failures++;
         step.deliveries = 0;
         BigDecimal again = cost.max(d.funds.prices().known(step.spec().tool()));
@@ -50,6 +53,16 @@ final class StepFailures {
         step.failures++;
         step.deliveries = 0;
         judge(d, step, error, noFurther(d, step, RetryReason.RETRY_TIME_EXHAUSTED), spent);
+    }
+
+    /** A call that is executed at most once has lost its lease: its agent decides. */
+    static void lost(Decision d, StepRow step) {
+        judge(d, step, unknown(), new RetryDecision(Action.FAIL, RetryReason.NON_RETRYABLE_ERROR, Duration.ZERO,
+                step.attempt, step.failures, 0, 0), null);
+    }
+
+    private static StepError unknown() {
+        return new StepError(PlanRows.OUTCOME_UNKNOWN, ErrorClass.PERMANENT, PlanRows.UNKNOWN);
     }
 
     /** Too many holders in a row lost the step; it is not delivered again. */

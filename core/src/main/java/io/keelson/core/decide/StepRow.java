@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.run.PreviousFailure;
 import io.keelson.core.run.SignalWait;
@@ -260,6 +261,11 @@ public final class StepRow {
      */
     public @Nullable String callEffect() {
         return callEffect;
+    }
+
+    /** True for a call of an agent that is not executed again when its outcome is unknown. */
+    public boolean atMostOnce() {
+        return spec.kind() == StepKind.CALL && spec.retry().maxAttempts() == 1;
     }
 
     /** The step's part of its effect key: its name, or for a call its content. */

@@ -201,7 +201,9 @@ final class Steps {
         d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
         SlotScheduling.close(d, step);
         d.changes.touch(step);
-        if (step.deliveries >= d.run.policy().maxDeliveries()) {
+        if (step.atMostOnce()) {
+            StepFailures.lost(d, step);
+        } else if (step.deliveries >= d.run.policy().maxDeliveries()) {
             StepFailures.poisoned(d, step, new StepError(StepFailures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     step.deliveries + " workers in a row took the step and were not heard of again"));
         } else {

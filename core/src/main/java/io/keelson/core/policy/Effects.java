@@ -13,6 +13,11 @@ public enum Effects {
     /** May change or delete what exists, anew with every call. */
     DESTRUCTIVE;
 
+    /** True when a call whose outcome is unknown is not made again. */
+    public boolean atMostOnce() {
+        return this == ONCE || this == DESTRUCTIVE;
+    }
+
     /** The name in JSON, for example {@code read}. */
     public String wire() {
         return name().toLowerCase(Locale.ROOT);

@@ -28,6 +28,9 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
     public static final RetryPolicy STEP =
             new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
 
+    /** One attempt only. */
+    public static final RetryPolicy NONE = new RetryPolicy(1, 1, Duration.ZERO, Duration.ZERO, 1, 0);
+
     /** Task level: 3 attempts, 10 s doubled up to 300 s. */
     public static final RetryPolicy TASK =
             new RetryPolicy(3, 3, Duration.ofSeconds(10), Duration.ofSeconds(300), 2, 0);

@@ -37,6 +37,7 @@ public sealed interface TurnAnswer {
      *
      * @param input JSON text without expressions
      * @param digest SHA-256 of the input in its canonical notation, hexadecimal: equal inputs have the same
+     * @param retry {@link RetryPolicy#NONE} for a call that is executed at most once
      * @param timeout how long one execution may take
      * @param refusal why the call is not made; null for a call that is
      */

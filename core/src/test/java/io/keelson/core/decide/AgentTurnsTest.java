@@ -347,4 +347,52 @@ class AgentTurnsTest {
         again(ErrorClass.INFRASTRUCTURE);
         assertThat(steps()).containsExactly("turn completed", "turn#2 pending");
     }
+
+    /** A call that may have had its effect. */
+    private StepRow effect() {
+        answer(new TurnAnswer.Calls(List.of(new TurnAnswer.Call("read", "{}", "x", RetryPolicy.NONE,
+                Duration.ofSeconds(9)))), "w1", null);
+        return world.claim("a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"lease", "timeout"})
+    void callWithAnUnknownOutcomeIsNotRepeated(String how) {
+        StepRow call = effect();
+        if (how.equals("lease")) {
+            world.expire(call);
+        } else {
+            world.done(new Command.Fail(world.id(), call.id(), call.leaseEpoch(),
+                    new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE, "too long"), Result.of("null"),
+                    Actor.RECONCILER));
+        }
+        assertThat(steps()).containsExactly("turn completed", "read#2 failed", "turn#3 pending");
+        assertThat(call.errorCode()).isEqualTo("OUTCOME_UNKNOWN");
+        assertThat(call.leaseEpoch()).isEqualTo(1);
+        answer(new TurnAnswer.Done("1"), "w1", null);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void callWithAnUnknownOutcomeIsNotRepeatedByTheNextAttempt() {
+        effect();
+        again(ErrorClass.INFRASTRUCTURE);
+        assertThat(steps()).containsExactly("turn completed", "read#2 skipped", "turn#3 pending");
+        assertThat(world.task("a").steps().get(1).errorCode()).isEqualTo("OUTCOME_UNKNOWN");
+        assertThat(world.claim("a").spec().kind()).isEqualTo(StepKind.TURN);
+    }
+
+    @Test
+    void callThatWasHandedBackOrNotBegunIsExecuted() {
+        StepRow call = effect();
+        world.done(new Command.Release(world.id(), call.id(), call.leaseEpoch(), World.WHO));
+        assertThat(world.claim("a").id()).isEqualTo(call.id());
+        world = world(0);
+        answer(new TurnAnswer.Calls(List.of(new TurnAnswer.Call("read", "{}", "x", RetryPolicy.STEP,
+                Duration.ofSeconds(9)),
+                new TurnAnswer.Call("read", "{}", "y", RetryPolicy.NONE, Duration.ofSeconds(9)))), "w1", null);
+        world.claim("a");
+        again(ErrorClass.INFRASTRUCTURE);
+        assertThat(steps()).containsExactly("turn completed", "read#2 pending", "read#3 pending", "turn#4 pending");
+    }
 }

@@ -212,6 +212,8 @@ final class EventLaws {
         unless(forgotten ? step.deliveries() <= delivered : step.deliveries() == delivered, "deliveries are %s: %s",
                 delivered, step);
         unless(step.deliveries() <= after.accepted.policy().maxDeliveries(), "poison goes on: %s", step);
+        boolean once = step.spec().kind() == StepKind.CALL && step.spec().retry().maxAttempts() == 1;
+        unless(!once || step.deliveries() <= 1, "a call with an unknown outcome is repeated: %s", step);
     }
 
     private static Map<String, Map<String, Edge<?>>> edges() {

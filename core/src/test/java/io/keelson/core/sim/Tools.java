@@ -89,7 +89,8 @@ final class Tools {
             for (int i = 1 + sim.random.nextInt(3); i > 0; i--) {
                 String tool = List.of(RandomPlans.LOCAL, "remote", "forbidden").get(sim.random.nextInt(3));
                 int n = i % 2;
-                calls.add(new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n, RetryPolicy.STEP,
+                calls.add(new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n,
+                        n == 0 ? RetryPolicy.NONE : RetryPolicy.STEP,
                         Duration.ofSeconds(20), sim.chance(10)
                                 ? new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON")
                                 : null));

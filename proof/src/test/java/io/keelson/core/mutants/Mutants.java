@@ -38,6 +38,8 @@ final class Mutants {
                 new Mutant(STEPS, "step.deliveries >= d.run.policy().maxDeliveries()", "step.deliveries > 1_000",
                         "a poison step is delivered forever"),
                 new Mutant(STEPS, "step.deliveries--;", "", "a released lease counts as a delivery"),
+                new Mutant(STEPS, "if (step.atMostOnce()) {", "if (task.superseded) {",
+                        "a call with an unknown outcome is made again").foundBy(173),
                 new Mutant(STEPS, "d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);", "",
                         "a deferred step is never claimed again"),
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",

@@ -141,7 +141,7 @@ public final class Engine implements Commands, AutoCloseable {
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
                 expired, options.observer());
         remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
-                runner::timeout, options.tracing());
+                runner::terms, options.tracing());
     }
 
     /**

@@ -83,14 +83,14 @@ public final class RemoteDispatch implements RemoteWork {
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
-    private final Function<String, Duration> toolTimeout;
+    private final Function<String, TurnText.Terms> callTerms;
 
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
             WorkAvailability available,
             Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease,
-            Function<String, Duration> toolTimeout, Tracing tracing) {
-        this.toolTimeout = toolTimeout;
+            Function<String, TurnText.Terms> callTerms, Tracing tracing) {
+        this.callTerms = callTerms;
         this.database = database;
         this.workers = store.workers();
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
@@ -399,7 +399,7 @@ public final class RemoteDispatch implements RemoteWork {
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
-                VerdictText.of(output), TurnText.of(output, toolTimeout),
+                VerdictText.of(output), TurnText.of(output, callTerms),
                 input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()));
     }
 

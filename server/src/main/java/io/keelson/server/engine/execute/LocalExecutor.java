@@ -156,6 +156,7 @@ public final class LocalExecutor {
         private @Nullable Thread thread;
         private @Nullable Stop reason;
         private boolean inTool;
+        private boolean begun;
         /** {@link #preparing} or {@link #processing}; null while it waits. Set by one thread at a time. */
         private volatile @Nullable Semaphore phase;
         /** The resolved input for the record; null until it is known, and when the plan's own row has it. */
@@ -265,6 +266,7 @@ public final class LocalExecutor {
         private synchronized boolean enter() {
             thread = Thread.currentThread();
             inTool = reason == null && !closing;
+            begun = inTool;
             if (closing && reason == null) {
                 reason = Stop.SHUTDOWN;
             }
@@ -291,7 +293,9 @@ public final class LocalExecutor {
             Stop why = reason == null ? Stop.SHUTDOWN : reason;
             return switch (why) {
                 case LEASE_GONE -> null;
-                case SHUTDOWN -> release(null);
+                case SHUTDOWN -> begun && execution.atMostOnce() ? fail(new StepError("OUTCOME_UNKNOWN",
+                        ErrorClass.PERMANENT, "this server was stopped during the call: it may have had its effect"))
+                        : release(null);
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                         "the step took longer than its " + Seconds.of(execution.timeout())));
             };
@@ -305,7 +309,7 @@ public final class LocalExecutor {
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
                             ProposalTexts.of(result.proposals()),
-                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout), input,
+                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::terms), input,
                             null),
                     actor);
         }

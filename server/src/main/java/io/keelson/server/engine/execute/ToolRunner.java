@@ -41,9 +41,10 @@ public final class ToolRunner {
         this.tracing = tracing;
     }
 
-    /** The default timeout of a call. */
-    public Duration timeout(String tool) {
-        return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(TIMEOUT);
+    /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
+    public TurnText.Terms terms(String tool) {
+        return catalog.find(tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
+                found.spec().effects().atMostOnce())).orElse(new TurnText.Terms(TIMEOUT, false));
     }
 
     public boolean knows(String tool) {

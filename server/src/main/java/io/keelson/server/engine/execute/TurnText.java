@@ -34,18 +34,26 @@ public final class TurnText {
     private TurnText() {}
 
     /**
+     * How a call is executed.
+     *
+     * @param timeout maximum duration
+     * @param atMostOnce true when it is not repeated after a failure or a lost lease
+     */
+    public record Terms(Duration timeout, boolean atMostOnce) {}
+
+    /**
      * The turn in an output; null for none.
      *
-     * @param timeouts maximum duration of a tool call, by tool
+     * @param terms of a call, by its tool
      */
-    public static @Nullable TurnAnswer of(JsonNode output, Function<String, Duration> timeouts) {
+    public static @Nullable TurnAnswer of(JsonNode output, Function<String, Terms> terms) {
         if (!output.isObject()) {
             return null;
         }
         JsonNode calls = output.path(CALLS);
         boolean asks = output.has(CALLS) && !calls.isNull() && !(calls.isArray() && calls.isEmpty());
         if (asks) {
-            return calls(calls, timeouts);
+            return calls(calls, terms);
         }
         if (output.path(AGAIN).path("code").isString()) {
             return new TurnAnswer.Again();
@@ -54,7 +62,7 @@ public final class TurnText {
         return bare && output.has(OUTPUT) ? new TurnAnswer.Done(output.path(OUTPUT).toString()) : null;
     }
 
-    private static TurnAnswer calls(JsonNode given, Function<String, Duration> timeouts) {
+    private static TurnAnswer calls(JsonNode given, Function<String, Terms> terms) {
         if (!given.isArray() || given.size() > MAX_CALLS) {
             return new TurnAnswer.Unreadable(CALLS + " must be an array of at most " + MAX_CALLS + " calls");
         }
@@ -68,8 +76,9 @@ public final class TurnText {
                         + " must be {\"name\": a tool's name, \"input\": an object}");
             }
             JsonNode taken = input.isObject() ? SafeText.clean(input) : JsonNodeFactory.instance.objectNode();
-            calls.add(new Call(name, literal(taken).toString(), Json.digest(taken), RetryPolicy.STEP,
-                    timeouts.apply(name), refusal(each.path(REFUSED))));
+            Terms own = terms.apply(name);
+            calls.add(new Call(name, literal(taken).toString(), Json.digest(taken),
+                    own.atMostOnce ? RetryPolicy.NONE : RetryPolicy.STEP, own.timeout, refusal(each.path(REFUSED))));
         }
         return new TurnAnswer.Calls(calls);
     }
