@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class BusySystems {
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
     private static final Duration LONGEST_DELAY = Duration.ofMinutes(1);
-    /** Longest time without a probe, whatever the system asks for. */
+    /** Longest time without a probe, even if the system asks for more. */
     private static final Duration LONGEST_SILENCE = Duration.ofHours(1);
     /** How long a call waits for the probe before its step goes back to the queue. */
     private static final Duration PROBE_WAIT = Duration.ofSeconds(5);

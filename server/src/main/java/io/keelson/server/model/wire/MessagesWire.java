@@ -262,7 +262,7 @@ final class MessagesWire implements Wire {
             block.put(member, block.path(member).asString("") + delta.path(member).asString(""));
         }
 
-        /** The arguments of a call have come as a text; where it is no JSON, the text stands for them. */
+        /** The arguments of a call have come as a text; where it is no JSON, the block has the text. */
         private void stop(ObjectNode block) {
             if (input.isEmpty()) {
                 return;

@@ -2,7 +2,7 @@ package io.keelson.server.model.wire;
 
 import tools.jackson.databind.JsonNode;
 
-/** A provider has told an error inside an answer that began well. */
+/** A provider reports an error inside an answer that began well. */
 final class ProviderErrorException extends Exception {
     private static final long serialVersionUID = 1L;
 
