@@ -50,13 +50,15 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
         OutboundClient outbound = closer.register(new OutboundClient(settings.tools().privateAddresses()));
         CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
-        ToolCatalog tools = EffectWiring.catalog(
+        ToolCatalog plain = EffectWiring.catalog(
                 BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
                         computation("files", Computation.UNLIMITED, closer), outbound, clock),
                 commands, settings.commands());
+        WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
+        ToolCatalog tools = ModelTools.added(plain, workspaceModels, storage.money().prices(), computation, clock,
+                closer);
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
-        WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());

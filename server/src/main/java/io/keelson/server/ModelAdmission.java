@@ -17,7 +17,17 @@ import java.util.UUID;
 record ModelAdmission(PriceTable prices, WorkspaceModels models) {
 
     ModelRules of(UUID workspace) {
-        return named -> refused(workspace, named);
+        return new ModelRules() {
+            @Override
+            public Map<String, Objection> refused(Set<String> named) {
+                return ModelAdmission.this.refused(workspace, named);
+            }
+
+            @Override
+            public boolean configured(String model) {
+                return models.configured().find(model).isPresent();
+            }
+        };
     }
 
     private Map<String, Objection> refused(UUID workspace, Set<String> named) {

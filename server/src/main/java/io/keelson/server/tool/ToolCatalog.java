@@ -44,6 +44,25 @@ public final class ToolCatalog {
         }
     }
 
+    private ToolCatalog(Map<String, Entry> known) {
+        entries.putAll(known);
+    }
+
+    /**
+     * The same with further tools.
+     *
+     * @throws IllegalArgumentException when it has one of them already
+     */
+    public ToolCatalog with(Collection<? extends Tool> more) {
+        ToolCatalog whole = new ToolCatalog(entries);
+        new ToolCatalog(more).entries.forEach((name, entry) -> {
+            if (whole.entries.put(name, entry) != null) {
+                throw new IllegalArgumentException("two tools are called " + name);
+            }
+        });
+        return whole;
+    }
+
     public Optional<Tool> find(String name) {
         return Optional.ofNullable(entries.get(name)).map(Entry::tool);
     }

@@ -1,0 +1,36 @@
+package io.keelson.server;
+
+import io.keelson.server.compute.Computation;
+import io.keelson.server.model.call.ModelCalls;
+import io.keelson.server.model.call.ModelGenerate;
+import io.keelson.server.model.registry.WorkspaceModels;
+import io.keelson.server.model.turn.ModelTurn;
+import io.keelson.server.model.wire.HttpModelClient;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.money.PriceTable;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.tool.BusySystems;
+import io.keelson.server.tool.ToolCatalog;
+import java.time.Clock;
+import java.util.List;
+import java.util.Set;
+
+/** The tools that call models. Without configured models there are none, and none of their classes is loaded. */
+final class ModelTools {
+
+    private ModelTools() {}
+
+    /** The catalogue with the tools of models. */
+    static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices, Computation computation,
+            Clock clock, Closer closer) {
+        if (models.configured().all().isEmpty()) {
+            return tools;
+        }
+        OutboundClient outbound = closer.register(new OutboundClient(true));
+        ModelCalls calls = new ModelCalls(models,
+                model -> prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
+                new HttpModelClient(outbound, clock, System::nanoTime), new BusySystems(System::nanoTime), clock);
+        ToolCatalog callable = tools.with(List.of(new ModelGenerate(calls, computation)));
+        return callable.with(List.of(new ModelTurn(calls, callable::find, computation)));
+    }
+}

@@ -1,0 +1,211 @@
+package io.keelson.cli.devmodel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.AgentRequest;
+import io.keelson.client.Event;
+import io.keelson.client.Keelson;
+import io.keelson.client.LedgerEntry;
+import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
+import io.keelson.client.Step;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Agents whose turns a server takes, against a dev-model on all three wires. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ModelTurnsTest {
+    private static final DatabaseUrl URL = TestDatabase.createUrl();
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String SCRIPT = """
+            rules:
+              - {name: busy, when: {text: "Wait", first: 1}, answer: {status: 429, headers: {retry-after: "1"}}}
+              - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
+              - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
+              - name: broken arguments
+                when: {text: "Count badly", turn: 1}
+                answer: {calls: [{tool: echo, arguments: '{"n": '}, {tool: process_run, input: {program: ls}}]}
+              - name: cut call
+                when: {turn: 2, last_tool: process_run, first: 1}
+                answer: {finish: length, calls: [{tool: echo, input: {n: 9}}]}
+              - {name: no count, when: {text: "more briefly"}, answer: {json: {n: "none"}}}
+              - {name: count, when: {text: "no valid result"}, answer: {json: {n: 3}}}
+              - name: first call
+                when: {turn: 1}
+                answer: {thinking: "one", calls: [{tool: echo, input: {n: 1}}], usage: {input: 1201, cache_write: 31, output: 17, reasoning: 5}}
+              - name: second call
+                when: {turn: 2}
+                answer: {text: "And", calls: [{tool: echo, input: {n: 2}}], usage: {input: 103, cache_read: 1201, output: 19}}
+              - name: report
+                answer: {text: "three", usage: {input: 77, cache_read: 1301, output: 7}}
+            """;
+
+    private TestModel model;
+    private Server server;
+    private Keelson keelson;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        model = new TestModel(SCRIPT);
+        Files.writeString(folder.resolve("models.yaml"), """
+                models:
+                  openai-responses: {wire: openai-responses, base_url: "%1$s/v1", %2$s}
+                  openai-chat: {wire: openai-chat, base_url: "%1$s/v1", %2$s}
+                  anthropic-messages: {wire: anthropic-messages, base_url: "%1$s", %2$s}
+                """.formatted(model.uri(""), """
+                model: m, family: f, context_tokens: 9000, max_output_tokens: 500, api_key: {env: A_KEY},
+                      prices: {input: 0.25, cache_read: 0.025, cache_write: 0.3, output: 2}"""));
+        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
+                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
+                "models.yaml", "A_KEY", "sk-canary"), folder, folder));
+        keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        server.close();
+        model.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"openai-responses", "openai-chat", "anthropic-messages"})
+    void anAgentCallsAToolTwiceAndFinishes(String wire) throws Exception {
+        int before = model.journal().size();
+        keelson.agents().create(AgentRequest.of("counter-" + wire).model(wire).tools(List.of("noop", "echo"))
+                .instructions("Count."));
+        Run run = keelson.agents().run("counter-" + wire, "Count to three", Map.of("from", 1));
+        Run ended = keelson.runs().awaitEnd(run.id(), LIMIT);
+
+        assertThat(ended.state()).isEqualTo("completed");
+        assertThat(keelson.runs().tasks(run.id()).getFirst().output().stringValue()).isEqualTo("three");
+        assertThat(keelson.runs().steps(run.id()).stream().map(step -> step.tool() + " " + step.state()))
+                .containsExactly("model.turn completed", "echo completed", "model.turn completed", "echo completed",
+                        "model.turn completed");
+        assertThat(event(run, "task_assigned").get("runs_on").stringValue()).isEqualTo("server");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("first call",
+                "second call", "report");
+        assertThat(charged(run)).isEqualByComparingTo(billed(journal)).isPositive();
+        assertThat(ended.totalCost()).isEqualByComparingTo(billed(journal));
+        for (int i = 1; i < journal.size(); i++) {
+            assertThat(conversation(journal.get(i))).startsWith(conversation(journal.get(i - 1)));
+        }
+        JsonNode facts = keelson.runs().steps(run.id()).getFirst().output().get("model_call");
+        assertThat(facts.get("asked").stringValue()).isEqualTo(wire);
+        assertThat(facts.get("answered").stringValue()).isEqualTo("m");
+        assertThat(facts.get("request_sha256").stringValue()).hasSize(64);
+        assertThat(facts.get("request_id").stringValue()).isNotEmpty();
+        assertThat(facts.at("/usage/output").intValue()).isEqualTo(17);
+    }
+
+    /** The messages of a request, without marks for the provider's cache and the bracket that ends their list. */
+    private static String conversation(JsonNode line) {
+        JsonNode body = line.get("body");
+        String messages = (body.has("messages") ? body.get("messages") : body.get("input")).toString()
+                .replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "");
+        return messages.substring(0, messages.length() - 1);
+    }
+
+    private BigDecimal charged(Run run) {
+        return keelson.ledger().ofRun(run.id()).stream().filter(entry -> entry.transactionType().equals("charge"))
+                .map(LedgerEntry::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    /** By the prices of the models' file. */
+    private static BigDecimal billed(List<JsonNode> journal) {
+        return journal.stream().map(line -> line.get("billed")).filter(JsonNode::isObject)
+                .map(billed -> cost(billed, "input", "0.25").add(cost(billed, "cache_read", "0.025"))
+                        .add(cost(billed, "cache_write", "0.3")).add(cost(billed, "output", "2"))
+                        .setScale(6, RoundingMode.HALF_UP))
+                .reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    private static BigDecimal cost(JsonNode billed, String part, String usdPerMillion) {
+        return BigDecimal.valueOf(billed.path(part).asLong(0)).multiply(new BigDecimal(usdPerMillion)).movePointLeft(6);
+    }
+
+    private JsonNode event(Run run, String type) {
+        return keelson.runs().events(run.id(), 0, 500).items().stream().filter(each -> each.eventType().equals(type))
+                .map(Event::payload).findFirst().orElseThrow();
+    }
+
+    private Run contractor(String title, String more) {
+        return keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "one", "start": true, "plan": {"tasks": [{"id": "t", "title": "%s", "tools_needed": ["echo"],
+                 "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "openai-chat"}%s}]}}"""
+                .formatted(title, more))));
+    }
+
+    private Run ended(Run run) {
+        return keelson.runs().awaitEnd(run.id(), LIMIT);
+    }
+
+    @Test
+    void badAnswersAreNotExecutedAndAreCorrected() throws Exception {
+        int before = model.journal().size();
+        Run run = contractor("Count badly", """
+                , "output_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}""");
+        assertThat(ended(run).state()).isEqualTo("completed");
+        assertThat(keelson.runs().tasks(run.id()).getFirst().output().toString()).isEqualTo("{\"n\":3}");
+        assertThat(keelson.runs().steps(run.id()).stream().map(ModelTurnsTest::shown)).containsExactly(
+                "turn completed null", "call skipped TOOL_INPUT_INVALID", "call skipped TOOL_NOT_ALLOWED",
+                "turn completed null", "turn completed null", "turn completed null");
+        assertThat(model.journal().stream().skip(before).map(line -> line.get("rule").stringValue()))
+                .containsExactly("broken arguments", "cut call", "no count", "count");
+        assertThat(charged(run)).isEqualByComparingTo(billed(model.journal().stream().skip(before).toList()));
+    }
+
+    private static String shown(Step step) {
+        return step.kind() + " " + step.state() + " " + step.errorCode();
+    }
+
+    @Test
+    void aRefusalIsChargedAndNotAskedForAgain() throws Exception {
+        Run run = contractor("Refuse this", "");
+        assertThat(ended(run).state()).isEqualTo("failed");
+        assertThat(ended(run).errorCode()).isEqualTo("MODEL_REFUSED");
+        assertThat(model.journal().stream().filter(line -> line.path("rule").asString("").equals("refuse"))).hasSize(1);
+        assertThat(charged(run)).isEqualByComparingTo("0.000008");
+    }
+
+    @Test
+    void aBusyModelCostsNoAttempt() throws Exception {
+        Run run = contractor("Wait for it", "");
+        assertThat(ended(run).state()).isEqualTo("completed");
+        assertThat(keelson.runs().steps(run.id()).getFirst().attempt()).isEqualTo(1);
+        assertThat(event(run, "step_deferred")).isNotNull();
+    }
+
+    @Test
+    void aCancelledRunClosesTheConnectionToTheModel() throws Exception {
+        Run run = contractor("Sleep long", "");
+        Awaitility.await().atMost(LIMIT).until(() -> slow().equals("open"));
+        keelson.runs().cancel(run.id(), null);
+        Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> slow().equals("gone"));
+        assertThat(charged(run)).isZero();
+    }
+
+    private String slow() throws Exception {
+        return model.journal().stream().filter(line -> line.path("rule").asString("").equals("slow"))
+                .map(line -> line.get("outcome").stringValue()).findFirst().orElse("");
+    }
+}
