@@ -157,13 +157,15 @@ public final class OutboundClient implements AutoCloseable {
      * Sends over a connection of its own, and reads the response on a virtual thread. The same addresses are refused as for any other
      * request. Cancelling the future closes the connection.
      *
+     * @param idle longest wait for the next byte of the response
      * @return fails with what the reader throws, or with an {@link IOException} when there was no response
      */
-    public <T> CompletableFuture<T> stream(OutboundRequest request, ResponseReader<T> reader) {
+    public <T> CompletableFuture<T> stream(OutboundRequest request, Duration idle, ResponseReader<T> reader) {
         CompletableFuture<T> result = new CompletableFuture<>();
         Call call;
         try {
-            call = single.newCall(toOkHttp(request, new Connected()));
+            call = single.newBuilder().readTimeout(Duration.ofMillis(Math.max(1, idle.toMillis()))).build()
+                    .newCall(toOkHttp(request, new Connected()));
         } catch (OutboundRefusedException e) {
             result.completeExceptionally(e);
             return result;

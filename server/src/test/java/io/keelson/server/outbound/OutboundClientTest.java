@@ -76,6 +76,32 @@ class OutboundClientTest {
     }
 
     @Test
+    void aStreamIsGuardedBoundedAndNotWaitedForInSilence() throws Exception {
+        ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        try (OutboundClient guarded = new OutboundClient(false);
+                OutboundClient open = new OutboundClient(true);
+                silent) {
+            Duration idle = Duration.ofMillis(200);
+            assertThat(open.stream(get("127.0.0.1", "/"), idle, (status, headers, body) -> new String(
+                    body.readAllBytes(), StandardCharsets.UTF_8)).get()).isEqualTo("hello");
+            assertThatThrownBy(
+                    () -> guarded.stream(get("127.0.0.1", "/"), idle, (status, headers, body) -> status).get())
+                    .hasRootCauseInstanceOf(OutboundRefusedException.class)
+                    .hasMessageContaining("not a public address");
+            OutboundRequest bounded =
+                    new OutboundRequest("GET", url("127.0.0.1", "/"), Map.of(), null, Duration.ofSeconds(20), 4);
+            assertThatThrownBy(() -> open.stream(bounded, idle, (status, headers, body) -> body.readAllBytes()).get())
+                    .hasMessageContaining("more than 4 bytes");
+            OutboundRequest unanswered =
+                    new OutboundRequest("GET", "http://127.0.0.1:" + silent.getLocalPort(), Map.of(),
+                            null, Duration.ofSeconds(50), 4);
+            assertThatThrownBy(() -> open.stream(unanswered, idle, (status, headers, body) -> status).get())
+                    .hasCauseInstanceOf(InterruptedIOException.class);
+            assertThat(requests).hasValue(2);
+        }
+    }
+
+    @Test
     void aNameThatResolvesToAPrivateAddressIsRefused() throws Exception {
         Dns rebinding = name -> List.of(InetAddress.getLoopbackAddress());
         try (OutboundClient client = new OutboundClient(false, rebinding)) {

@@ -10,8 +10,8 @@ import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
 import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
-import io.keelson.server.model.WireKind;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,6 +26,9 @@ import tools.jackson.databind.node.ObjectNode;
  * itself and {@code max_tokens} for all others, as some of them ignore the newer name.
  */
 final class ChatWire implements Wire {
+
+    /** Some providers want their reasoning back with the results of calls. */
+    private static final String REASONING = "reasoning_content";
 
     @Override
     public String path() {
@@ -48,7 +51,7 @@ final class ChatWire implements Wire {
         }
         if (request.outputSchema() != null) {
             ObjectNode format = body.putObject("response_format").put("type", "json_schema").putObject("json_schema")
-                    .put("name", "output").put("strict", WireJson.strict(request.outputSchema()));
+                    .put("name", "output").put("strict", true);
             format.set("schema", request.outputSchema());
         }
         if (!request.tools().isEmpty()) {
@@ -64,18 +67,21 @@ final class ChatWire implements Wire {
         if (!request.instructions().isEmpty()) {
             messages.addObject().put("role", "system").put("content", request.instructions());
         }
-        request.messages().forEach(message -> add(messages, message));
+        request.messages().forEach(message -> add(messages, endpoint, message));
         return body;
     }
 
-    private static void add(ArrayNode messages, Message message) {
+    private static void add(ArrayNode messages, ModelEndpoint endpoint, Message message) {
         switch (message) {
             case Message.User(String text) -> messages.addObject().put("role", "user").put("content", text);
             case Message.Assistant assistant -> {
                 ObjectNode said = messages.addObject().put("role", "assistant").put("content", assistant.text());
-                JsonNode own = WireJson.message(WireKind.OPENAI_CHAT, assistant);
+                JsonNode own = WireJson.message(endpoint, assistant);
                 if (own != null && own.has("tool_calls")) {
                     said.set("tool_calls", own.get("tool_calls"));
+                    if (own.hasNonNull(REASONING)) {
+                        said.set(REASONING, own.get(REASONING));
+                    }
                 } else if (!assistant.calls().isEmpty()) {
                     ArrayNode calls = said.putArray("tool_calls");
                     assistant.calls().forEach(call -> calls.add(call(call)));
@@ -87,7 +93,7 @@ final class ChatWire implements Wire {
     }
 
     private static ObjectNode call(Call call) {
-        ObjectNode function = Json.object().put("name", call.name()).put("arguments", call.text());
+        ObjectNode function = Json.object().put("name", call.name()).put("arguments", WireJson.arguments(call));
         return Json.object().put("id", call.id()).put("type", "function").set("function", function);
     }
 
@@ -98,20 +104,15 @@ final class ChatWire implements Wire {
         }
         JsonNode choices = WireJson.need(document, "choices");
         JsonNode first = choices.path(0);
-        JsonNode message = WireJson.need(first, "message");
+        ObjectNode message = merged(choices);
         String refusal = message.path("refusal").asString("");
-        String text = message.path("content").isString() ? message.get("content").stringValue()
-                : message.path("content").valueStream().map(part -> part.path("text").asString(""))
-                        .collect(Collectors.joining());
+        String text = message.path("content").asString("");
         List<Call> calls = new ArrayList<>();
-        for (JsonNode choice : choices) {
-            for (JsonNode call : choice.path("message").path("tool_calls")) {
-                JsonNode function = call.path("function");
-                JsonNode arguments = function.path("arguments");
-                calls.add(WireJson.call(call.path("id").asString("call_" + calls.size()),
-                        function.path("name").asString(""),
-                        arguments.isObject() ? arguments.toString() : arguments.asString("")));
-            }
+        for (JsonNode call : message.path("tool_calls")) {
+            JsonNode function = call.path("function");
+            JsonNode arguments = function.path("arguments");
+            calls.add(WireJson.call(call.get("id").stringValue(), function.path("name").asString(""),
+                    arguments.isObject() ? arguments.toString() : arguments.asString("")));
         }
         Finish finish = switch (first.path("finish_reason").asString("")) {
             case "length" -> Finish.LENGTH;
@@ -127,12 +128,30 @@ final class ChatWire implements Wire {
                 document.path("model").asString(null), message);
     }
 
+    /** One message of all choices: some providers put calls into a later one. Calls without an id get one. */
+    private static ObjectNode merged(JsonNode choices) throws UnreadableException {
+        ObjectNode whole = (ObjectNode) WireJson.need(choices.path(0), "message").deepCopy();
+        StringBuilder text = new StringBuilder();
+        ArrayNode calls = Json.array();
+        for (JsonNode choice : choices) {
+            JsonNode content = choice.path("message").path("content");
+            text.append(content.isString() ? content.stringValue()
+                    : content.valueStream().map(part -> part.path("text").asString("")).collect(Collectors.joining()));
+            for (JsonNode call : choice.path("message").path("tool_calls")) {
+                ObjectNode copy = (ObjectNode) call.deepCopy();
+                calls.add(copy.path("id").asString("").isBlank() ? copy.put("id", "call_" + calls.size()) : copy);
+            }
+        }
+        whole.put("content", text.toString()).remove("tool_calls");
+        return calls.isEmpty() ? whole : whole.set("tool_calls", calls);
+    }
+
     @Override
     public @Nullable Tokens usage(JsonNode document) throws UnreadableException {
         JsonNode usage = document.path("usage");
         return usage.isObject() ? WireJson.includingCached(WireJson.need(usage, "prompt_tokens"),
                 usage.at("/prompt_tokens_details/cached_tokens"), WireJson.need(usage, "completion_tokens"),
-                usage.at("/completion_tokens_details/reasoning_tokens")) : null;
+                usage.at("/completion_tokens_details/reasoning_tokens"), usage.path("total_tokens")) : null;
     }
 
     @Override
@@ -144,6 +163,7 @@ final class ChatWire implements Wire {
         private final ObjectNode document = Json.object();
         private final ObjectNode message = Json.object();
         private final List<ObjectNode> calls = new ArrayList<>();
+        private final Map<String, ObjectNode> open = new HashMap<>();
         private boolean begun;
         private boolean complete;
 
@@ -166,16 +186,21 @@ final class ChatWire implements Wire {
             if (data.path("usage").isObject()) {
                 document.set("usage", data.get("usage"));
             }
-            JsonNode choice = data.path("choices").path(0);
-            if (choice.hasNonNull("finish_reason")) {
-                document.set("finish_reason", choice.get("finish_reason"));
+            StringBuilder text = new StringBuilder();
+            for (JsonNode choice : data.path("choices")) {
+                if (choice.hasNonNull("finish_reason")
+                        && !document.path("finish_reason").asString("").equals("length")) {
+                    document.set("finish_reason", choice.get("finish_reason"));
+                }
+                JsonNode delta = choice.path("delta");
+                append("refusal", delta);
+                append(REASONING, delta);
+                for (JsonNode call : delta.path("tool_calls")) {
+                    call(choice.path("index").asInt(0), call);
+                }
+                text.append(append("content", delta));
             }
-            JsonNode delta = choice.path("delta");
-            append("refusal", delta);
-            for (JsonNode call : delta.path("tool_calls")) {
-                call(call);
-            }
-            return append("content", delta);
+            return text.toString();
         }
 
         private String append(String member, JsonNode delta) {
@@ -186,19 +211,24 @@ final class ChatWire implements Wire {
             return text;
         }
 
-        /** The parts of a call have its index; a provider that sends whole calls may leave it out. */
-        private void call(JsonNode part) throws UnreadableException {
-            int index = part.path("index").asInt(calls.size());
-            if (index < 0 || index > calls.size()) {
-                throw new UnreadableException("a part of a call has the index " + index);
-            }
-            if (index == calls.size()) {
+        /**
+         * The parts of a call have the index of their choice and their own; providers that send whole calls may leave theirs out, or
+         * use one for several.
+         */
+        private void call(int choice, JsonNode part) {
+            String place = choice + "/" + part.path("index").asString("");
+            String id = part.path("id").asString("");
+            ObjectNode begun = open.get(place);
+            boolean named = !part.at("/function/name").asString("").isEmpty();
+            if (begun == null || !id.isBlank() && !id.equals(begun.path("id").asString(""))
+                    || named && !part.has("index")) {
                 ObjectNode call = (ObjectNode) part.deepCopy();
                 call.remove("index");
+                open.put(place, call);
                 calls.add(call);
                 return;
             }
-            ObjectNode function = calls.get(index).withObjectProperty("function");
+            ObjectNode function = begun.withObjectProperty("function");
             function.put("arguments", function.path("arguments").asString("")
                     + part.path("function").path("arguments").asString(""));
         }

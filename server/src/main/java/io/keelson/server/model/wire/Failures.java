@@ -9,6 +9,7 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -24,13 +25,18 @@ final class Failures {
     private static final int MAX_MESSAGE = 500;
     private static final int SERVER_ERROR = 500;
     private static final Set<String> QUOTA_CODES = Set.of("insufficient_quota", "billing_hard_limit_reached",
-            "billing_not_active", "billing_error", "quota_exceeded");
+            "billing_not_active", "billing_error", "quota_exceeded", "insufficient_balance");
     private static final Set<String> BUSY_CODES = Set.of("rate_limit_exceeded", "rate_limit_error", "overloaded_error",
             "server_is_overloaded", "service_unavailable_error", "slow_down");
-    private static final Set<String> OVERFLOW_CODES = Set.of("context_length_exceeded", "string_above_max_length");
+    private static final Set<String> OVERFLOW_CODES = Set.of("context_length_exceeded", "string_above_max_length",
+            "request_too_large");
     private static final Pattern OVERFLOW =
-            Pattern.compile("prompt is too long|maximum context length|context (window|length)|too many input tokens");
-    private static final Pattern QUOTA = Pattern.compile("credit balance is too low|exceeded your current quota");
+            Pattern.compile(
+                    "prompt is too long|maximum context length|context (window|length|limit)|too many input tokens");
+    private static final Pattern QUOTA = Pattern.compile("credit balance is too low|exceeded your current quota|"
+            + "reached your specified api usage limits|insufficient balance");
+    private static final Set<String> KEY_CODES = Set.of("invalid_api_key", "authentication_error", "permission_error");
+    private static final Pattern WRONG_KEY = Pattern.compile("api key not valid|(invalid|incorrect) api key");
     private static final Pattern SECONDS = Pattern.compile("\\d{1,12}(\\.\\d{1,9})?");
 
     private Failures() {}
@@ -42,15 +48,16 @@ final class Failures {
      * @param headers names in lower case
      * @param error with {@code message} and {@code type} or {@code code}, as far as they are known
      * @param usage that the provider has reported before it; null for none
-     * @param key replaced in the message
+     * @param secrets replaced in the message
      */
     static ModelException of(int status, Map<String, String> headers, JsonNode error, @Nullable Tokens usage,
-            String key, Clock clock) {
+            List<String> secrets, Clock clock) {
         String said = error.path("message").asString("");
         Kind kind = kind(status, headers.getOrDefault("x-should-retry", ""), code(error, "code"), code(error, "type"),
                 said.toLowerCase(Locale.ROOT));
         String message = "the provider answers " + status + (said.isEmpty() ? "" : ": " + said);
-        return new ModelException(kind, shown(message, key), kind == Kind.DEFERRED ? retryAfter(headers, clock) : null,
+        return new ModelException(kind, shown(message, secrets),
+                kind == Kind.DEFERRED ? retryAfter(headers, clock) : null,
                 usage, requestId(headers));
     }
 
@@ -63,7 +70,7 @@ final class Failures {
                 || status == 402) {
             return Kind.QUOTA;
         }
-        if (OVERFLOW_CODES.contains(code)
+        if (OVERFLOW_CODES.contains(code) || OVERFLOW_CODES.contains(type)
                 || status < SERVER_ERROR && status != 429 && OVERFLOW.matcher(message).find()) {
             return Kind.CONTEXT_OVERFLOW;
         }
@@ -71,7 +78,8 @@ final class Failures {
         if (status == 429 && useless) {
             return Kind.QUOTA;
         }
-        if (status == 401 || status == 403) {
+        if (status == 401 || status == 403 || KEY_CODES.contains(code) || KEY_CODES.contains(type)
+                || status == 400 && WRONG_KEY.matcher(message).find()) {
             return Kind.KEY_REFUSED;
         }
         if (status == 429 || status == 503 || status == 529 || BUSY_CODES.contains(code) || BUSY_CODES.contains(type)) {
@@ -81,9 +89,12 @@ final class Failures {
         return passing && !useless ? Kind.UNAVAILABLE : Kind.BAD_REQUEST;
     }
 
-    /** A message of bounded length without the key. */
-    static String shown(String message, String key) {
-        String without = key.isEmpty() ? message : message.replace(key, "***");
+    /** A message of bounded length without secrets. */
+    static String shown(String message, List<String> secrets) {
+        String without = message;
+        for (String secret : secrets) {
+            without = secret.isEmpty() ? without : without.replace(secret, "***");
+        }
         return without.length() <= MAX_MESSAGE ? without
                 : without.substring(0, without.offsetByCodePoints(0, MAX_MESSAGE / 2)) + "…";
     }

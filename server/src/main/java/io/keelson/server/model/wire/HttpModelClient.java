@@ -18,25 +18,30 @@ import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Sends requests to models by HTTP. Asks for a stream where a listener receives the text. All requests pass the guard of
- * {@link OutboundClient}.
+ * Sends requests to models by HTTP. Asks for a stream where a listener receives the text, and gives one up that is silent for five
+ * minutes. All requests pass the guard of {@link OutboundClient}.
  */
 public final class HttpModelClient implements ModelClient {
     private static final int MAX_BYTES = 32 << 20;
     private static final int OK = 200;
     private static final int STREAM_ERROR = 500;
     private static final int EXCERPT = 200;
+    /** Values of headers that are shorter are no keys, and may be words of a message. */
+    private static final int SECRET = 8;
+    private static final Duration IDLE = Duration.ofMinutes(5);
 
     private final OutboundClient outbound;
     private final Clock clock;
@@ -57,15 +62,17 @@ public final class HttpModelClient implements ModelClient {
             TextListener listener) {
         Wire wire = Wire.of(endpoint.wire());
         boolean stream = listener != TextListener.NONE;
+        LoweredRequest lowered = LoweredRequest.of(request);
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         headers.put("accept", stream ? "text/event-stream" : "application/json");
         headers.put("content-type", "application/json");
         headers.putAll(wire.headers(endpoint.apiKey()));
         headers.putAll(endpoint.headers());
         OutboundRequest sent = new OutboundRequest("POST", endpoint.baseUrl() + wire.path(), headers,
-                Json.write(wire.body(endpoint, request, stream)), timeout, MAX_BYTES);
-        Exchange exchange = new Exchange(wire, endpoint, listener, nanos.getAsLong());
-        CompletableFuture<ModelAnswer> reading = outbound.stream(sent, exchange::read);
+                Json.write(wire.body(endpoint, lowered.request(), stream)), timeout, MAX_BYTES);
+        Exchange exchange = new Exchange(endpoint, lowered, listener);
+        CompletableFuture<ModelAnswer> reading = outbound.stream(sent,
+                stream && IDLE.compareTo(timeout) < 0 ? IDLE : timeout, exchange::read);
         CompletableFuture<ModelAnswer> answer = new CompletableFuture<>();
         answer.whenComplete((value, failure) -> reading.cancel(true));
         reading.whenComplete((value, failure) -> {
@@ -79,20 +86,24 @@ public final class HttpModelClient implements ModelClient {
     }
 
     /** One request and what has come of its answer. */
-    private final class Exchange {
+    final class Exchange {
         private final Wire wire;
         private final ModelEndpoint endpoint;
+        private final LoweredRequest request;
         private final TextListener listener;
-        private final long sentAt;
+        private final List<String> secrets;
+        private final long sentAt = nanos.getAsLong();
         private Map<String, String> headers = Map.of();
         private Supplier<@Nullable JsonNode> seen = () -> null;
         private long firstText = -1;
 
-        Exchange(Wire wire, ModelEndpoint endpoint, TextListener listener, long sentAt) {
-            this.wire = wire;
+        Exchange(ModelEndpoint endpoint, LoweredRequest request, TextListener listener) {
+            this.wire = Wire.of(endpoint.wire());
             this.endpoint = endpoint;
+            this.request = request;
             this.listener = listener;
-            this.sentAt = sentAt;
+            this.secrets = Stream.concat(Stream.of(endpoint.apiKey()),
+                    endpoint.headers().values().stream().filter(value -> value.length() >= SECRET)).toList();
         }
 
         ModelAnswer read(int status, Map<String, String> received, InputStream body)
@@ -100,7 +111,7 @@ public final class HttpModelClient implements ModelClient {
             headers = received;
             String type = received.getOrDefault("content-type", "").toLowerCase(Locale.ROOT);
             if (status != OK) {
-                throw Failures.of(status, received, error(body.readAllBytes()), null, endpoint.apiKey(), clock);
+                throw Failures.of(status, received, error(body.readAllBytes()), null, secrets, clock);
             }
             try {
                 if (type.startsWith("text/event-stream")) {
@@ -113,7 +124,7 @@ public final class HttpModelClient implements ModelClient {
                 seen = () -> document;
                 return answer(document);
             } catch (ProviderErrorException e) {
-                throw Failures.of(STREAM_ERROR, received, e.error(), usage(), endpoint.apiKey(), clock);
+                throw Failures.of(STREAM_ERROR, received, e.error(), usage(), secrets, clock);
             } catch (UnreadableException e) {
                 throw unreadable(String.valueOf(e.getMessage()));
             } catch (JacksonException | ClassCastException e) {
@@ -132,7 +143,8 @@ public final class HttpModelClient implements ModelClient {
         /** An error's body may be anything; a text is its message. */
         private JsonNode error(byte[] body) {
             try {
-                JsonNode document = Json.read(body);
+                JsonNode read = Json.read(body);
+                JsonNode document = read.isArray() ? read.path(0) : read;
                 JsonNode error = document.path("error");
                 return error.isObject() ? error
                         : error.isString() ? Json.object().set("message", error) : document;
@@ -169,9 +181,10 @@ public final class HttpModelClient implements ModelClient {
         private ModelAnswer answer(JsonNode document) throws UnreadableException, ProviderErrorException {
             ReadAnswer read = wire.read(document);
             long total = elapsed();
-            return new ModelAnswer(read.text(), read.calls(), read.finish(), read.usage(), read.modelAnswered(),
-                    Failures.requestId(headers), WireJson.raw(endpoint.wire(), read.message()),
-                    firstText < 0 ? total : firstText, total);
+            return request.restored(
+                    new ModelAnswer(read.text(), read.calls(), read.finish(), read.usage(), read.modelAnswered(),
+                            Failures.requestId(headers), WireJson.raw(endpoint, read.message()),
+                            firstText < 0 ? total : firstText, total));
         }
 
         private long elapsed() {
@@ -189,7 +202,7 @@ public final class HttpModelClient implements ModelClient {
         }
 
         private ModelException unreadable(String message) {
-            return new ModelException(Kind.UNREADABLE, Failures.shown(message, endpoint.apiKey()), null, usage(),
+            return new ModelException(Kind.UNREADABLE, Failures.shown(message, secrets), null, usage(),
                     Failures.requestId(headers));
         }
 
@@ -201,9 +214,11 @@ public final class HttpModelClient implements ModelClient {
                 case OutboundRefusedException e -> new ModelException(Kind.BAD_REQUEST, String.valueOf(e.getMessage()),
                         null, null, id);
                 case InterruptedIOException e -> new ModelException(Kind.UNAVAILABLE,
-                        "no whole answer within " + timeout.toMillis() + " ms", null, usage(), id);
+                        "no whole answer within " + timeout.toMillis() + " ms, or none of its bytes for "
+                                + IDLE.toSeconds() + " s",
+                        null, usage(), id);
                 case IOException e -> new ModelException(Kind.UNAVAILABLE,
-                        Failures.shown("the connection failed: " + e.getMessage(), endpoint.apiKey()), null, usage(),
+                        Failures.shown("the connection failed: " + e.getMessage(), secrets), null, usage(),
                         id);
                 default -> failure;
             };

@@ -10,7 +10,7 @@ import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
 import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
-import io.keelson.server.model.WireKind;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,8 +50,7 @@ final class MessagesWire implements Wire {
             body.put("stream", true);
         }
         JsonNode schema = request.outputSchema();
-        boolean strict = schema != null && WireJson.strict(schema);
-        if (schema != null && strict) {
+        if (schema != null) {
             body.putObject("output_config").putObject("format").put("type", "json_schema").set("schema", schema);
         }
         if (!request.tools().isEmpty()) {
@@ -62,13 +61,13 @@ final class MessagesWire implements Wire {
                         .set("input_schema", tool.inputSchema());
             }
         }
-        String system = request.instructions() + (schema == null || strict ? ""
-                : "\n\nAnswer with nothing but a JSON value that fits this JSON Schema: " + schema);
-        if (!system.isBlank()) {
-            mark(body.putArray("system").addObject().put("type", "text").put("text", system.strip()));
+        if (!request.instructions().isBlank()) {
+            mark(body.putArray("system").addObject().put("type", "text").put("text", request.instructions()));
+        } else if (!request.tools().isEmpty()) {
+            mark((ObjectNode) body.get("tools").get(request.tools().size() - 1));
         }
         ArrayNode messages = body.putArray("messages");
-        request.messages().forEach(message -> add(messages, message));
+        request.messages().forEach(message -> add(messages, endpoint, message));
         markLast(messages);
         return body;
     }
@@ -96,11 +95,16 @@ final class MessagesWire implements Wire {
         block.putObject("cache_control").put("type", "ephemeral");
     }
 
-    private static void add(ArrayNode messages, Message message) {
+    private static void add(ArrayNode messages, ModelEndpoint endpoint, Message message) {
         switch (message) {
             case Message.User(String text) -> content(messages, "user").addObject().put("type", "text").put("text",
                     text);
-            case Message.Assistant assistant -> add(content(messages, "assistant"), assistant);
+            case Message.Assistant assistant -> {
+                ArrayNode blocks = blocks(endpoint, assistant);
+                if (!blocks.isEmpty()) {
+                    content(messages, "assistant").addAll(blocks);
+                }
+            }
             case Message.ToolResults(List<ToolResult> results) -> {
                 ArrayNode content = content(messages, "user");
                 results.forEach(result -> {
@@ -119,8 +123,9 @@ final class MessagesWire implements Wire {
     }
 
     /** Leaves out texts without characters and arguments that are no object, as the provider refuses both. */
-    private static void add(ArrayNode content, Message.Assistant assistant) {
-        JsonNode own = WireJson.message(WireKind.ANTHROPIC_MESSAGES, assistant);
+    private static ArrayNode blocks(ModelEndpoint endpoint, Message.Assistant assistant) {
+        ArrayNode content = Json.array();
+        JsonNode own = WireJson.message(endpoint, assistant);
         if (own != null) {
             for (JsonNode block : own) {
                 String type = block.path("type").asString("");
@@ -130,7 +135,7 @@ final class MessagesWire implements Wire {
                     content.add(block.deepCopy());
                 }
             }
-            return;
+            return content;
         }
         if (!assistant.text().isEmpty()) {
             content.addObject().put("type", "text").put("text", assistant.text());
@@ -139,6 +144,7 @@ final class MessagesWire implements Wire {
             content.addObject().put("type", "tool_use").put("id", call.id()).put("name", call.name()).set("input",
                     call.input() == null ? Json.object() : call.input());
         }
+        return content;
     }
 
     @Override
@@ -268,7 +274,7 @@ final class MessagesWire implements Wire {
                 return;
             }
             try {
-                block.set("input", Json.read(input.toString()));
+                block.set("input", Json.readStrict(input.toString().getBytes(StandardCharsets.UTF_8)));
             } catch (JacksonException e) {
                 block.put("input", input.toString());
             }

@@ -9,21 +9,24 @@ import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
-import io.keelson.server.model.WireKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * OpenAI's responses. The provider stores nothing ({@code store: false}), so items are sent again without their ids, and reasoning only
- * where it is encrypted.
+ * OpenAI's responses. The provider stores nothing ({@code store: false}), so messages and calls are sent again without their ids,
+ * and reasoning only where it is encrypted.
  */
 final class ResponsesWire implements Wire {
+
+    /** Models of OpenAI that reason. Others refuse a request for encrypted reasoning. */
+    private static final Pattern REASONING = Pattern.compile("(o\\d|gpt-([5-9]|\\d\\d))(?!.*chat).*");
 
     @Override
     public String path() {
@@ -39,6 +42,9 @@ final class ResponsesWire implements Wire {
     public ObjectNode body(ModelEndpoint endpoint, ModelRequest request, boolean stream) {
         ObjectNode body = Json.object().put("model", endpoint.model()).put("store", false)
                 .put("max_output_tokens", request.maxOutputTokens());
+        if (REASONING.matcher(endpoint.model()).matches()) {
+            body.putArray("include").add("reasoning.encrypted_content");
+        }
         if (stream) {
             body.put("stream", true);
         }
@@ -47,7 +53,7 @@ final class ResponsesWire implements Wire {
         }
         if (request.outputSchema() != null) {
             ObjectNode format = body.putObject("text").putObject("format").put("type", "json_schema")
-                    .put("name", "output").put("strict", WireJson.strict(request.outputSchema()));
+                    .put("name", "output").put("strict", true);
             format.set("schema", request.outputSchema());
         }
         if (!request.tools().isEmpty()) {
@@ -60,26 +66,28 @@ final class ResponsesWire implements Wire {
             }
         }
         ArrayNode input = body.putArray("input");
-        request.messages().forEach(message -> add(input, message));
+        request.messages().forEach(message -> add(input, endpoint, message));
         return body;
     }
 
-    private static void add(ArrayNode input, Message message) {
+    private static void add(ArrayNode input, ModelEndpoint endpoint, Message message) {
         switch (message) {
             case Message.User(String text) -> input.addObject().put("type", "message").put("role", "user")
                     .putArray("content").addObject().put("type", "input_text").put("text", text);
-            case Message.Assistant assistant -> add(input, assistant);
+            case Message.Assistant assistant -> add(input, endpoint, assistant);
             case Message.ToolResults(List<ToolResult> results) -> results.forEach(result -> input.addObject()
                     .put("type", "function_call_output").put("call_id", result.callId()).put("output", result.text()));
         }
     }
 
-    private static void add(ArrayNode input, Message.Assistant assistant) {
-        JsonNode own = WireJson.message(WireKind.OPENAI_RESPONSES, assistant);
+    private static void add(ArrayNode input, ModelEndpoint endpoint, Message.Assistant assistant) {
+        JsonNode own = WireJson.message(endpoint, assistant);
         if (own != null) {
             for (JsonNode item : own) {
-                if (!item.path("type").asString("").equals("reasoning") || item.hasNonNull("encrypted_content")) {
+                if (!item.path("type").asString("").equals("reasoning")) {
                     input.add(((ObjectNode) item.deepCopy()).without(List.of("id", "status")));
+                } else if (item.hasNonNull("encrypted_content")) {
+                    input.add(((ObjectNode) item.deepCopy()).without("status"));
                 }
             }
             return;
@@ -90,7 +98,7 @@ final class ResponsesWire implements Wire {
         }
         for (Call call : assistant.calls()) {
             input.addObject().put("type", "function_call").put("call_id", call.id()).put("name", call.name())
-                    .put("arguments", call.text());
+                    .put("arguments", WireJson.arguments(call));
         }
     }
 
@@ -138,7 +146,7 @@ final class ResponsesWire implements Wire {
         JsonNode usage = document.path("usage");
         return usage.isObject() ? WireJson.includingCached(WireJson.need(usage, "input_tokens"),
                 usage.at("/input_tokens_details/cached_tokens"), WireJson.need(usage, "output_tokens"),
-                usage.at("/output_tokens_details/reasoning_tokens")) : null;
+                usage.at("/output_tokens_details/reasoning_tokens"), usage.path("total_tokens")) : null;
     }
 
     @Override

@@ -5,8 +5,9 @@ import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
+import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ToolSchema;
-import io.keelson.server.model.WireKind;
+import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,21 +24,23 @@ final class WireJson {
         return tools.stream().sorted(Comparator.comparing(ToolSchema::name)).toList();
     }
 
-    /** A provider's message with the name of its wire, as {@link Message.Assistant#raw} has it. */
-    static ObjectNode raw(WireKind wire, JsonNode message) {
-        return Json.object().put("wire", wire.wire()).set("message", message);
+    /** A provider's message with the names of its wire and model, as {@link Message.Assistant#raw} has it. */
+    static ObjectNode raw(ModelEndpoint endpoint, JsonNode message) {
+        return Json.object().put("wire", endpoint.wire().wire()).put("model", endpoint.model()).set("message", message);
     }
 
-    /** The provider's message if it came over this wire, else null. */
-    static @Nullable JsonNode message(WireKind wire, Message.Assistant assistant) {
+    /** The provider's message if this model wrote it over this wire, else null: no other model can read its reasoning. */
+    static @Nullable JsonNode message(ModelEndpoint endpoint, Message.Assistant assistant) {
         JsonNode raw = assistant.raw();
-        return raw != null && raw.path("wire").asString("").equals(wire.wire()) ? raw.path("message") : null;
+        return raw != null && raw.path("wire").asString("").equals(endpoint.wire().wire())
+                && raw.path("model").asString("").equals(endpoint.model()) ? raw.path("message") : null;
     }
 
     /** A call of a tool; its input is null when the arguments are no JSON object. No arguments are an empty object. */
     static Call call(String id, String name, String arguments) {
         try {
-            JsonNode input = arguments.isBlank() ? Json.object() : Json.read(arguments);
+            JsonNode input = arguments.isBlank() ? Json.object()
+                    : Json.readStrict(arguments.getBytes(StandardCharsets.UTF_8));
             return new Call(id, name, input.isObject() ? input : null, arguments);
         } catch (JacksonException e) {
             return new Call(id, name, null, arguments);
@@ -49,18 +52,25 @@ final class WireJson {
         return refused ? Finish.REFUSAL : calls.isEmpty() ? Finish.STOP : Finish.CALLS;
     }
 
+    /** The arguments of a call as every provider can read them. */
+    static String arguments(Call call) {
+        return call.input() == null || call.text().isBlank() ? "{}" : call.text();
+    }
+
     /**
-     * Tokens of which the provider counts those from its cache among the input.
+     * Tokens of which the provider counts those from its cache among the input. Some compatible providers count reasoning apart from
+     * the output; then the total says so, or there is more reasoning than output.
      *
-     * @throws UnreadableException when the figures contradict each other
+     * @param total of all tokens; missing where it is not reported
      */
-    static Tokens includingCached(JsonNode input, JsonNode cached, JsonNode output, JsonNode reasoning)
+    static Tokens includingCached(JsonNode input, JsonNode cached, JsonNode output, JsonNode reasoning, JsonNode total)
             throws UnreadableException {
         long read = count(cached);
-        if (read > count(input) || count(reasoning) > count(output)) {
-            throw new UnreadableException("the reported tokens contradict each other");
-        }
-        return new Tokens(count(input) - read, read, 0, count(output), count(reasoning));
+        long all = count(input);
+        long written = count(output);
+        long thought = count(reasoning);
+        boolean apart = thought > written || thought > 0 && count(total) == all + written + thought;
+        return new Tokens(read > all ? all : all - read, read, 0, apart ? written + thought : written, thought);
     }
 
     /**
@@ -85,21 +95,5 @@ final class WireJson {
             throw new UnreadableException("the answer has no '" + member + "'");
         }
         return value;
-    }
-
-    /**
-     * Whether a schema has the strict form that providers can enforce: each object lists all its members as required and allows
-     * no others.
-     */
-    static boolean strict(JsonNode schema) {
-        if (schema.isArray()) {
-            return schema.valueStream().allMatch(WireJson::strict);
-        }
-        boolean closed = !schema.path("type").asString("").equals("object") && !schema.has("properties")
-                || schema.has("additionalProperties") && !schema.get("additionalProperties").asBoolean(true)
-                        && schema.path("required").size() == schema.path("properties").size();
-        return closed && schema.propertyStream().allMatch(member -> !member.getValue().isContainer()
-                || strict(member.getKey().equals("properties") ? Json.array().addAll(
-                        member.getValue().valueStream().toList()) : member.getValue()));
     }
 }

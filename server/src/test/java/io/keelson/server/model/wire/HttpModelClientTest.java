@@ -154,7 +154,9 @@ class HttpModelClientTest {
                     answer: {finish: length, text: "Once upon"}
                 """)) {
             ModelRequest request = request(new Message.User("Hi"));
-            assertThat(send(model, wire, stream, request).get().finish()).isEqualTo(Finish.LENGTH);
+            ModelAnswer half = send(model, wire, stream, request).get();
+            assertThat(half.finish()).isEqualTo(Finish.LENGTH);
+            assertThat(half.calls()).hasSize(1).allMatch(call -> call.input() == null);
             ModelAnswer refused = send(model, wire, stream, request).get();
             assertThat(refused.finish()).isEqualTo(Finish.REFUSAL);
             assertThat(refused.text()).isEqualTo("I do not answer that.");
@@ -162,16 +164,25 @@ class HttpModelClientTest {
         }
     }
 
+    /** Providers enforce the first schema; the others are the input of a tool. */
     @ParameterizedTest
-    @EnumSource(WireKind.class)
-    void outputsFollowTheirSchema(WireKind wire) throws Exception {
+    @CsvSource(delimiter = '|', value = {
+            "{'type':'object','properties':{'title':{'type':'string','minLength':3}},'required':['title']}",
+            "{'type':'object','properties':{'title':{'type':'string'},'more':{}},'required':['title']}",
+            "{'type':'array','minItems':1,'items':{'type':'integer','minimum':2}}"})
+    void outputsFollowTheirSchema(String schema) throws Exception {
         try (TestModel model = new TestModel("rules: []")) {
-            JsonNode schema = Json.read("""
-                    {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"],
-                     "additionalProperties": false}""");
-            ModelAnswer answer = send(model, wire, false, new ModelRequest("", List.of(new Message.User("Hi")),
-                    List.of(), ToolChoice.AUTO, schema, 100)).get();
-            assertThat(Json.read(answer.text()).path("title").isString()).isTrue();
+            for (WireKind wire : WireKind.values()) {
+                for (boolean stream : new boolean[] {false, true}) {
+                    ModelAnswer answer = send(model, wire, stream, new ModelRequest("", List.of(new Message.User("Hi")),
+                            List.of(), ToolChoice.AUTO, Json.read(schema.replace('\'', '"')), 100)).get();
+                    assertThat(answer.calls()).isEmpty();
+                    assertThat(answer.finish()).isEqualTo(Finish.STOP);
+                    JsonNode output = Json.read(answer.text());
+                    assertThat(output.isArray() ? output.get(0).isInt() : output.path("title").isString())
+                            .as(answer.text()).isTrue();
+                }
+            }
         }
     }
 
@@ -225,12 +236,12 @@ class HttpModelClientTest {
             bytes = model.journal().getLast().get("bytes_sent").asInt();
         }
         StringBuilder rules = new StringBuilder("rules:\n");
-        for (int cut = 0; cut < bytes; cut += 7) {
-            rules.append("  - {when: {request: ").append(cut / 7 + 1).append("}, answer: {").append(answer)
+        for (int cut = 0; cut < bytes; cut += 97) {
+            rules.append("  - {when: {request: ").append(cut / 97 + 1).append("}, answer: {").append(answer)
                     .append(", cut_after_bytes: ").append(cut).append("}}\n");
         }
         try (TestModel model = new TestModel(rules.toString())) {
-            for (int cut = 0; cut < bytes; cut += 7) {
+            for (int cut = 0; cut < bytes; cut += 97) {
                 CompletableFuture<ModelAnswer> sent = send(model, wire, stream, request(new Message.User("Hi")));
                 Throwable failure = catchThrowable(sent::get);
                 if (failure == null) {

@@ -1,0 +1,275 @@
+package io.keelson.server.model.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.cli.devmodel.TestModel;
+import io.keelson.core.money.Tokens;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.Call;
+import io.keelson.server.model.Finish;
+import io.keelson.server.model.Message;
+import io.keelson.server.model.ModelAnswer;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.ModelException;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.TextListener;
+import io.keelson.server.model.ToolChoice;
+import io.keelson.server.model.ToolSchema;
+import io.keelson.server.model.WireKind;
+import io.keelson.server.outbound.OutboundClient;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+/** Answers are read from the documented shapes, and from those of compatible providers; no connection is made. */
+class WireReadingTest {
+    private static final Clock CLOCK = Clock.fixed(Instant.parse("2026-01-01T00:00:00Z"), ZoneOffset.UTC);
+    private static final OutboundClient OUTBOUND = new OutboundClient(false);
+    private static final HttpModelClient CLIENT = new HttpModelClient(OUTBOUND, CLOCK, () -> 0);
+    private static final String SECRET = "header-canary-4711";
+
+    @AfterAll
+    static void close() {
+        OUTBOUND.close();
+    }
+
+    private static ModelEndpoint endpoint(WireKind wire, String model) {
+        return new ModelEndpoint("small", wire, URI.create("https://example.org"), model, "sk-canary",
+                Map.of("x-tenant-key", SECRET));
+    }
+
+    private static ModelAnswer read(WireKind wire, String type, byte[] body) throws IOException, ModelException {
+        return exchange(wire).read(200, Map.of("content-type", type), new ByteArrayInputStream(body));
+    }
+
+    private static HttpModelClient.Exchange exchange(WireKind wire) {
+        ModelRequest request = new ModelRequest("", List.of(), List.of(), ToolChoice.AUTO, null, 1);
+        return CLIENT.new Exchange(endpoint(wire, "m"), LoweredRequest.of(request), TextListener.NONE);
+    }
+
+    private static ModelAnswer chat(String json) throws IOException, ModelException {
+        return read(WireKind.OPENAI_CHAT, "application/json", json.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static ModelAnswer chatStream(String... events) throws IOException, ModelException {
+        String body = Arrays.stream(events).map(event -> "data: " + event.replace('\'', '"') + "\r\n\r\n")
+                .collect(Collectors.joining());
+        return read(WireKind.OPENAI_CHAT, "text/event-stream", body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The fixtures of answers that are not fetched later; their files are named after their wires. */
+    static Stream<Path> fixtures() throws Exception {
+        Path folder = Path.of(Objects.requireNonNull(TestModel.class.getResource("fixtures")).toURI());
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> !file.toString().matches(".*(error|background).*")).sorted().toList().stream();
+        }
+    }
+
+    private static WireKind wire(Path fixture) {
+        return Arrays.stream(WireKind.values())
+                .filter(wire -> fixture.getFileName().toString().startsWith(wire.wire())).findFirst().orElseThrow();
+    }
+
+    private static byte[] body(JsonNode response) {
+        String text = response.isObject() ? response.toString()
+                : response.valueStream()
+                        .map(event -> (event.has("event") ? "event: " + event.get("event").asString() + "\n" : "")
+                                + "data: "
+                                + (event.get("data").isString() ? event.get("data").stringValue()
+                                        : event.get("data").toString())
+                                + "\n\n")
+                        .collect(Collectors.joining());
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @MethodSource("fixtures")
+    void aDocumentedAnswerIsReadWholeOrNotAtAll(Path file) throws Exception {
+        JsonNode fixture = Json.read(Files.readAllBytes(file));
+        JsonNode stated = fixture.get("answer");
+        WireKind wire = wire(file);
+        byte[] body = body(fixture.get("response"));
+        String type = fixture.get("response").isObject() ? "application/json" : "text/event-stream; charset=utf-8";
+
+        ModelAnswer answer = read(wire, type, body);
+
+        assertThat(answer.text()).isEqualTo(stated.path("refusal").asString(stated.path("text").asString("")));
+        assertThat(answer.calls()).extracting(Call::name).isEqualTo(stated.path("calls").valueStream()
+                .map(call -> call.get("tool").stringValue()).toList());
+        assertThat(answer.usage().output()).isEqualTo(stated.at("/usage/output").asLong());
+        assertThat(answer.usage().cacheRead()).isEqualTo(stated.at("/usage/cache_read").asLong());
+        for (int bytes = 0; bytes < body.length; bytes++) {
+            byte[] part = Arrays.copyOf(body, bytes);
+            assertThatThrownBy(() -> read(wire, type, part)).as("after " + bytes + " bytes")
+                    .isInstanceOfAny(IOException.class, ModelException.class);
+        }
+    }
+
+    @Test
+    void tokensThatWereReportedBeforeTheCutAreKnown() throws Exception {
+        JsonNode fixture = Json.read(Files.readAllBytes(fixtures()
+                .filter(file -> file.toString().endsWith("anthropic-messages-calls-stream.json")).findFirst()
+                .orElseThrow()));
+        byte[] body = body(fixture.get("response"));
+        HttpModelClient.Exchange exchange = exchange(WireKind.ANTHROPIC_MESSAGES);
+
+        IOException cut = org.junit.jupiter.api.Assertions.assertThrows(IOException.class,
+                () -> exchange.read(200, Map.of("content-type", "text/event-stream"),
+                        new ByteArrayInputStream(Arrays.copyOf(body, body.length / 2))));
+        ModelException failure = (ModelException) exchange.failure(cut, java.time.Duration.ofSeconds(1));
+
+        assertThat(failure.kind()).isEqualTo(ModelException.Kind.UNAVAILABLE);
+        assertThat(failure.usage()).isEqualTo(new Tokens(100, 800, 50, 1, 0));
+    }
+
+    @Test
+    void callsInALaterChoiceAreCalls() throws Exception {
+        String usage = "'usage':{'prompt_tokens':9,'completion_tokens':3}";
+        String call = "{'index':0,'id':'c1','function':{'name':'look','arguments':'{}'}}";
+        ModelAnswer whole = chat("{'choices':[{'message':{'content':'I look.'},'finish_reason':'tool_calls'},"
+                + "{'message':{'tool_calls':[" + call + "]},'finish_reason':'tool_calls'}]," + usage + "}");
+        ModelAnswer streamed = chatStream("{'choices':[{'index':0,'delta':{'content':'I look.'}}]}",
+                "{'choices':[{'index':1,'delta':{'tool_calls':[" + call + "]}}]}",
+                "{'choices':[{'index':0,'delta':{},'finish_reason':'tool_calls'}]," + usage + "}", "[DONE]");
+
+        for (ModelAnswer answer : List.of(whole, streamed)) {
+            assertThat(answer.text()).isEqualTo("I look.");
+            assertThat(answer.calls()).extracting(Call::id).containsExactly("c1");
+            assertThat(answer.finish()).isEqualTo(Finish.CALLS);
+            assertThat(answer.raw().at("/message/tool_calls/0/id").asString("")).isEqualTo("c1");
+        }
+    }
+
+    @Test
+    void callsOfOneIndexWithSeveralIdsAreSeveral() throws Exception {
+        ModelAnswer answer = chatStream(
+                "{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':{'name':'look','arguments':'{}'}}]}}]}",
+                "{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'b','function':{'name':'look','arguments':'{'}}]}}]}",
+                "{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'b','function':{'arguments':'}'}}]}}]}",
+                "{'choices':[{'delta':{},'finish_reason':'tool_calls'}],'usage':{'prompt_tokens':9,'completion_tokens':3}}",
+                "[DONE]");
+
+        assertThat(answer.calls()).extracting(Call::id).containsExactly("a", "b");
+        assertThat(answer.calls()).extracting(Call::text).containsExactly("{}", "{}");
+    }
+
+    @Test
+    void callsWithoutAnIdGetOneThatIsSentBack() throws Exception {
+        ModelAnswer answer = chat("{'choices':[{'message':{'reasoning_content':'hm','tool_calls':["
+                + "{'function':{'name':'look','arguments':'{}'}},{'id':'','function':{'name':'look','arguments':{'a':1}}}]},"
+                + "'finish_reason':'stop'}],'usage':{'prompt_tokens':9,'completion_tokens':3}}");
+        Message message = new Message.Assistant(answer.text(), answer.calls(), answer.raw());
+        JsonNode sent = Wire.of(WireKind.OPENAI_CHAT).body(endpoint(WireKind.OPENAI_CHAT, "m"),
+                LoweredRequest.of(new ModelRequest("", List.of(message), List.of(), ToolChoice.AUTO, null, 1))
+                        .request(),
+                false);
+
+        assertThat(answer.calls()).extracting(Call::id).containsExactly("call_0", "call_1");
+        assertThat(answer.calls().getLast().input()).isEqualTo(Json.read("{\"a\":1}"));
+        assertThat(sent.at("/messages/0/tool_calls").valueStream().map(call -> call.get("id").stringValue()))
+                .containsExactly("call_0", "call_1");
+        assertThat(sent.at("/messages/0/reasoning_content").asString("")).isEqualTo("hm");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {"{\"a\":1}|true", "|true", "{\"a\":1}{\"b\":2}|false",
+            "{\"a\":1|false", "{\"a\":1,\"a\":2}|false", "[]|false", "\"a\"|false", "NaN|false"})
+    void argumentsAreOneObjectOrNoInput(String arguments, boolean input) {
+        assertThat(WireJson.call("c", "look", arguments == null ? "" : arguments).input() != null).isEqualTo(input);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10,4,7,3,20,6,4,7", "10,4,7,3,,6,4,7", "10,4,7,3,17,6,4,7", "10,0,2,9,,10,0,11", "3,5,1,0,,3,5,1"})
+    void tokensThatAreCountedApartAreChargedToo(long input, long cached, long output, long reasoning, Long total,
+            long ofInput, long ofCache, long ofOutput) throws Exception {
+        Tokens tokens = chat("{'choices':[{'message':{'content':'x'},'finish_reason':'stop'}],'usage':{'prompt_tokens':"
+                + input + ",'completion_tokens':" + output + ",'prompt_tokens_details':{'cached_tokens':" + cached
+                + "},'completion_tokens_details':{'reasoning_tokens':" + reasoning + "},'total_tokens':" + total + "}}")
+                .usage();
+
+        boolean apart = total != null && total == input + output + reasoning;
+        assertThat(tokens).isEqualTo(
+                new Tokens(ofInput, ofCache, 0, apart ? output + reasoning : ofOutput, reasoning));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"400 | [{'error':{'message':'API key not valid'}}] | KEY_REFUSED",
+            "400 | {'error':{'type':'invalid_request_error','message':'You have reached your specified API usage limits.'}}"
+                    + " | QUOTA",
+            "413 | {'error':{'type':'request_too_large','message':'too large'}} | CONTEXT_OVERFLOW",
+            "400 | {'error':{'message':'input length and max_tokens exceed context limit'}} | CONTEXT_OVERFLOW",
+            "400 | {'error':'no " + SECRET + "'} | BAD_REQUEST", "502 | <html>sk-canary</html> | UNAVAILABLE"})
+    void errorsAreToldByTheirWords(int status, String body, ModelException.Kind kind) {
+        for (WireKind wire : WireKind.values()) {
+            assertThatThrownBy(() -> exchange(wire).read(status, Map.of(),
+                    new ByteArrayInputStream(body.replace('\'', '"').getBytes(StandardCharsets.UTF_8))))
+                    .isInstanceOfSatisfying(ModelException.class,
+                            e -> assertThat(e.kind()).isEqualTo(kind))
+                    .hasMessageNotContainingAny(SECRET, "sk-canary");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(WireKind.class)
+    void aMessageOfAnotherModelIsStatedAnew(WireKind wire) throws Exception {
+        JsonNode own = Json.read(switch (wire) {
+            case OPENAI_CHAT -> "{\"tool_calls\":[{\"id\":\"c\",\"extra\":\"mark\"}]}";
+            case OPENAI_RESPONSES -> "[{\"type\":\"reasoning\",\"id\":\"r\",\"encrypted_content\":\"mark\"},"
+                    + "{\"type\":\"function_call\",\"call_id\":\"c\"}]";
+            case ANTHROPIC_MESSAGES -> "[{\"type\":\"thinking\",\"signature\":\"mark\"},"
+                    + "{\"type\":\"tool_use\",\"id\":\"c\",\"input\":{}}]";
+        });
+        Message message = new Message.Assistant("", List.of(WireJson.call("c", "look", "")),
+                WireJson.raw(endpoint(wire, "m"), own));
+        ModelRequest request = new ModelRequest("", List.of(message), List.of(), ToolChoice.AUTO, null, 1);
+
+        assertThat(Wire.of(wire).body(endpoint(wire, "m"), request, true).toString()).contains("mark");
+        assertThat(Wire.of(wire).body(endpoint(wire, "n"), request, true).toString()).doesNotContain("mark")
+                .contains("look");
+    }
+
+    @Test
+    void anthropicsCacheHasAtMostFourMarks() {
+        List<Message> messages = Stream.iterate(0, i -> i + 1).limit(9).<Message>map(i -> i % 2 == 0
+                ? new Message.User("u" + i)
+                : new Message.Assistant("a" + i, List.of(), null)).toList();
+        for (String instructions : List.of("", "Be brief.")) {
+            String body = Wire.of(WireKind.ANTHROPIC_MESSAGES).body(endpoint(WireKind.ANTHROPIC_MESSAGES, "m"),
+                    new ModelRequest(instructions, messages,
+                            List.of(new ToolSchema("b", "d", Json.object()), new ToolSchema("a", "d", Json.object())),
+                            ToolChoice.NONE, null, 1),
+                    false).toString();
+
+            assertThat(body.split("cache_control", -1)).hasSize(4);
+            assertThat(body.indexOf("\"name\":\"a\"")).isLessThan(body.indexOf("\"name\":\"b\"")).isPositive();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"gpt-5.4-mini,true", "o3,true", "gpt-4.1,false", "gpt-5-chat-latest,false", "llama-3,false"})
+    void reasoningIsAskedForWhereTheModelHasAny(String model, boolean asked) {
+        assertThat(Wire.of(WireKind.OPENAI_RESPONSES).body(endpoint(WireKind.OPENAI_RESPONSES, model),
+                new ModelRequest("", List.of(new Message.User("x")), List.of(), ToolChoice.AUTO, null, 1), false)
+                .has("include")).isEqualTo(asked);
+    }
+}
