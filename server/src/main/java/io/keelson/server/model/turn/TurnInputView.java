@@ -1,5 +1,6 @@
 package io.keelson.server.model.turn;
 
+import io.keelson.core.policy.ErrorClass;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -26,10 +27,25 @@ record TurnInputView(JsonNode json) {
         return json.path("transcript");
     }
 
-    /** Why the task's last attempt failed; null for none. */
+    /** Why the result of the task's last attempt was not accepted; null for none, and where no result was the reason. */
     @Nullable JsonNode feedback() {
         JsonNode feedback = json.path("feedback");
-        return feedback.isObject() ? feedback : null;
+        String errorClass = feedback.path("error_class").asString("");
+        return feedback.isObject() && !errorClass.equals(ErrorClass.INFRASTRUCTURE.wire()) ? feedback : null;
+    }
+
+    /** The index of the turn that ended the last attempt whose turns are kept; -1 for none. */
+    int lastResult() {
+        int last = transcript().size() - 1;
+        while (last >= 0 && !isResult(transcript().path(last).path("answer"))) {
+            last--;
+        }
+        return last;
+    }
+
+    /** Whether a turn's answer was the task's output. */
+    static boolean isResult(JsonNode answer) {
+        return !answer.has("tool_calls") && !answer.has("again");
     }
 
     /** What the task's output has to fit; null for any output. */

@@ -48,9 +48,9 @@ final class TurnPrompt {
     static ModelRequest of(TurnInputView input, TurnTools tools, WireKind wire, int maxOutputTokens) {
         TurnPrompt prompt = new TurnPrompt(input, tools, wire);
         prompt.messages.add(new Message.User(prompt.task()));
-        if (input.feedback() != null) {
-            prompt.messages.add(new Message.User("The last attempt at this task failed. Do it better.\n"
-                    + DataFence.around("feedback", input.feedback().toString())));
+        JsonNode feedback = input.feedback();
+        if (feedback != null && input.lastResult() < 0) {
+            prompt.messages.add(new Message.User(rejected(feedback)));
         }
         for (int i = 0; i < input.transcript().size(); i++) {
             prompt.turn(i, input.transcript().get(i));
@@ -98,8 +98,19 @@ final class TurnPrompt {
         return value.isString() ? value.stringValue() : value.toString();
     }
 
+    private static String rejected(@Nullable JsonNode feedback) {
+        return feedback == null ? "Give the result of the task again."
+                : "Your last result was not accepted. Do the task better.\n"
+                        + DataFence.around("feedback", feedback.toString());
+    }
+
     private void turn(int index, JsonNode entry) {
         JsonNode answer = entry.path("answer");
+        if (TurnInputView.isResult(answer)) {
+            messages.add(new Message.Assistant(shown(answer), List.of(), null));
+            messages.add(new Message.User(rejected(index == input.lastResult() ? input.feedback() : null)));
+            return;
+        }
         List<Call> calls = new ArrayList<>();
         boolean whole = true;
         for (JsonNode call : answer.path("tool_calls")) {
