@@ -3,6 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
@@ -93,15 +94,17 @@ final class EventPayloads {
     }
 
     /**
-     * A turn's report names another model than the task requires; a more precise name of the same model is no
+     * A turn's report names another model than the task requires. Of a worker, a more precise name of the same model is no
      * difference.
      */
     static void otherModel(Decision d, StepRow step, Result result) {
         AgentTerms terms = step.task().spec().policy().agent();
         if (step.spec().kind() == StepKind.TURN && terms != null && terms.model() != null && result.model() != null
-                && !result.model().startsWith(terms.model())) {
+                && !(terms.runsOn() == RunsOn.SERVER ? result.model().equals(terms.model())
+                        : result.model().startsWith(terms.model()))) {
             d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), terms.model(), result.model(),
-                    "reported by the worker"));
+                    terms.runsOn() == RunsOn.WORKERS ? "reported by the worker"
+                            : step.errorCode == null ? "an earlier turn's model" : step.errorCode));
         }
     }
 

@@ -38,6 +38,7 @@ class ModelTurnsTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String SCRIPT = """
             rules:
+              - {name: down, when: {model: down}, answer: {status: 500}}
               - {name: busy, when: {text: "Wait", first: 1}, answer: {status: 429, headers: {retry-after: "1"}}}
               - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
               - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
@@ -71,6 +72,8 @@ class ModelTurnsTest {
                   openai-responses: {wire: openai-responses, base_url: "%1$s/v1", %2$s}
                   openai-chat: {wire: openai-chat, base_url: "%1$s/v1", %2$s}
                   anthropic-messages: {wire: anthropic-messages, base_url: "%1$s", %2$s}
+                  primary: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 9000, model: down,
+                      max_output_tokens: 500, prices: {input: 1, output: 1}, fallback: [anthropic-messages]}
                 """.formatted(model.uri(""), """
                 model: m, family: f, context_tokens: 9000, max_output_tokens: 500, api_key: {env: A_KEY},
                       prices: {input: 0.25, cache_read: 0.025, cache_write: 0.3, output: 2}"""));
@@ -149,10 +152,14 @@ class ModelTurnsTest {
     }
 
     private Run contractor(String title, String more) {
+        return contractor("openai-chat", title, more);
+    }
+
+    private Run contractor(String model, String title, String more) {
         return keelson.runs().create(RunRequest.of(Json.read("""
                 {"name": "one", "start": true, "plan": {"tasks": [{"id": "t", "title": "%s", "tools_needed": ["echo"],
-                 "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "openai-chat"}%s}]}}"""
-                .formatted(title, more))));
+                 "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "%s"}%s}]}}"""
+                .formatted(title, model, more))));
     }
 
     private Run ended(Run run) {
@@ -185,6 +192,21 @@ class ModelTurnsTest {
         assertThat(ended(run).errorCode()).isEqualTo("MODEL_REFUSED");
         assertThat(model.journal().stream().filter(line -> line.path("rule").asString("").equals("refuse"))).hasSize(1);
         assertThat(charged(run)).isEqualByComparingTo("0.000008");
+    }
+
+    @Test
+    void theLastAttemptAndTheTurnsAfterItGoToTheFallback() throws Exception {
+        int before = model.journal().size();
+        Run run = contractor("primary", "Go on without the first model", "");
+        assertThat(ended(run).state()).isEqualTo("completed");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("down", "down",
+                "first call", "second call", "report");
+        assertThat(charged(run)).isEqualByComparingTo(billed(journal)).isPositive();
+        JsonNode fallback = event(run, "model_fallback");
+        assertThat(fallback.get("requested_model").stringValue()).isEqualTo("primary");
+        assertThat(fallback.get("fallback_model").stringValue()).isEqualTo("anthropic-messages");
+        assertThat(fallback.get("reason").stringValue()).isEqualTo("MODEL_UNAVAILABLE");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.keelson.server.model.turn;
 
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.policy.Effects;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
@@ -53,7 +54,7 @@ public final class ModelTurn implements Tool {
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         TurnInputView input = new TurnInputView(call.input());
-        ConfiguredModel model = calls.find(call, String.valueOf(input.text("model")));
+        ConfiguredModel model = chosen(call, input);
         TurnTools tools = new TurnTools(input.tools(), catalogue);
         ModelRequest request = TurnPrompt.of(input, tools, model.wire(), model.maxOutputTokens());
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
@@ -69,6 +70,25 @@ public final class ModelTurn implements Tool {
         } catch (ToolFailure e) {
             throw e.spending(usage);
         }
+    }
+
+    /**
+     * The agent's model. If earlier attempts at the turn have failed and this one is the last, or an earlier turn of the task
+     * was answered so, the first of its fallbacks that the workspace may use.
+     */
+    private ConfiguredModel chosen(ToolCall call, TurnInputView input) throws ToolFailure {
+        ConfiguredModel asked = calls.find(call, String.valueOf(input.text("model")));
+        String before = input.lastModel();
+        for (String other : asked.fallback()) {
+            if (call.attempt() >= RetryPolicy.STEP.maxAttempts() || other.equals(before)) {
+                try {
+                    return calls.find(call, other);
+                } catch (ToolFailure e) {
+                    call.log().line("the fallback " + other + " cannot be used: " + e.getMessage());
+                }
+            }
+        }
+        return asked;
     }
 
     private ObjectNode output(ToolCall call, TurnOutput output, ModelAnswer answer)

@@ -48,6 +48,11 @@ record TurnInputView(JsonNode json) {
         return !answer.has("tool_calls") && !answer.has("again");
     }
 
+    /** The model that the last turn was sent to; empty where that is not known. */
+    String lastModel() {
+        return transcript().path(transcript().size() - 1).path("answer").path("model_call").path("asked").asString("");
+    }
+
     /** What the task's output has to fit; null for any output. */
     @Nullable JsonNode outputSchema() {
         JsonNode schema = json.path("output_schema");

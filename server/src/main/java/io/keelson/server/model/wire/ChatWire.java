@@ -7,7 +7,6 @@ import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelRequest;
-import io.keelson.server.model.ToolChoice;
 import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import java.util.ArrayList;
