@@ -65,9 +65,11 @@ create table if not exists workers (
     draining boolean not null default false,
     first_seen_at timestamptz not null,
     last_seen_at timestamptz not null,
+    tool_specs jsonb not null default '[]',
     primary key (workspace_id, id)
 ) with (fillfactor = 70);
 
+comment on column workers.tool_specs is 'what it has announced of its tools: name, description, input_schema, effects';
 comment on table workers is 'Remote workers that have asked for work, and the tools that they serve.';
 
 create table if not exists engine_nodes (

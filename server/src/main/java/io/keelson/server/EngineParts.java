@@ -55,9 +55,9 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         computation("files", Computation.UNLIMITED, closer), outbound, clock),
                 commands, settings.commands());
         WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
-        ToolCatalog tools = ModelTools.added(plain, workspaceModels, storage.money().prices(), computation, clock,
-                closer);
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
+        ToolCatalog tools = ModelTools.added(plain, workspaceModels, storage.money().prices(), served::announced,
+                computation, clock, closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         Roster roster = new Roster(database);

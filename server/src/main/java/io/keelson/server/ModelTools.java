@@ -13,16 +13,24 @@ import io.keelson.server.tool.BusySystems;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
 
 /** The tools that call models. Without configured models there are none, and none of their classes is loaded. */
 final class ModelTools {
 
     private ModelTools() {}
 
-    /** The catalogue with the tools of models. */
-    static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices, Computation computation,
-            Clock clock, Closer closer) {
+    /**
+     * The catalogue with the tools of models.
+     *
+     * @param announced what the workers of a workspace say of their tools, by name
+     */
+    static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
+            Function<UUID, Map<String, JsonNode>> announced, Computation computation, Clock clock, Closer closer) {
         if (models.configured().all().isEmpty()) {
             return tools;
         }
@@ -31,6 +39,6 @@ final class ModelTools {
                 model -> prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
                 new HttpModelClient(outbound, clock, System::nanoTime), new BusySystems(System::nanoTime), clock);
         ToolCatalog callable = tools.with(List.of(new ModelGenerate(calls, computation)));
-        return callable.with(List.of(new ModelTurn(calls, callable::find, computation)));
+        return callable.with(List.of(new ModelTurn(calls, callable::find, announced, computation)));
     }
 }

@@ -7,8 +7,10 @@ import io.keelson.server.db.Tenancy;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.run.queue.WorkerRegistry;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import tools.jackson.databind.JsonNode;
 
 /** The tools that workers serve, cached briefly: one query serves all steps of a plan that is being checked. */
 final class WorkerToolRegistry {
@@ -30,6 +32,11 @@ final class WorkerToolRegistry {
     /** Those of one workspace's workers. */
     Set<String> in(UUID workspace) {
         return look(workspace, c -> workers.served(c, workspace));
+    }
+
+    /** What the workers of one workspace have announced of their tools, by name. */
+    Map<String, JsonNode> announced(UUID workspace) {
+        return database.withConnection(c -> workers.announced(c, workspace));
     }
 
     /** Those of all workers. */

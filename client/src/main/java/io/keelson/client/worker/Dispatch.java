@@ -30,17 +30,22 @@ final class Dispatch {
     private final String workerId;
     private final @Nullable String version;
     private final Set<String> tools;
+    private final Collection<ToolSpec> specs;
     private final Duration lease;
+    private volatile boolean announced;
 
     /**
      * @param tools what is served
+     * @param specs what is announced of them, with claims until one is answered
      * @param lease of every step that the worker gets
      */
-    Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools, Duration lease) {
+    Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools,
+            Collection<ToolSpec> specs, Duration lease) {
         this.api = api;
         this.workerId = workerId;
         this.version = version;
         this.tools = tools;
+        this.specs = specs;
         this.lease = lease;
     }
 
@@ -50,7 +55,11 @@ final class Dispatch {
         if (version != null) {
             body.put("version", version);
         }
+        if (!announced) {
+            specs.forEach(spec -> body.withArrayProperty("tool_specs").add(spec.document()));
+        }
         JsonNode answer = api.post("/dispatch/claim", body, wait.plus(PATIENCE));
+        announced = true;
         return answer.path("items").valueStream().map(Assignment::of).toList();
     }
 

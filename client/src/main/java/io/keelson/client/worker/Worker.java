@@ -7,6 +7,7 @@ import io.keelson.client.KeelsonException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -54,7 +55,8 @@ public final class Worker implements AutoCloseable {
         this.handlers = Map.copyOf(settings.handlers);
         this.poll = settings.poll;
         this.grace = settings.grace;
-        this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(), settings.lease);
+        this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(),
+                List.copyOf(settings.specs.values()), settings.lease);
         this.slots = new Slots(settings.slots);
         this.heartbeats = new Heartbeats(dispatch, slots, settings.lease);
         this.reports = new ResultReporter(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
@@ -232,6 +234,7 @@ public final class Worker implements AutoCloseable {
 
         private final Keelson client;
         private final Map<String, StepHandler> handlers = new LinkedHashMap<>();
+        private final Map<String, ToolSpec> specs = new LinkedHashMap<>();
         private String id = "worker-" + UUID.randomUUID();
         private @Nullable String version;
         private int slots = 8;
@@ -258,6 +261,14 @@ public final class Worker implements AutoCloseable {
         /** Serves a tool by this name. */
         public Builder tool(String name, StepHandler handler) {
             handlers.put(name, handler);
+            specs.remove(name);
+            return this;
+        }
+
+        /** Serves a tool and says what it does. */
+        public Builder tool(ToolSpec spec, StepHandler handler) {
+            handlers.put(spec.name(), handler);
+            specs.put(spec.name(), spec);
             return this;
         }
 

@@ -71,6 +71,21 @@ class WorkerTest {
     }
 
     @Test
+    void toolsAreAnnouncedUntilAClaimIsAnswered() throws Exception {
+        peer.offer("s1").offer("s2");
+        ToolSpec spec = new ToolSpec("work", "Does it", Map.of("type", "object"), Effects.ONCE);
+        try (Worker worker = Worker.builder(peer.server.client()).id("w1").slots(1).tool(spec, step -> "out").build()
+                .start()) {
+            peer.next();
+            peer.next();
+        }
+        List<JsonNode> claims = peer.claims().stream().map(claim -> claim.body()).toList();
+        assertThat(claims.get(0).path("tool_specs")).isEqualTo(json("[{\"name\":\"work\",\"description\":\"Does it\","
+                + "\"input_schema\":{\"type\":\"object\"},\"effects\":\"once\"}]"));
+        assertThat(claims).last().satisfies(claim -> assertThat(claim.has("tool_specs")).isFalse());
+    }
+
+    @Test
     void busySystemDefersTheStep() throws Exception {
         peer.offer("s1").offer("s2");
         try (Worker worker = worker(step -> {

@@ -182,6 +182,26 @@ class DispatchApiTest {
     }
 
     @Test
+    void announcedToolsAreInTheCatalogueOfTheirWorkspace() {
+        String claim = "{\"worker_id\": \"%s\", \"tools\": [\"test.remote\", \"test.spec\"]%s}";
+        String spec = ", \"tool_specs\": [{\"name\": \"test.spec\", \"description\": \"%s\", \"effects\": \"once\","
+                + " \"input_schema\": {\"type\": \"object\"}}]";
+        items(api.post("/api/v1/dispatch/claim", claim.formatted("announces", spec.formatted("First"))));
+        items(api.post("/api/v1/dispatch/claim", claim.formatted("announces", spec.formatted("Makes notes"))));
+        items(api.post("/api/v1/dispatch/claim", claim.formatted("announces", "")));
+        JsonNode tool = tool("test.spec");
+        assertThat(tool.get("description").stringValue()).isEqualTo("Makes notes");
+        assertThat(tool.get("effects").stringValue()).isEqualTo("once");
+        assertThat(tool.get("input_schema").toString()).isEqualTo("{\"type\":\"object\"}");
+        assertThat(tool("test.remote").get("description").isNull()).isTrue();
+    }
+
+    private JsonNode tool(String name) {
+        return items(api.get("/api/v1/tools?limit=200")).stream()
+                .filter(each -> each.get("name").stringValue().equals(name)).findFirst().orElseThrow();
+    }
+
+    @Test
     void stepFailsWhenASystemIsBusyForLongerThanTheRunWaits() throws Exception {
         String run = api.create(ApiServer.REMOTE.replace("\"start\": true",
                 "\"start\": true, \"config\": {\"timeouts\": {\"provider_wait_seconds\": 0.2}}"));

@@ -213,21 +213,21 @@ class ReadersTest {
 
     @Test
     void workersNodesAndLogs() throws SQLException {
-        assertThat(workers.seen(c, world.workspace, "w1", List.of("echo"), 4, "1.0")).isFalse();
+        assertThat(workers.seen(c, world.workspace, "w1", List.of("echo"), null, 4, "1.0")).isFalse();
         assertThat(workers.drain(c, world.workspace, "w1")).isTrue();
         assertThat(workers.drain(c, world.workspace, "w2")).isFalse();
         world.tick(Duration.ofSeconds(3));
-        assertThat(workers.seen(c, world.workspace, "w1", List.of("echo", "own"), 2, null)).isTrue();
+        assertThat(workers.seen(c, world.workspace, "w1", List.of("echo", "own"), null, 2, null)).isTrue();
         assertThat(reader.workers(c, world.workspace)).singleElement().satisfies(worker -> {
             assertThat(worker.get("tools")).hasToString("[\"echo\",\"own\"]");
             assertThat(worker.get("version").asString()).isEqualTo("1.0");
             assertThat(worker.get("last_seen_at").asString()).isEqualTo(Json.time(world.now));
         });
 
-        workers.seen(c, world.workspace, "w1", List.of("own"), 2, null);
+        workers.seen(c, world.workspace, "w1", List.of("own"), null, 2, null);
         assertThat(workers.served(c)).as("a claim for some of them").contains("echo", "own");
         world.tick(Duration.ofSeconds(61));
-        workers.seen(c, world.workspace, "w1", List.of("own"), 2, null);
+        workers.seen(c, world.workspace, "w1", List.of("own"), null, 2, null);
         assertThat(workers.served(c)).as("after it was away").contains("own").doesNotContain("echo");
 
         Duration silence = Duration.ofSeconds(15);

@@ -21,8 +21,12 @@ final class DrainingWorkers {
 
     private record Worker(UUID workspace, String id) {}
 
-    /** What a worker claims with. */
-    record Offer(Set<String> tools, @Nullable String version) {}
+    /**
+     * What a worker claims with.
+     *
+     * @param specs JSON text of what it announces of its tools; null for nothing new
+     */
+    record Offer(Set<String> tools, @Nullable String version, @Nullable String specs) {}
 
     /** @param claimed its last claim that was recorded; null where it was only looked up */
     private record Known(boolean draining, @Nullable Offer claimed) {}
@@ -54,7 +58,7 @@ final class DrainingWorkers {
         Known recent = known.getIfPresent(key);
         if (recent == null || !offer.equals(recent.claimed)) {
             recent = known.asMap().compute(key, (w, before) -> new Known(database.inTransaction(
-                    c -> workers.seen(c, w.workspace, w.id, offer.tools, slots, offer.version)), offer));
+                    c -> workers.seen(c, w.workspace, w.id, offer.tools, offer.specs, slots, offer.version)), offer));
         }
         return recent.draining;
     }

@@ -132,7 +132,7 @@ public final class RemoteDispatch implements RemoteWork {
 
     private boolean draining(Claim claim) {
         return draining.claiming(claim.workspaceId(), claim.workerId(),
-                new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version()), claim.max());
+                new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version(), claim.specs()), claim.max());
     }
 
     private List<Item> tryClaim(Claim claim) {
@@ -163,6 +163,11 @@ public final class RemoteDispatch implements RemoteWork {
     private Command command(Claim claim, Candidate candidate) {
         return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
                 claim.lease() == null ? lease : claim.lease(), Actor.agent(claim.workerId()));
+    }
+
+    @Override
+    public Map<String, JsonNode> announced(UUID workspaceId) {
+        return database.withConnection(c -> workers.announced(c, workspaceId));
     }
 
     @Override

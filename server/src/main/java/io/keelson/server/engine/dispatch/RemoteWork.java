@@ -10,6 +10,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -27,15 +28,16 @@ public interface RemoteWork {
      * @param max maximum number of items
      * @param patience how long to wait for work when there is none
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
+     * @param specs JSON text of what it announces of its tools; null for nothing new
      * @param gone true once the worker cannot be answered any more: it gets no work then
      */
     record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
-            @Nullable Duration lease, @Nullable String version, BooleanSupplier gone) {
+            @Nullable Duration lease, @Nullable String version, @Nullable String specs, BooleanSupplier gone) {
 
         /** For a worker that waits for its answer. */
         public Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
                 @Nullable Duration lease, @Nullable String version) {
-            this(workspaceId, workerId, tools, max, patience, lease, version, () -> false);
+            this(workspaceId, workerId, tools, max, patience, lease, version, null, () -> false);
         }
     }
 
@@ -138,6 +140,12 @@ public interface RemoteWork {
 
     /** Returns as soon as there is work; empty after the wait. */
     List<Item> claim(Claim claim) throws InterruptedException;
+
+    /**
+     * What the workspace's workers have announced of their tools, by name: objects with {@code name}, and where they say
+     * it {@code description}, {@code input_schema} and {@code effects}.
+     */
+    Map<String, JsonNode> announced(UUID workspaceId);
 
     List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats);
 

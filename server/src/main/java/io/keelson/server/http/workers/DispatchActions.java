@@ -53,7 +53,29 @@ public final class DispatchActions {
     }
 
     record Claim(String workerId, List<String> tools, int max, long waitMs, @Nullable Long leaseMs,
-            @Nullable String version) {}
+            @Nullable String version, List<AnnouncedTool> toolSpecs) {
+
+        /** JSON text; null when nothing is announced. */
+        @Nullable String specs() {
+            for (int i = 0; i < toolSpecs.size(); i++) {
+                if (!tools.contains(toolSpecs.get(i).name)) {
+                    throw ApiProblem.of("INVALID_VALUE", "/tool_specs/" + i + "/name", "is none of tools");
+                }
+            }
+            return toolSpecs.isEmpty() ? null : Json.array().addAll(map(toolSpecs, AnnouncedTool::document)).toString();
+        }
+    }
+
+    record AnnouncedTool(String name, @Nullable String description, @Nullable ObjectNode inputSchema,
+            @Nullable String effects) {
+
+        ObjectNode document() {
+            ObjectNode document = Json.object().put("name", name).put("description", description)
+                    .put("effects", effects);
+            document.set("input_schema", orNull(inputSchema));
+            return document;
+        }
+    }
 
     record Deferral(long retryAfterMs, @Nullable String busy, @Nullable String errorCode, String message) {}
 
@@ -146,7 +168,8 @@ public final class DispatchActions {
         Duration wait = Duration.ofMillis(Math.min(claim.waitMs, poll.longestMillis()));
         List<RemoteWork.Item> items = work.claim(
                 new RemoteWork.Claim(request.workspace(), claim.workerId, claim.tools, claim.max, wait,
-                        millis(claim.leaseMs), claim.version, () -> request.clientGone() || poll.isOver(request)));
+                        millis(claim.leaseMs), claim.version, claim.specs(),
+                        () -> request.clientGone() || poll.isOver(request)));
         if (!items.isEmpty() && request.clientGone()) {
             var _ = work.release(request.workspace(), claim.workerId,
                     map(items, item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch(), null)));

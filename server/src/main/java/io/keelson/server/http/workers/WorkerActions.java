@@ -16,9 +16,11 @@ import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -67,7 +69,8 @@ public final class WorkerActions {
             tools.add(document(tool.spec()));
             served.remove(tool.spec().name());
         }
-        served.forEach(name -> tools.add(document(name)));
+        Map<String, JsonNode> announced = work.announced(request.workspace());
+        served.forEach(name -> tools.add(document(name, announced.getOrDefault(name, Json.object()))));
         return page.of(tools);
     }
 
@@ -80,11 +83,13 @@ public final class WorkerActions {
         return document;
     }
 
-    /** A tool that only workers serve: they say its name and nothing else. */
-    private static ObjectNode document(String name) {
-        ObjectNode document = Json.object().put("name", name).putNull("description").put("source", "worker")
-                .putNull("effects").putNull("default_timeout_seconds");
-        document.set("input_schema", NullNode.getInstance());
+    /** A tool that only workers serve, with what they have announced of it. */
+    private static ObjectNode document(String name, JsonNode announced) {
+        ObjectNode document = Json.object().put("name", name)
+                .put("description", announced.path("description").stringValue(null)).put("source", "worker")
+                .put("effects", announced.path("effects").stringValue(null)).putNull("default_timeout_seconds");
+        document.set("input_schema", announced.path("input_schema").isObject() ? announced.get("input_schema")
+                : NullNode.getInstance());
         document.set("output_schema", NullNode.getInstance());
         return document;
     }

@@ -20,8 +20,11 @@ import io.keelson.server.tool.ToolUsage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code model.turn}: a turn of an agent whose model this server calls. */
@@ -34,15 +37,19 @@ public final class ModelTurn implements Tool {
 
     private final ModelCalls calls;
     private final Function<String, Optional<Tool>> catalogue;
+    private final Function<UUID, Map<String, JsonNode>> announced;
     private final Computation computation;
 
     /**
      * @param catalogue the tools of this server, for their descriptions and schemas
+     * @param announced what the workers of a workspace say of their tools, by name
      * @param computation for the checks of answers
      */
-    public ModelTurn(ModelCalls calls, Function<String, Optional<Tool>> catalogue, Computation computation) {
+    public ModelTurn(ModelCalls calls, Function<String, Optional<Tool>> catalogue,
+            Function<UUID, Map<String, JsonNode>> announced, Computation computation) {
         this.calls = calls;
         this.catalogue = catalogue;
+        this.announced = announced;
         this.computation = computation;
     }
 
@@ -55,7 +62,7 @@ public final class ModelTurn implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         TurnInputView input = new TurnInputView(call.input());
         ConfiguredModel model = chosen(call, input);
-        TurnTools tools = new TurnTools(input.tools(), catalogue);
+        TurnTools tools = new TurnTools(input.tools(), catalogue, announced.apply(call.workspaceId()));
         ModelRequest request = TurnPrompt.of(input, tools, model.wire(), model.maxOutputTokens());
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
         ObjectNode facts = facts(model, request, answer);

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
 
 /** The tools of an agent under names that providers take: letters, digits, {@code _} and {@code -}. */
 final class TurnTools {
@@ -24,8 +25,9 @@ final class TurnTools {
     /**
      * @param names of the agent's tools, in any order
      * @param catalogue the tools of the server; those that it does not have are workers'
+     * @param announced what workers say of their tools, by name
      */
-    TurnTools(Collection<String> names, Function<String, Optional<Tool>> catalogue) {
+    TurnTools(Collection<String> names, Function<String, Optional<Tool>> catalogue, Map<String, JsonNode> announced) {
         for (String tool : new TreeSet<>(names)) {
             if (!AgentTerms.NEVER.contains(tool)) {
                 String name = free(tool);
@@ -33,10 +35,15 @@ final class TurnTools {
                 toName.put(tool, name);
                 schemas.add(catalogue.apply(tool).map(Tool::spec)
                         .map(spec -> new ToolSchema(name, spec.description(), spec.inputSchema()))
-                        .orElseGet(() -> new ToolSchema(name, "The tool " + tool + " of a worker.",
-                                Json.object().put("type", "object"))));
+                        .orElseGet(() -> ofWorkers(name, tool, announced.getOrDefault(tool, Json.object()))));
             }
         }
+    }
+
+    private static ToolSchema ofWorkers(String name, String tool, JsonNode announced) {
+        return new ToolSchema(name, announced.path("description").asString("The tool " + tool + " of a worker."),
+                announced.path("input_schema").isObject() ? announced.get("input_schema")
+                        : Json.object().put("type", "object"));
     }
 
     private String free(String tool) {

@@ -2,6 +2,7 @@ package io.keelson.server.run.queue;
 
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
+import io.keelson.server.json.Json;
 import io.keelson.server.run.sql.BinaryParameter;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -11,11 +12,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Registry of this database's engine nodes and of each workspace's remote workers. */
 public final class WorkerRegistry {
@@ -57,15 +61,18 @@ public final class WorkerRegistry {
 
     /** Adds tools of several claims; a worker that was silent for a minute starts with an empty list. */
     private static final String SEEN_ASKING = """
-            insert into workers as w (workspace_id, id, tools, slots, version, first_seen_at, last_seen_at)
-            select ?, ?, ?, ?, ?, now, now from (select {now} as now) clock
+            insert into workers as w (workspace_id, id, tools, slots, version, tool_specs, first_seen_at, last_seen_at)
+            select ?, ?, ?, ?, ?, coalesce(given, '[]'), now, now
+              from (select {now} as now, ?::jsonb as given) clock
             on conflict (workspace_id, id) do update
                set tools = case
                        when w.last_seen_at < excluded.last_seen_at - interval '1 minute' then excluded.tools
                        when w.tools @> excluded.tools then w.tools
                        else array(select unnest(w.tools) union select unnest(excluded.tools) order by 1) end,
                    slots = excluded.slots,
-                   version = coalesce(excluded.version, w.version), last_seen_at = excluded.last_seen_at
+                   version = coalesce(excluded.version, w.version),
+                   tool_specs = case when excluded.tool_specs = '[]' then w.tool_specs else excluded.tool_specs end,
+                   last_seen_at = excluded.last_seen_at
             returning draining""".replace("{now}", DbClock.SQL);
 
     private static final String SEEN = """
@@ -77,6 +84,13 @@ public final class WorkerRegistry {
 
     private static final String SERVED = """
             select distinct unnest(tools) as tool from workers where ?::uuid is null or workspace_id = ?""";
+
+    /** Of several workers the one counts that was seen last. */
+    private static final String ANNOUNCED = """
+            select distinct on (s ->> 'name') s ->> 'name' as name, s::text as spec
+              from workers w cross join lateral jsonb_array_elements(w.tool_specs) s
+             where w.workspace_id = ? and s ->> 'name' = any (w.tools)
+             order by s ->> 'name', w.last_seen_at desc, w.id""";
 
     private final DbClock clock;
 
@@ -152,11 +166,12 @@ public final class WorkerRegistry {
      * Records a worker that claims work.
      *
      * @param tools are added to its known ones
+     * @param specs JSON text of what it announces of its tools; null keeps what it has announced
      * @param slots number that it asked for
      * @return true when the worker is to be drained: it gets nothing
      */
-    public boolean seen(Connection c, UUID workspaceId, String worker, Collection<String> tools, int slots,
-            @Nullable String version) throws SQLException {
+    public boolean seen(Connection c, UUID workspaceId, String worker, Collection<String> tools,
+            @Nullable String specs, int slots, @Nullable String version) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(SEEN_ASKING)) {
             statement.setObject(1, workspaceId);
             statement.setString(2, worker);
@@ -164,10 +179,25 @@ public final class WorkerRegistry {
             statement.setInt(4, slots);
             statement.setString(5, version);
             clock.bind(statement, 6);
+            statement.setString(7, specs);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 return row.getBoolean("draining");
             }
+        }
+    }
+
+    /** What the workspace's workers have announced of their tools, by name. */
+    public Map<String, JsonNode> announced(Connection c, UUID workspaceId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ANNOUNCED)) {
+            statement.setObject(1, workspaceId);
+            Map<String, JsonNode> specs = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    specs.put(row.getString("name"), Json.read(row.getString("spec")));
+                }
+            }
+            return specs;
         }
     }
 

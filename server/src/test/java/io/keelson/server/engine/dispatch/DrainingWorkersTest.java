@@ -25,7 +25,7 @@ class DrainingWorkersTest {
             AtomicLong time = new AtomicLong();
             DrainingWorkers here = new DrainingWorkers(database, registry, time::get);
             DrainingWorkers elsewhere = new DrainingWorkers(database, registry, time::get);
-            var _ = database.inTransaction(c -> registry.seen(c, WORKSPACE, "w", List.of("t"), 1, null));
+            var _ = database.inTransaction(c -> registry.seen(c, WORKSPACE, "w", List.of("t"), null, 1, null));
             assertThat(here.of(WORKSPACE, "w")).isFalse();
             assertThat(elsewhere.of(WORKSPACE, "w")).isFalse();
 
@@ -46,13 +46,13 @@ class DrainingWorkersTest {
             Bootstrap.ensureWorkspace(database);
             AtomicLong time = new AtomicLong();
             DrainingWorkers workers = new DrainingWorkers(database, new WorkerRegistry(DbClock.DATABASE), time::get);
-            var offer = new DrainingWorkers.Offer(Set.of("t"), null);
+            var offer = new DrainingWorkers.Offer(Set.of("t"), null, null);
 
             assertThat(workers.claiming(WORKSPACE, "w", offer, 3)).isFalse();
             assertThat(workers.claiming(WORKSPACE, "w", offer, 2)).isFalse();
             assertThat(slots(database)).isEqualTo(3);
 
-            assertThat(workers.claiming(WORKSPACE, "w", new DrainingWorkers.Offer(Set.of("t", "u"), null), 2))
+            assertThat(workers.claiming(WORKSPACE, "w", new DrainingWorkers.Offer(Set.of("t", "u"), null, null), 2))
                     .isFalse();
             assertThat(slots(database)).as("another offer is recorded at once").isEqualTo(2);
 

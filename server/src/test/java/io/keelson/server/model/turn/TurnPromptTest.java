@@ -16,6 +16,7 @@ import io.keelson.server.model.WireKind;
 import io.keelson.server.tool.ToolFailure;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -43,7 +44,7 @@ class TurnPromptTest {
     }
 
     private TurnTools tools() {
-        return new TurnTools(view().tools(), tool -> Optional.empty());
+        return new TurnTools(view().tools(), tool -> Optional.empty(), Map.of());
     }
 
     private ModelRequest request() {
@@ -119,6 +120,16 @@ class TurnPromptTest {
                         && !(messages.get(i - 1) instanceof Message.Assistant)).isFalse();
             }
         }
+    }
+
+    @Test
+    void workersSayWhatTheirToolsDo() {
+        TurnTools tools = new TurnTools(List.of("crm.note", "crm.find"), tool -> Optional.empty(), Map.of("crm.note",
+                Json.read("{\"description\": \"Adds a note\", \"input_schema\": {\"required\": [\"text\"]}}")));
+        assertThat(tools.schemas())
+                .extracting(each -> each.name() + " " + each.description() + " " + each.inputSchema())
+                .containsExactly("crm_find The tool crm.find of a worker. {\"type\":\"object\"}",
+                        "crm_note Adds a note {\"required\":[\"text\"]}");
     }
 
     @Test
