@@ -213,6 +213,7 @@ create table if not exists task_steps (
     call_effect text,
     deferred_since timestamptz,
     deferred_for text,
+    worst_case jsonb,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost, completed_by, handed_to))
@@ -238,6 +239,8 @@ comment on column task_steps.call_effect is
 
 comment on column task_steps.deferred_since is 'the first deferral of its attempt; next_run_at is the end of the last one';
 comment on column task_steps.deferred_for is 'the system that was busy at the last deferral of its attempt, such as model:NAME';
+comment on column task_steps.worst_case is
+    'model, max_input_tokens and max_output_tokens of one execution; null when they are unknown';
 
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
@@ -251,7 +254,8 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
     case when begun_at is null then deliveries else 1 end as deliveries, failure_ignored,
     case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
     error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
-    created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for
+    created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for,
+    worst_case
   from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
                 select p.completed_at from task_steps p
                  where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id

@@ -23,6 +23,8 @@ create table if not exists work_queue (
     lease_ms bigint,
     lease_expires_at timestamptz,
     deadline_at timestamptz,
+    held_credits numeric(20, 6),
+    max_output_tokens bigint,
     primary key (task_id, lane),
     constraint ck_work_queue_lease check (keelson_lease_valid(holder, lease_ms, lease_expires_at, deadline_at))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
@@ -31,6 +33,8 @@ comment on table work_queue is 'Steps that are ready or held by a worker; a row 
 comment on column work_queue.lane is 'of its task''s work: one for steps in order, one each for parallel steps';
 comment on column work_queue.model is 'that the step names, as far as known before it is claimed; empty for none';
 comment on column work_queue.holder is 'the worker that has claimed it; null for none';
+comment on column work_queue.held_credits is 'credits that the run holds for the worst case of the step; null for none';
+comment on column work_queue.max_output_tokens is 'tokens of output that the held credits pay; null without them';
 
 -- A stretch is a workspace's tool and model, so that those whose limit leaves no room are passed over without being read.
 create index if not exists ix_work_queue_turn on work_queue (workspace_id, tool, model, priority, queued_at)

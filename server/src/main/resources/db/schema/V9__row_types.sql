@@ -49,7 +49,8 @@ create type keelson_proposal_end as (id uuid, state text, decided_at timestamptz
 create type keelson_proposal_new as (id uuid, workspace_id uuid, run_id uuid, attempt int4, task_id uuid,
     step_id uuid, title text, body text, data jsonb, created_at timestamptz, expires_at timestamptz);
 create type keelson_queue_item as (task_id uuid, lane int4, run_id uuid, workspace_id uuid, tool text, model text,
-    priority int4, queued_at timestamptz, holder text, lease_ms int8, timeout_ms int8);
+    priority int4, queued_at timestamptz, holder text, lease_ms int8, timeout_ms int8,
+    held_credits numeric, max_output_tokens int8);
 create type keelson_queue_key as (task_id uuid, lane int4);
 create type keelson_report_run as (run_id uuid, failures int4, tokens int8, cost numeric);
 create type keelson_report_task as (task_id uuid, report_type text, agent text);
@@ -95,7 +96,7 @@ create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_i
     result_epoch int4, error_code text, error_message text, error_class text, tokens int8, cost numeric,
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
     granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb, output_hash int8, model text,
-    call_effect text, deferred_since timestamptz, deferred_for text);
+    call_effect text, deferred_since timestamptz, deferred_for text, worst_case jsonb);
 create type keelson_step_planned as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, input jsonb, retry jsonb,
     timeout_ms int8, started_at timestamptz);

@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
 /** A step that the server has given to this worker under a lease. */
 record Assignment(String stepId, String runId, String taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
         @Nullable Instant deadline, String effectKey, JsonNode failureContext, JsonNode previousDetails,
-        @Nullable String traceparent) {
+        @Nullable String traceparent, @Nullable Long maxOutputTokens) {
 
     static Assignment of(JsonNode item) {
         String deadline = item.path("deadline").asString("");
@@ -17,7 +17,8 @@ record Assignment(String stepId, String runId, String taskId, String tool, JsonN
                 item.path("attempt").asInt(1), item.path("lease_epoch").asInt(),
                 deadline.isEmpty() ? null : Instant.parse(deadline), item.path("effect_key").asString(""),
                 orNull(item, "failure_context"), orNull(item, "details"),
-                item.path("traceparent").isString() ? item.get("traceparent").stringValue() : null);
+                item.path("traceparent").isString() ? item.get("traceparent").stringValue() : null,
+                item.path("max_output_tokens").isIntegralNumber() ? item.get("max_output_tokens").longValue() : null);
     }
 
     private static JsonNode orNull(JsonNode item, String member) {

@@ -157,6 +157,11 @@ final class Execution implements StepContext {
     }
 
     @Override
+    public @Nullable Long maxOutputTokens() {
+        return assignment.maxOutputTokens();
+    }
+
+    @Override
     public @Nullable String traceparent() {
         return assignment.traceparent();
     }

@@ -51,6 +51,12 @@ public interface StepContext {
      */
     @Nullable String traceparent();
 
+    /**
+     * The tokens of output, reasoning included, that the credits held for the step's worst case pay; pass it to the model's
+     * provider. Null where the step has no worst case.
+     */
+    @Nullable Long maxOutputTokens();
+
     /** Why the attempt before failed; a JSON null in the first one. */
     JsonNode failureContext();
 

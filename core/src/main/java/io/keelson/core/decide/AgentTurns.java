@@ -111,7 +111,7 @@ final class AgentTurns {
             @Nullable String callEffect) {
         StepRow step = new StepRow(d.ids.next(), task, spec, position, ordinal, callEffect);
         task.steps.add(at, step);
-        d.view.steps.put(step.id(), step);
+        d.view.put(step);
         d.changes.insert(d.run, step);
         d.run.stepCount++;
         return step;

@@ -47,10 +47,11 @@ public final class ChangeSet {
      * @param holder null while it may be claimed
      * @param lease the lease's length when held; null when not
      * @param timeout how long the execution may take when held by a remote worker; null when not
+     * @param hold of credits for the lease; null for none
      */
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
             Instant queuedAt,
-            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {}
+            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout, @Nullable Hold hold) {}
 
     /** A lease that a holder had and has lost. */
     public record Lost(UUID stepId, int epoch, String holder) {}

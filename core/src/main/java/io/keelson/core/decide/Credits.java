@@ -111,14 +111,8 @@ final class Credits {
         BigDecimal charged = null;
         BigDecimal uncollected = null;
         if (amount.signum() > 0) {
-            BigDecimal missing = amount.subtract(left(d.run));
-            if (missing.signum() > 0) {
-                extend(d, missing);
-                if (amount.compareTo(left(d.run)) > 0) {
-                    scrape(d, missing);
-                }
-            }
-            BigDecimal collected = amount.min(left(d.run)).min(HardLimit.besideChildren(d, amount));
+            require(d, amount);
+            BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
             collect(d, step, result, cost, collected);
             warn(d);
             charged = collected;
@@ -129,6 +123,39 @@ final class Credits {
         }
         String answered = Objects.equals(priced(d, step, result), result.model()) ? null : result.model();
         return new PayloadPart.Spent(result.tokens(), amount, answered, charged, uncollected);
+    }
+
+    /** Extends the reservation if it does not cover an amount beside all holds, as far as credits are available. */
+    private static void require(Decision d, BigDecimal amount) {
+        BigDecimal missing = amount.subtract(free(d));
+        if (missing.signum() > 0) {
+            extend(d, missing);
+            if (amount.compareTo(free(d)) > 0) {
+                scrape(d, missing);
+            }
+        }
+    }
+
+    /**
+     * As much of an amount as the reservation and the available credits cover beside all holds. An optimistic answer is
+     * proved by {@link #cover}.
+     */
+    static BigDecimal coverable(Decision d, BigDecimal amount) {
+        BigDecimal free = free(d);
+        BigDecimal missing = amount.subtract(free);
+        return missing.signum() <= 0 ? amount
+                : free.add(d.funds.balances().rest(d.run.workspaceId(), HardLimit.within(d.run, missing)));
+    }
+
+    /** The same, with the reservation extended as it needs to be. */
+    static BigDecimal cover(Decision d, BigDecimal amount) {
+        require(d, amount);
+        return amount.min(free(d));
+    }
+
+    /** What is reserved, not charged and not held. */
+    private static BigDecimal free(Decision d) {
+        return left(d.run).subtract(d.view.held);
     }
 
     private static BigDecimal left(RunRow run) {
@@ -164,7 +191,7 @@ final class Credits {
 
     /** A first plan exists: reserves the rest of its estimated cost if the workspace has the credits. */
     static void provideFor(Decision d, BigDecimal estimate) {
-        BigDecimal more = HardLimit.within(d.run, estimate.subtract(left(d.run)));
+        BigDecimal more = HardLimit.within(d.run, estimate.subtract(free(d)));
         if (take(d, more)) {
             d.note(new RunPayload.CreditsExtended(more, d.run.reserved.add(more)));
             setAside(d, d.run.attempt, more, "extend/" + d.run.seq);
@@ -193,18 +220,18 @@ final class Credits {
     /** Whether the next try of a failed step is affordable, by its known cost. */
     static boolean affordable(Decision d, BigDecimal known) {
         BigDecimal needed = known.max(d.run.policy().budget().minCredits());
-        BigDecimal more = needed.subtract(left(d.run));
+        BigDecimal more = needed.subtract(free(d));
         return more.signum() <= 0 || d.funds.balances().covers(d.run.workspaceId(), more);
     }
 
     /** True when the reservation is used up and did not cover a step's cost. */
-    static boolean overdrawn(RunRow run) {
-        return run.uncollected.signum() > 0 && left(run).signum() == 0;
+    static boolean overdrawn(Decision d) {
+        return d.run.uncollected.signum() > 0 && free(d).signum() == 0;
     }
 
     /** A human resumes a run that was overdrawn during its pause; credits may be available by now. */
     static void provideAgain(Decision d) {
-        if (overdrawn(d.run)) {
+        if (overdrawn(d)) {
             provide(d);
         }
     }
@@ -218,10 +245,10 @@ final class Credits {
         if (task != null) {
             return task;
         }
-        if (left(d.run).signum() == 0) {
+        if (free(d).signum() == 0) {
             extend(d, HardLimit.within(d.run, Amounts.ONE));
         }
-        return left(d.run).signum() > 0 ? null : insufficient(d.run, HardLimit.within(d.run, Amounts.ONE));
+        return free(d).signum() > 0 ? null : insufficient(d.run, HardLimit.within(d.run, Amounts.ONE));
     }
 
     /** Ends the attempt's account: releases the unused reservation and resets the account. */

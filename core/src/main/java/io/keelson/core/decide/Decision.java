@@ -47,6 +47,8 @@ final class Decision {
     final Set<String> budgets = new TreeSet<>();
     /** A planner's task that has ended without an answer; null for none. Handled after the command. */
     @Nullable TaskRow failedPlanner;
+    /** True when a hold has ended: work that waited for it may begin. */
+    boolean holdEnded;
     /** The work that the command's worker asks to continue with; null for none. */
     @Nullable NextStepRequest request;
     /** The output in the command, JSON text; null for none. */

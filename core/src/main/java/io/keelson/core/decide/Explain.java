@@ -244,6 +244,11 @@ public final class Explain {
                 task.steps.stream().filter(step -> !step.state.terminal())
                         .filter(step -> step.state != StepState.PENDING || step.queued || step.evaluating)
                         .forEach(this::step);
+                if (!task.isGroup() && task.steps.stream().noneMatch(step -> step.queued)) {
+                    task.steps.stream().filter(step -> !step.state.terminal()).limit(1)
+                            .filter(step -> step.state == StepState.PENDING && waitsForHolds(step))
+                            .forEach(this::creditsHeld);
+                }
             }
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(task, "ENDED", "the task is " + task.state.wire()
                     + because(task.errorCode), null, List.of());
@@ -270,11 +275,24 @@ public final class Explain {
         }
     }
 
+    /** True when holds of other steps may keep it from beginning. */
+    private boolean waitsForHolds(StepRow step) {
+        return step.spec().worstCase() != null && view.held.signum() > 0 && !step.queued && !step.evaluating;
+    }
+
+    private void creditsHeld(StepRow step) {
+        add(step, "CREDITS_HELD", "what it may cost does not fit beside the " + Amounts.credits(view.held)
+                + " held for steps in flight; it begins when one of those has ended", null, List.of());
+    }
+
     private void queued(TaskRow task) {
         AgentRow agent = task.agent();
         String name = Objects.requireNonNullElse(agent.name(), "the default agent");
         if (task.hasSlot) {
             task.steps.stream().filter(step -> step.queued).forEach(this::step);
+        } else if (agent.slotsTaken < SlotScheduling.limit(view.run, agent) && task.steps.stream().limit(1)
+                .anyMatch(this::waitsForHolds)) {
+            creditsHeld(task.steps.getFirst());
         } else if (!agent.atWork() && view.agentsAtWork >= view.run.policy().maxAgents()) {
             add(task, "AGENTS_LIMIT", "so many agents of the run are at work that " + name + " has to wait (limit "
                     + view.run.policy().maxAgents() + ")", null, List.of(name));
@@ -306,6 +324,8 @@ public final class Explain {
                             List.of(Objects.requireNonNull(step.holder)));
                 } else if (step.deferred()) {
                     deferred(step);
+                } else if (waitsForHolds(step)) {
+                    creditsHeld(step);
                 } else {
                     unclaimed(step);
                 }

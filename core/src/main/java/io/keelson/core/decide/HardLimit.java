@@ -38,7 +38,7 @@ final class HardLimit {
     static BigDecimal besideChildren(Decision d, BigDecimal amount) {
         BigDecimal limit = limit(d.run);
         return limit == null || d.view.children.isEmpty() ? amount
-                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).max(Amounts.ZERO);
+                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).subtract(d.view.held).max(Amounts.ZERO);
     }
 
     /**
@@ -94,9 +94,9 @@ final class HardLimit {
         return scope == null || scope.allows(more);
     }
 
-    /** True when the run has a limit or the task a budget. */
+    /** True when the run has a limit, a step with a worst case, or the task a budget. */
     static boolean mayHoldBack(Decision d, TaskRow task) {
-        return limit(d.run) != null || d.view.budgets.containsKey(task.planKey());
+        return limit(d.run) != null || d.view.worstCases || d.view.budgets.containsKey(task.planKey());
     }
 
     /**
@@ -119,6 +119,9 @@ final class HardLimit {
 
     /** True when a limit does not allow the step to begin: it waits until the steps in flight have ended. */
     static boolean holdsBack(Decision d, StepRow step) {
+        if (Holds.known(d, step.spec())) {
+            return !d.planning() && Holds.holdBack(d, step);
+        }
         if (!mayHoldBack(d, step.task()) || d.planning()) {
             return false;
         }
@@ -126,7 +129,7 @@ final class HardLimit {
         return held(d, step.task(), !allows(run(d), cost), !allows(task(d, step.task().planKey()), cost));
     }
 
-    private static boolean held(Decision d, TaskRow task, boolean byRun, boolean byTask) {
+    static boolean held(Decision d, TaskRow task, boolean byRun, boolean byTask) {
         d.heldBack |= byRun;
         if (byTask) {
             d.budgets.add(task.planKey());
@@ -145,9 +148,9 @@ final class HardLimit {
 
     /** The known cost of queued and running steps. */
     static BigDecimal out(Decision d, Predicate<StepRow> which) {
-        return d.funds.prices().tools().isEmpty() ? Amounts.ZERO
+        return d.funds.prices().tools().isEmpty() && d.view.held.signum() == 0 ? Amounts.ZERO
                 : d.view.steps.values().stream().filter(step -> step.queued && which.test(step))
-                        .map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO, BigDecimal::add);
+                        .map(step -> Holds.counted(d, step)).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     /** Charges and budgets of the run's children. */

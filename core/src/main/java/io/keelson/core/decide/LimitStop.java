@@ -38,7 +38,7 @@ final class LimitStop {
 
     /** Stops a run that resumes, if only its pause has kept it from being stopped. */
     static boolean stopsNow(Decision d) {
-        if (Credits.overdrawn(d.run)) {
+        if (Credits.overdrawn(d)) {
             notCollected(d);
         }
         return d.run.state == RunState.BUDGET_EXCEEDED;
@@ -59,13 +59,18 @@ final class LimitStop {
      */
     static void after(Decision d) {
         stopForTasks(d);
-        if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty()) && nothingIsQueued(d)
+        if (d.carriedOut() && d.holdEnded) {
+            SlotScheduling.startWaiting(d);
+        }
+        if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty() || d.view.worstCases)
+                && nothingIsQueued(d)
                 && d.view.children.values().stream().allMatch(ChildRow::over)) {
             d.heldBack = false;
             SlotScheduling.startWaiting(d);
             stopForTasks(d);
             if (d.heldBack && nothingIsQueued(d) && !ChildLinks.open(d.view)) {
-                stop(d, "the hard limit does not leave what the next step costs");
+                stop(d, (HardLimit.limit(d.run) == null ? "the workspace" : "the hard limit")
+                        + " does not leave what the next step costs");
             }
         }
     }
@@ -103,7 +108,7 @@ final class LimitStop {
         }
         return d.view.tasks.values().stream().filter(row -> HardLimit.of(task, row)).flatMap(LimitStop::next)
                 .anyMatch(next -> next.kind() == StepKind.RUN ? scope.room().signum() <= 0
-                        : !next.kind().engineOwned() && !scope.allows(d.funds.prices().known(next.tool())));
+                        : !next.kind().engineOwned() && !scope.allows(Holds.least(d, next)));
     }
 
     /** The steps that a task is to begin next, at once or after a backoff. */

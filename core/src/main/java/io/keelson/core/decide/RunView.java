@@ -2,11 +2,13 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.Signal;
 import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -70,6 +72,10 @@ public final class RunView {
     /** Agents with a task that holds a slot; changes with the slots only. */
     int agentsAtWork;
     int tasksOpen;
+    /** The sum of all steps' holds; only {@link Holds} changes it. */
+    BigDecimal held = Amounts.ZERO;
+    /** True when a step has a worst case. */
+    boolean worstCases;
     /** True while the evaluator computes the run's output. */
     boolean evaluatingOutput;
 
@@ -195,8 +201,14 @@ public final class RunView {
 
     /** Adds a step after its task, in order of position and turn. */
     public void add(StepRow step) {
-        steps.put(step.id(), step);
+        put(step);
         step.task().steps.add(step);
+    }
+
+    /** Adds a step whose task has it. */
+    void put(StepRow step) {
+        steps.put(step.id(), step);
+        worstCases |= step.spec().worstCase() != null;
     }
 
     /** True for a task, not a group, that has begun and not ended. */
@@ -260,6 +272,8 @@ public final class RunView {
         waitingAgents.clear();
         agentsAtWork = 0;
         tasksOpen = 0;
+        held = Amounts.ZERO;
+        worstCases = false;
         evaluatingOutput = false;
         evaluatingPlan = false;
         tickets.clear();
@@ -275,13 +289,19 @@ public final class RunView {
 
     /**
      * Restores a row of the work queue: the lane's first open step is in it, under a lease when {@code holder} is set.
+     *
+     * @param hold of the lease; null for none
      */
-    public void restoreLane(UUID taskId, int lane, @Nullable String holder) {
+    public void restoreLane(UUID taskId, int lane, @Nullable String holder, @Nullable Hold hold) {
         TaskRow task = Objects.requireNonNull(tasks.get(taskId));
         for (StepRow step : task.steps) {
             if (step.lane() == lane && !step.state.terminal()) {
                 step.queued = true;
                 step.holder = step.state == StepState.RUNNING ? holder : null;
+                if (step.held() && hold != null) {
+                    step.hold = hold;
+                    held = held.add(hold.amount());
+                }
                 return;
             }
         }

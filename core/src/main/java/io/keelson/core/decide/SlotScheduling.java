@@ -37,7 +37,7 @@ final class SlotScheduling {
         if (!d.atWork() || agent.ready.isEmpty() || heldBack(d, agent) || !room(d, agent)) {
             return;
         }
-        int limit = limit(d, agent);
+        int limit = limit(d.run, agent);
         while (agent.slotsTaken < limit && !agent.ready.isEmpty() && !heldBack(d, agent)) {
             TaskRow task = agent.ready.poll();
             d.view.takeSlot(task);
@@ -91,11 +91,12 @@ final class SlotScheduling {
         }
     }
 
-    private static int limit(Decision d, AgentRow agent) {
-        if (d.run.policy().sequentialTasks()) {
+    /** The tasks that an agent works on at a time. */
+    static int limit(RunRow run, AgentRow agent) {
+        if (run.policy().sequentialTasks()) {
             return 1;
         }
-        return agent.name() == null ? d.run.policy().tasksPerDefaultAgent() : d.run.policy().tasksPerAgent();
+        return agent.name() == null ? run.policy().tasksPerDefaultAgent() : run.policy().tasksPerAgent();
     }
 
     /** True when the agent is at work or may start; otherwise it must wait in the queue of agents. */
@@ -206,7 +207,7 @@ final class SlotScheduling {
         } else if (holder != null
                 && d.capacity.keeps(holder, new Lane(step.task().id(), step.lane()), step.spec().tool())) {
             claim(d, step, holder);
-            if (step.lane() == 0) {
+            if (step.lane() == 0 && step.hold == null && !d.holdEnded) {
                 d.changes.retain(new Lane(step.task().id(), 0));
             } else {
                 enqueue(d, step, d.capacity.lease(), null);
@@ -236,6 +237,7 @@ final class SlotScheduling {
         step.leaseEpoch++;
         step.deliveries++;
         step.holder = holder;
+        Holds.take(d, step);
         step.queued = true;
         step.nextRunAt = null;
         d.run.quietSince = null;
@@ -250,7 +252,7 @@ final class SlotScheduling {
         return new StepAssignment(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
                 step.attempt(), step.leaseEpoch(), expires,
                 item.timeout() == null ? null : d.now.plus(item.timeout()), step.effectKey(d.run), step.setback(),
-                d.run.trace());
+                d.run.trace(), step.hold == null ? null : step.hold.maxOutput());
     }
 
     static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
@@ -258,8 +260,7 @@ final class SlotScheduling {
         d.changes.touch(d.run);
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
                 d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt),
-                step.holder, lease,
-                timeout);
+                step.holder, lease, timeout, step.hold);
         d.changes.put(item);
         return item;
     }
@@ -289,6 +290,19 @@ final class SlotScheduling {
         }
         step.queued = false;
         step.holder = null;
+        Holds.drop(d, step);
+    }
+
+    /** Removes an unclaimed step from the queue; a task that has not begun waits again before others. */
+    static void withdraw(Decision d, StepRow step) {
+        TaskRow task = step.task();
+        close(d, step);
+        d.view.lookAtWaits(task);
+        if (task.state == TaskState.QUEUED && task.steps.stream().noneMatch(each -> each.queued)) {
+            d.view.leaveSlot(task);
+            task.agent().ready.addFirst(task);
+            lineUp(d, task.agent());
+        }
     }
 
     /** On a pause: removes unclaimed lanes from the queue, and their tasks wait again in their order. */

@@ -30,7 +30,7 @@ final class StepFailures {
         StepError error = step.atMostOnce() && reported.code().equals(TIMEOUT) ? unknown() : reported;
         step.failures++;
         step.deliveries = 0;
-        BigDecimal again = cost.max(d.funds.prices().known(step.spec().tool()));
+        BigDecimal again = cost.max(Holds.least(d, step.spec()));
         RetryDecision decision = TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries,
                 step.failures, step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures);
         judge(d, step, error, isAnswer(step, error) ? failing(decision) : decision, spent);

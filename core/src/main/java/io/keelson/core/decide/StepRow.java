@@ -33,6 +33,8 @@ public final class StepRow {
     int resultEpoch;
     @Nullable String holder;
     boolean queued;
+    /** Held for its lease; null for nothing. Only {@link Holds} changes it. */
+    @Nullable Hold hold;
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
@@ -220,6 +222,11 @@ public final class StepRow {
     /** The worker or node that holds the lease; null for none. */
     public @Nullable String holder() {
         return holder;
+    }
+
+    /** The credits that are held for its lease; null for none. */
+    public @Nullable Hold hold() {
+        return hold;
     }
 
     public long tokens() {

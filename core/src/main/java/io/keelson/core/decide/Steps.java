@@ -39,6 +39,10 @@ final class Steps {
         if (step == null || step.held() || !d.atWork()) {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
+        if (Holds.known(d, step.spec()) && HardLimit.holdsBack(d, step)) {
+            SlotScheduling.withdraw(d, step);
+            return Reply.rejected("NOT_CLAIMABLE", "the run's credits do not pay the step now");
+        }
         SlotScheduling.claim(d, step, command.holder());
         boolean own = d.capacity.runs(command.holder(), step.spec().tool());
         return new Reply.Claimed(SlotScheduling.assignment(d, step,
@@ -270,6 +274,10 @@ final class Steps {
         step.tokens += result.tokens().total();
         step.cost = step.cost.add(cost.amount());
         TaskRow task = step.task();
+        if (step.hold != null && cost.amount().compareTo(step.hold.amount()) > 0) {
+            d.note(task, step, new StepPayload.HoldExceeded(cost.amount(), step.hold.amount()));
+        }
+        Holds.drop(d, step);
         PayloadPart.Spent spent = Credits.charge(d, step, result, cost);
         if (spent != null) {
             task.tokens += result.tokens().total();

@@ -93,7 +93,7 @@ final class TaskFailures {
 
     /** The known cost of the task's steps. */
     private static BigDecimal known(Decision d, TaskRow task) {
-        return task.steps.stream().map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO,
+        return task.steps.stream().map(step -> Holds.least(d, step.spec())).reduce(Amounts.ZERO,
                 BigDecimal::add);
     }
 

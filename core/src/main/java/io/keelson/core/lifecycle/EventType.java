@@ -82,6 +82,7 @@ public enum EventType {
     STEP_DEFERRED(ActorType.AGENT, "its worker hands it back because a system that it needs is busy"),
     STEP_LEASE_EXPIRED(ActorType.RECONCILER, "its worker was not heard of in time"),
     STEP_UNPRICED(ActorType.SYSTEM, "it used tokens of a model that has no price, and was charged nothing for them"),
+    STEP_HOLD_EXCEEDED(ActorType.SYSTEM, "it cost more than the credits held for its worst case"),
     ESCALATION_OPENED(ActorType.SYSTEM, "a ticket is opened"),
     ESCALATION_REMINDED(ActorType.SYSTEM, "a ticket has no answer in time"),
     ESCALATION_RESOLVED(ActorType.HUMAN, "a ticket is answered, or void"),

@@ -1,6 +1,7 @@
 package io.keelson.core.money;
 
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,31 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
                 .add(cost(Objects.requireNonNullElse(cacheWrite, input), tokens.cacheWrite()))
                 .add(cost(output, tokens.output()));
         return Amounts.of(millionth.movePointLeft(MILLION));
+    }
+
+    /** The highest cost in USD of so many tokens, whatever part of the input the provider's cache has or keeps. */
+    public BigDecimal atMost(long input, long output) {
+        return Amounts.of(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
+    }
+
+    /**
+     * The most tokens of output that an amount pays beside the input at its highest cost.
+     *
+     * @param most not more than these
+     * @return below 0 when the amount does not pay the input
+     */
+    public long output(BigDecimal usd, long input, long most) {
+        BigDecimal rest = usd.movePointRight(MILLION).subtract(cost(dearestInput(), input));
+        if (rest.signum() < 0) {
+            return -1;
+        }
+        return output.signum() == 0 ? most
+                : rest.divide(output, 0, RoundingMode.DOWN).min(BigDecimal.valueOf(most)).longValue();
+    }
+
+    private BigDecimal dearestInput() {
+        return input.max(Objects.requireNonNullElse(cacheRead, input))
+                .max(Objects.requireNonNullElse(cacheWrite, input));
     }
 
     private static BigDecimal cost(BigDecimal price, long tokens) {

@@ -1,7 +1,9 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A step as the plan describes it.
@@ -10,5 +12,18 @@ import java.time.Duration;
  * @param tool the tool's name; that of {@link RunsOn} for turns, {@code approval} for approvals
  * @param input JSON text; strings in it may hold {@code ${ }} expressions
  * @param timeout how long one execution may take
+ * @param worstCase the most tokens that one execution may use; null when it is unknown
  */
-public record StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout) {}
+public record StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout,
+        @Nullable WorstCase worstCase) {
+
+    /** A step whose use of tokens is unknown. */
+    public StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout) {
+        this(name, kind, tool, input, retry, timeout, null);
+    }
+
+    /** The same with the most tokens that one execution may use. */
+    public StepSpec within(@Nullable WorstCase bound) {
+        return new StepSpec(name, kind, tool, input, retry, timeout, bound);
+    }
+}

@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
  * @param previous the previous failure; null for none
  * @param trace of its run
+ * @param maxOutputTokens that the credits held for it pay; null when none are held
  */
 public record StepAssignment(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt,
         int leaseEpoch,
         Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
-        @Nullable PreviousFailure previous, RunTrace trace) {
+        @Nullable PreviousFailure previous, RunTrace trace, @Nullable Long maxOutputTokens) {
 
     /**
      * The key of the logical step's effect, not of its row: a retry that carries work over must reach the same effect.

@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.EventType;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ public sealed interface StepPayload extends Payload {
             case Deferred _ -> EventType.STEP_DEFERRED;
             case LeaseExpired _ -> EventType.STEP_LEASE_EXPIRED;
             case Unpriced _ -> EventType.STEP_UNPRICED;
+            case HoldExceeded _ -> EventType.STEP_HOLD_EXCEEDED;
         };
     }
 
@@ -145,6 +147,14 @@ public sealed interface StepPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("model", model).put("tokens", tokens);
+        }
+    }
+
+    /** Both in credits. */
+    record HoldExceeded(BigDecimal cost, BigDecimal held) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("cost", cost).put("held", held);
         }
     }
 }

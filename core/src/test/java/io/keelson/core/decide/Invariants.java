@@ -27,6 +27,7 @@ final class Invariants {
         RunView view = world.view;
         counters(view);
         credits(view.run);
+        holds(view);
         agents(view);
         if (view.run.state.terminal()) {
             noZombies(world);
@@ -95,6 +96,20 @@ final class Invariants {
                 .isGreaterThanOrEqualTo(run.reserved);
         assertThat(run.state.terminal() && run.reserved.signum() > 0).as("an ended run has credits set aside")
                 .isFalse();
+    }
+
+    /** Only leases have holds, and charges and holds together fit the reservation, the limit and the children's allotments. */
+    private static void holds(RunView view) {
+        RunRow run = view.run;
+        BigDecimal limit = run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
+        BigDecimal held = view.steps.values().stream().filter(step -> step.hold != null)
+                .peek(step -> assertThat(step.held()).as("%s holds credits without a lease", step.name()).isTrue())
+                .map(step -> Objects.requireNonNull(step.hold).amount()).reduce(BigDecimal.ZERO, BigDecimal::add);
+        assertThat(view.held).isEqualByComparingTo(held);
+        assertThat(run.charged.add(held)).as("charged and held").isLessThanOrEqualTo(run.reserved);
+        assertThat(limit == null || held.signum() == 0 ? BigDecimal.ZERO
+                : run.chargedBefore.add(run.charged).add(held).add(HardLimit.childrenTake(view)))
+                .as("charged, held and allotted").isLessThanOrEqualTo(limit == null ? BigDecimal.ZERO : limit);
     }
 
     private static void counters(RunView view) {

@@ -41,7 +41,7 @@ class NextStepRequestTest {
         assertThat(reply)
                 .isEqualTo(new Reply.Claimed(new StepAssignment(world.id(), second.task().id(), second.id(), "noop",
                         "{}", 1, 1, world.now.plus(LEASE), world.now.plusSeconds(30), world.id() + "/1/a/s2", null,
-                        new RunTrace(world.id(), 1, null))));
+                        new RunTrace(world.id(), 1, null), null)));
         assertThat(world.view.run().version()).isEqualTo(version + 1);
         assertThat(second.holder()).isEqualTo("w1");
         assertThat(world.queue.values()).singleElement().satisfies(item -> {

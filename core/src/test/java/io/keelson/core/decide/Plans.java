@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepKind;
@@ -97,6 +98,14 @@ final class Plans {
         private StepSpec spec(String name, StepKind kind) {
             return new StepSpec(name, kind, kind == StepKind.TOOL ? "noop" : kind.wire(), "{}", retry,
                     Duration.ofSeconds(30));
+        }
+
+        /** Steps with the most tokens that each may use. */
+        T steps(int count, WorstCase most) {
+            for (int i = 0; i < count; i++) {
+                steps.add(spec("s" + (steps.size() + 1), StepKind.TOOL).within(most));
+            }
+            return this;
         }
 
         /** Of the steps that follow. */

@@ -213,7 +213,8 @@ final class RunRows {
         });
         proposals.values().stream().filter(Saved.Proposed::pending)
                 .forEach(each -> view.propose(each.row().made().id(), each.row().expiresAt()));
-        queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder()));
+        queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder(),
+                place.item().hold()));
         timers.values().forEach(timer -> {
             if (timer.key().kind() == TimerKind.WATCH) {
                 view.restoreWatch(timer.dueAt());

@@ -51,6 +51,7 @@ final class EngineMeters implements Observer {
     private final DistributionSummary flushSize;
     private final Counter overloaded;
     private final Counter unpriced;
+    private final Counter holdsExceeded;
     private final Counter outages;
     private final Counter withFailures;
     private final AtomicBoolean databaseAnswers = new AtomicBoolean(true);
@@ -93,6 +94,7 @@ final class EngineMeters implements Observer {
         flushSize = meters.sizes(Metric.COMMIT_BATCH_SIZE);
         overloaded = meters.counter(Metric.OVERLOADED);
         unpriced = meters.counter(Metric.UNPRICED);
+        holdsExceeded = meters.counter(Metric.HOLDS_EXCEEDED);
         withFailures = meters.counter(Metric.RUNS_WITH_FAILURES);
         outages = meters.counter(Metric.DATABASE_OUTAGES);
         meters.gauge(Metric.DATABASE_UP, () -> databaseAnswers.get() ? 1 : 0);
@@ -137,6 +139,7 @@ final class EngineMeters implements Observer {
             case RunPayload.Failed failed -> few(failures, Metric.RUNS_FAILED, failed.errorCode()).increment();
             case StepPayload.Failed failed -> add(stepErrors.get(failed.cause().errorClass()), 1);
             case StepPayload.Unpriced tokens -> unpriced.increment(tokens.tokens());
+            case StepPayload.HoldExceeded _ -> holdsExceeded.increment();
             case StepPayload.Retrying retrying -> add(stepErrors.get(retrying.cause().errorClass()), 1);
             default -> {
                 // counted by its transition, or not at all here

@@ -27,6 +27,8 @@ public enum Metric {
     CREDITS(Kind.COUNTER, "keelson_credits_total", "credits moved by those entries", "kind"),
     UNPRICED(Kind.COUNTER, "keelson_unpriced_tokens_total",
             "tokens without a charge because neither their model nor the tool has a price"),
+    HOLDS_EXCEEDED(Kind.COUNTER, "keelson_holds_exceeded_total",
+            "step attempts that cost more than the credits held for their worst case"),
     RUNS_OPEN(Kind.GAUGE, "keelson_runs_open", "runs that have not ended, 100,000 at most", "state"),
     RUNS_OLDEST(Kind.GAUGE, "keelson_runs_oldest_seconds",
             "longest time of a run in that state; 0 without one", "state"),

@@ -4,6 +4,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,7 +57,10 @@ public interface ModelRules {
             named.add(JsonFields.text(task, "suggested_model", ""));
             task.path("steps").forEach(step -> named.add(ofStep(step)));
         });
-        read.tasks().forEach(task -> named.add(ofAgent(task)));
+        read.tasks().forEach(task -> {
+            named.add(ofAgent(task));
+            task.steps().forEach(step -> named.add(ofWorstCase(step)));
+        });
         named.remove("");
         Map<String, Objection> refused = named.isEmpty() ? Map.of() : refused(named);
         if (refused.isEmpty()) {
@@ -93,6 +97,16 @@ public interface ModelRules {
             if (objection != null && !JsonFields.text(tasks.path(i), "suggested_model", "").equals(model)) {
                 problems.add(problem(objection, Pointers.of("/plan/tasks", i), model, task.agent()));
             }
+            for (int k = 0; k < task.steps().size(); k++) {
+                String ofStep = ofWorstCase(task.steps().get(k));
+                Objection other = refused.get(ofStep);
+                if (other != null && !ofStep.equals(model)
+                        && !JsonFields.text(tasks.path(i), "suggested_model", "").equals(ofStep)) {
+                    String at = Pointers.of("/plan/tasks", i);
+                    problems.add(problem(other, tasks.path(i).path("steps").isEmpty() ? at + "/worst_case/model"
+                            : at + "/steps/" + k + "/worst_case/model", ofStep, null));
+                }
+            }
         }
         return problems;
     }
@@ -117,6 +131,10 @@ public interface ModelRules {
                 ? JsonFields.text(step.path("input"), "model", "")
                 : "";
         return model.contains("${") ? "" : model;
+    }
+
+    private static String ofWorstCase(StepSpec step) {
+        return step.worstCase() == null ? "" : step.worstCase().model();
     }
 
     /** The model of the agent that does the task in turns; empty for none. */

@@ -1,5 +1,6 @@
 package io.keelson.server.plan;
 
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -8,6 +9,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -37,6 +39,23 @@ final class StepReader {
         return new StepSpec(JsonFields.text(raw, "name", "step-" + (index + 1)), kind, tool(raw, kind, at),
                 JsonFields.object(raw, "input").toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
                 JsonFields.seconds(raw, "timeout_seconds", timeout(raw, kind)));
+    }
+
+    /**
+     * The most tokens of one execution; null when the plan does not say them.
+     *
+     * @param model where it names none; null for none
+     */
+    @Nullable WorstCase worstCase(JsonNode raw, @Nullable String model, String at) {
+        if (!raw.isObject()) {
+            return null;
+        }
+        String named = JsonFields.text(raw, "model");
+        if (named == null && model == null) {
+            problems.add("REQUIRED", at + "/model", "'model' must be given: neither the task nor its agent has one");
+        }
+        return new WorstCase(named != null ? named : model != null ? model : "",
+                raw.path("max_input_tokens").asLong(0), raw.path("max_output_tokens").asLong(0));
     }
 
     /** A call outside of a task's steps: of a hook or the planner. */

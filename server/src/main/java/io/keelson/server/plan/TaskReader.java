@@ -28,6 +28,7 @@ final class TaskReader {
     /** Written otherwise, or not for a plan's author to say. */
     private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", AgentAssignment.key());
     static final String BUDGET = "budget_usd";
+    private static final String WORST_CASE = "worst_case";
     private static final String ORDERING = "ordering";
 
     private final StepReader steps;
@@ -159,13 +160,22 @@ final class TaskReader {
     private List<StepSpec> steps(JsonNode raw, String at, String title, List<Dependency> upstreams,
             @Nullable Hired agent) {
         JsonNode given = raw.path("steps");
+        String model = agent == null || agent.terms().model() == null ? JsonFields.text(raw, "suggested_model")
+                : agent.terms().model();
         if (given.isEmpty()) {
-            return List.of(steps.turn(TurnInput.of(raw, title, upstreams, agent),
-                    agent == null ? RunsOn.WORKERS : agent.terms().runsOn()));
+            RunsOn runsOn = agent == null ? RunsOn.WORKERS : agent.terms().runsOn();
+            return List.of(steps.turn(TurnInput.of(raw, title, upstreams, agent), runsOn)
+                    .within(steps.worstCase(raw.path(WORST_CASE), model, at + "/" + WORST_CASE)));
+        }
+        if (raw.has(WORST_CASE)) {
+            problems.add("INVALID_VALUE", at + "/" + WORST_CASE,
+                    "the task has steps: give the worst case to each step that calls a model");
         }
         List<StepSpec> read = new ArrayList<>(given.size());
         for (int i = 0; i < given.size(); i++) {
-            read.add(steps.read(given.path(i), i, at + "/steps/" + i));
+            String step = at + "/steps/" + i;
+            read.add(steps.read(given.path(i), i, step)
+                    .within(steps.worstCase(given.path(i).path(WORST_CASE), model, step + "/" + WORST_CASE)));
         }
         return read;
     }

@@ -29,7 +29,8 @@ final class StepSpecs {
         List<StepSpec> specs = new ArrayList<>();
         for (JsonNode each : Json.read(json)) {
             specs.add(spec(each.get("name").asString(), each.get("kind").asString(), each.get("tool").asString(),
-                    each.get("input").toString(), each.get("retry").toString(), each.get("timeout_ms").asLong()));
+                    each.get("input").toString(), each.get("retry").toString(), each.get("timeout_ms").asLong())
+                    .within(TextColumns.worstCase(each.has("worst_case") ? each.get("worst_case").toString() : null)));
         }
         return specs;
     }
@@ -41,6 +42,10 @@ final class StepSpecs {
                     .put("tool", spec.tool()).put("timeout_ms", spec.timeout().toMillis());
             each.set("input", Json.read(spec.input()));
             each.set("retry", Json.read(TextColumns.retry(spec.retry())));
+            String worstCase = TextColumns.worstCase(spec.worstCase());
+            if (worstCase != null) {
+                each.set("worst_case", Json.read(worstCase));
+            }
         }
         return all.toString();
     }

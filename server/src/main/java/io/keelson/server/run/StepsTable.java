@@ -80,12 +80,12 @@ final class StepsTable {
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, call_effect, deferred_since, deferred_for, created_at)
+                output_hash, model, call_effect, deferred_since, deferred_for, worst_case, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                call_effect, deferred_since, deferred_for, {now}
+                call_effect, deferred_since, deferred_for, worst_case, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -106,7 +106,8 @@ final class StepsTable {
                     text("model", n -> n.step.of(StepResult::model)),
                     text("call_effect", n -> n.row().callEffect()),
                     time("deferred_since", n -> n.row().deferredSince()),
-                    text("deferred_for", n -> n.row().deferredFor()))));
+                    text("deferred_for", n -> n.row().deferredFor()),
+                    json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -187,6 +188,7 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
+                s.worst_case,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -199,13 +201,14 @@ final class StepsTable {
 
     private StepsTable() {}
 
-    /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and no call. */
+    /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and neither a call nor with a worst case. */
     static boolean plain(New step) {
-        return step.row().callEffect() == null && noResult(step.step) && switch (step.row().state()) {
-            case PENDING -> step.row().startedAt() == null && faultless(step.step, 0);
-            case RUNNING -> step.row().startedAt() != null && faultless(step.step, 1);
-            case COMPLETED, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
-        };
+        return step.row().callEffect() == null && step.row().spec().worstCase() == null && noResult(step.step)
+                && switch (step.row().state()) {
+                    case PENDING -> step.row().startedAt() == null && faultless(step.step, 0);
+                    case RUNNING -> step.row().startedAt() != null && faultless(step.step, 1);
+                    case COMPLETED, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
+                };
     }
 
     /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt. */
@@ -237,7 +240,8 @@ final class StepsTable {
         ViewLoader.each(c, LOAD, runIds, row -> {
             TaskRow task = Objects.requireNonNull(loader.tasks.get(ViewLoader.uuid(row, "task_id")));
             StepSpec spec = specs.spec(row.getString("name"), row.getString("kind"), row.getString("tool"),
-                    row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"));
+                    row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"))
+                    .within(TextColumns.worstCase(row.getString("worst_case")));
             StepRow step = new StepRow(ViewLoader.uuid(row, "id"), task, spec, row.getInt("position"),
                     row.getInt("turn"), row.getString("call_effect"));
             restore(row, step);

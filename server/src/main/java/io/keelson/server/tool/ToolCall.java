@@ -19,6 +19,7 @@ import tools.jackson.databind.JsonNode;
  * @param struck redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution
  * @param waitPhase where a tool of waiting slots announces that it waits
+ * @param maxOutputTokens that a model may write, for which credits are held; null without a bound
  */
 public record ToolCall(
         UUID workspaceId,
@@ -35,4 +36,16 @@ public record ToolCall(
         StepLog log,
         Redactor struck,
         ArtifactSink artifacts,
-        WaitPhase waitPhase) {}
+        WaitPhase waitPhase,
+        @Nullable Long maxOutputTokens) {
+
+    /**
+     * The tokens of output to ask a model for: not more than credits are held for, and at least 1.
+     *
+     * @param most not more than these
+     * @param written by earlier answers of this execution
+     */
+    public int outputTokens(int most, long written) {
+        return maxOutputTokens == null ? most : (int) Math.clamp(maxOutputTokens - written, 1, most);
+    }
+}

@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -89,6 +94,101 @@ class BudgetApiTest {
         assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text()).contains("run_budget_warning")
                 .contains("run_budget_changed");
         refused(409, budget(run, "{\"hard_limit_usd\": 2}"));
+    }
+
+    /**
+     * Twenty agents share 0.10. A turn holds 0.02, so five turns may be under way. Each report is at its bound, so nothing
+     * of the limit is left where it would have been overrun.
+     */
+    @Test
+    void chargesOfParallelAgentsNeverExceedTheLimit() {
+        String prices = """
+                {"items": [{"kind": "model", "name": "held", "usd_per_million_tokens": {"input": 1, "output": 10}}]}""";
+        assertThat(api.send("PUT", "/api/v1/prices", prices.getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json").status()).isEqualTo(200);
+        String tasks = IntStream.range(0, 20).mapToObj(i -> """
+                {"id": "t%d", "suggested_model": "held",
+                 "worst_case": {"max_input_tokens": 4000, "max_output_tokens": 1600}}""".formatted(i))
+                .collect(Collectors.joining(","));
+        String run = api.create("""
+                {"name": "agents", "start": true, "plan": {"tasks": [%s]},
+                 "config": {"max_agents": 20, "budget": {"hard_limit_usd": 0.10}}}""".formatted(tasks));
+
+        List<JsonNode> held = turns(1000);
+        assertThat(held).hasSize(5).allSatisfy(turn -> assertThat(turn.get("max_output_tokens").intValue())
+                .isEqualTo(1600));
+        assertThat(turns(60_000)).as("nothing fits beside them").isEmpty();
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("CREDITS_HELD")
+                .contains("beside the 0.1 credits held");
+        List<JsonNode> again = new ArrayList<>();
+        while (again.size() < 5) {
+            again.addAll(turns(60_000, 20_000));
+        }
+        assertThat(turns(60_000)).as("the expired leases have given back 0.10, and no more").isEmpty();
+
+        again.forEach(turn -> {
+            assertThat(complete(turn, 4000, 1600)).isEqualTo("ok");
+            charged(run, "0.10");
+        });
+        JsonNode stopped = api.awaitState(run, "budget_exceeded");
+        assertThat(stopped.get("credits_charged").decimalValue()).isEqualByComparingTo("0.1");
+        assertThat(stopped.get("credits_uncollected").decimalValue()).isEqualByComparingTo("0");
+
+        assertThat(budget(run, "{\"hard_limit_usd\": 0.45}").status()).isEqualTo(200);
+        for (List<JsonNode> more = turns(60_000); !more.isEmpty(); more = turns(60_000)) {
+            more.forEach(turn -> {
+                assertThat(complete(turn, 4000, turn.get("max_output_tokens").longValue())).isEqualTo("ok");
+                charged(run, "0.45");
+            });
+        }
+        JsonNode ended = api.awaitState(run, "completed");
+        assertThat(ended.get("credits_charged").decimalValue()).isEqualByComparingTo("0.4");
+        assertThat(ended.get("credits_uncollected").decimalValue()).isEqualByComparingTo("0");
+    }
+
+    @Test
+    void reportAboveItsHoldIsUncollectedAndCounted() {
+        api.send("PUT", "/api/v1/prices", """
+                {"items": [{"kind": "model", "name": "held", "usd_per_million_tokens": {"input": 1, "output": 10}}]}"""
+                .getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json");
+        String run = api.create("""
+                {"name": "above", "start": true, "config": {"budget": {"hard_limit_usd": 0.015}}, "plan": {"tasks": [
+                 {"id": "a", "suggested_model": "held",
+                  "worst_case": {"max_input_tokens": 4000, "max_output_tokens": 1600}}]}}""");
+        JsonNode turn = turns(60_000, 20_000).getFirst();
+        assertThat(turn.get("max_output_tokens").intValue()).as("0.011 is left beside the input").isEqualTo(1100);
+        assertThat(complete(turn, 4000, 1600)).isEqualTo("ok");
+        JsonNode ended = api.awaitState(run, "budget_exceeded");
+        assertThat(ended.get("credits_charged").decimalValue()).isEqualByComparingTo("0.015");
+        assertThat(ended.get("credits_uncollected").decimalValue()).isEqualByComparingTo("0.005");
+        JsonNode event = api.get("/api/v1/runs/" + run + "/events").json().get("items").valueStream()
+                .filter(each -> each.get("event_type").stringValue().equals("step_hold_exceeded")).findFirst()
+                .orElseThrow();
+        assertThat(new BigDecimal(event.at("/payload/cost").stringValue())).isEqualByComparingTo("0.02");
+        assertThat(new BigDecimal(event.at("/payload/held").stringValue())).isEqualByComparingTo("0.015");
+        assertThat(api.get("/metrics").text()).containsPattern("keelson_holds_exceeded_total 1");
+    }
+
+    private static void charged(String run, String limit) {
+        assertThat(api.run(run).get("credits_charged").decimalValue()).isLessThanOrEqualTo(new BigDecimal(limit));
+    }
+
+    private static List<JsonNode> turns(int leaseMillis) {
+        return turns(leaseMillis, 0);
+    }
+
+    private static List<JsonNode> turns(int leaseMillis, int waitMillis) {
+        return api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "w", "tools": ["agent.turn"], "max": 20, "wait_ms": %d, "lease_ms": %d}"""
+                .formatted(waitMillis, leaseMillis)).json().get("items").valueStream().toList();
+    }
+
+    private static String complete(JsonNode turn, long input, long output) {
+        return api.post("/api/v1/dispatch/complete", """
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": %d, "output": {"output": "done"},
+                 "model": "held", "usage": {"input": %d, "output": %d}}]}""".formatted(
+                turn.get("step_id").stringValue(), turn.get("lease_epoch").intValue(), input, output)).json()
+                .at("/items/0/status").stringValue();
     }
 
     @Test

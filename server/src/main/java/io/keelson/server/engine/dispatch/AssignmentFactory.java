@@ -111,7 +111,7 @@ final class AssignmentFactory {
                     assignment.attempt(), assignment.leaseEpoch(), assignment.leaseExpiresAt(),
                     Objects.requireNonNull(assignment.deadline()),
                     assignment.effectKey(), failure(assignment.previous()), details == null ? null : Json.read(details),
-                    trace == null ? null : trace.text()));
+                    trace == null ? null : trace.text(), assignment.maxOutputTokens()));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(assignment.runId(), assignment.stepId(), assignment.leaseEpoch(),
                     new StepError(
@@ -129,7 +129,7 @@ final class AssignmentFactory {
     private static StepAssignment work(StepWork step) {
         return new StepAssignment(step.runId(), step.taskId(), step.stepId(), step.tool(), step.input(), step.attempt(),
                 step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()), step.deadline(), step.effectKey(),
-                step.previous(), step.trace());
+                step.previous(), step.trace(), step.maxOutputTokens());
     }
 
     /** The last failure; in a task's further attempt also its number and the end of the previous one. */

@@ -50,10 +50,11 @@ public interface RemoteWork {
      *                       the end of the previous one; null without a failure
      * @param details of an earlier holder's heartbeat; null for none
      * @param traceparent the header of W3C Trace Context for systems that are called on its behalf; null for none
+     * @param maxOutputTokens that the credits held for it pay; null when none are held
      */
     record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
             Instant leaseExpiresAt, Instant deadline, String effectKey, @Nullable JsonNode failureContext,
-            @Nullable JsonNode details, @Nullable String traceparent) {}
+            @Nullable JsonNode details, @Nullable String traceparent, @Nullable Long maxOutputTokens) {}
 
     record Beat(UUID stepId, int leaseEpoch, @Nullable Double progress, @Nullable String message,
             @Nullable JsonNode details, List<String> logs) {}

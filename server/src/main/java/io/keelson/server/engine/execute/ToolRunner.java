@@ -89,7 +89,7 @@ public final class ToolRunner {
                 text -> log.line(struck.text(text)), striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
                         struck.stream(content)),
-                waitPhase);
+                waitPhase, execution.maxOutputTokens());
     }
 
     private static Redactor striking(Redaction struck) {

@@ -205,6 +205,7 @@ public final class DispatchActions {
         document.set("failure_context", orNull(item.failureContext()));
         document.set("details", orNull(item.details()));
         document.put("traceparent", item.traceparent());
+        document.put("max_output_tokens", item.maxOutputTokens());
         return document;
     }
 

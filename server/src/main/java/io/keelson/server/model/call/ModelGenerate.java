@@ -95,7 +95,7 @@ public final class ModelGenerate implements Tool {
         Tokens spent = Tokens.NONE;
         for (int repairs = 0;; repairs++) {
             ModelAnswer answer = answer(call, model, new ModelRequest(input.path("instructions").asString(""), messages,
-                    List.of(), ToolChoice.NONE, declared, most), spent);
+                    List.of(), ToolChoice.NONE, declared, call.outputTokens(most, spent.output())), spent);
             spent = spent.plus(answer.usage());
             try {
                 complete(answer);

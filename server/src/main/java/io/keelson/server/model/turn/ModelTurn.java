@@ -63,7 +63,8 @@ public final class ModelTurn implements Tool {
         TurnInputView input = new TurnInputView(call.input());
         ConfiguredModel model = chosen(call, input);
         TurnTools tools = new TurnTools(input.tools(), catalogue, announced.apply(call.workspaceId()));
-        ModelRequest request = TurnPrompt.of(input, tools, model.wire(), model.maxOutputTokens());
+        ModelRequest request = TurnPrompt.of(input, tools, model.wire(),
+                call.outputTokens(model.maxOutputTokens(), 0));
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());

@@ -34,11 +34,13 @@ public final class StepWorkReader {
      * @param previous the previous failure; null for none
      * @param details JSON text of an earlier holder's heartbeat; null for none
      * @param trace of its run
+     * @param maxOutputTokens that the credits held for it pay; null when none are held
      */
     public record StepWork(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
             String name, String tool, String input, int attempt, int leaseEpoch, Duration timeout, String effectKey,
             @Nullable String holder, @Nullable Instant leaseExpiresAt, @Nullable Instant deadline,
-            @Nullable PreviousFailure previous, @Nullable String details, RunTrace trace) {}
+            @Nullable PreviousFailure previous, @Nullable String details, RunTrace trace,
+            @Nullable Long maxOutputTokens) {}
 
     /**
      * The owner of a step.
@@ -73,7 +75,7 @@ public final class StepWorkReader {
                 r.effect_generation, s.task_id, t.key,
                 case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
-                s.call_effect, s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
+                s.call_effect, s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, q.max_output_tokens, s.error_code,
                 s.error_message, s.error_class, t.effect_generation as task_generation,
                 t.attempt_number as task_attempt, t.error_code as task_code, t.error_message as task_message,
                 t.error_class as task_class, p.details
@@ -140,6 +142,7 @@ public final class StepWorkReader {
                 Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
                 Rows.optionalTime(row, "lease_expires_at"), Rows.optionalTime(row, "deadline_at"), previous,
                 row.getString("details"), new RunTrace(runId, row.getInt("attempt_number"),
-                        TraceParent.parse(row.getString("traceparent"))));
+                        TraceParent.parse(row.getString("traceparent"))),
+                (Long) row.getObject("max_output_tokens"));
     }
 }

@@ -2,11 +2,13 @@ package io.keelson.server.run.sql;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Converts texts to and from columns: replaces what PostgreSQL refuses, and cuts what is too long. */
 public final class TextColumns {
@@ -61,5 +63,22 @@ public final class TextColumns {
 
     public static RetryPolicy retry(String json) {
         return Json.MAPPER.readValue(json, RetryPolicy.class);
+    }
+
+    /** JSON text; null for null. */
+    public static @Nullable String worstCase(@Nullable WorstCase bound) {
+        return bound == null ? null
+                : Json.object().put("model", bound.model()).put("max_input_tokens", bound.maxInput())
+                        .put("max_output_tokens", bound.maxOutput()).toString();
+    }
+
+    /** @param json null for none */
+    public static @Nullable WorstCase worstCase(@Nullable String json) {
+        if (json == null) {
+            return null;
+        }
+        JsonNode bound = Json.read(json);
+        return new WorstCase(bound.get("model").asString(), bound.get("max_input_tokens").asLong(),
+                bound.get("max_output_tokens").asLong());
     }
 }

@@ -57,6 +57,7 @@ class ModelGenerateTest {
 
     /** Answers or failures, in order; a provider without a network. */
     private final Deque<Object> script = new ArrayDeque<>();
+    private @Nullable Long held;
     private final List<ModelRequest> sent = new ArrayList<>();
     private final ToolCatalog tools = new ToolCatalog(List.of(new ModelGenerate(new ModelCalls(
             new WorkspaceModels(new Models(List.of(model("small"), model("unpriced")), List.of()),
@@ -98,7 +99,7 @@ class ModelGenerateTest {
                 new UUID(1, 3), "test", Json.read(input), 1, 1, "key", Clock.systemUTC().instant().plusSeconds(30),
                 null, line -> {}, Redactor.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
-                }, WaitPhase.NONE));
+                }, WaitPhase.NONE, held));
     }
 
     private ToolFailure refused(String input) {
@@ -123,6 +124,16 @@ class ModelGenerateTest {
         assertThat(sent.getFirst().messages()).containsExactly(new Message.User("3 + 3?"),
                 new Message.Assistant("6", List.of(), null), new Message.User("+ 1?"));
         assertThat(sent.getFirst().maxOutputTokens()).as("at most the model's").isEqualTo(100);
+    }
+
+    @Test
+    void allAnswersTogetherStayWithinTheHeldTokens() throws Exception {
+        held = 30L;
+        script.addAll(List.of(answer("no JSON", Finish.STOP), answer("{\"n\": 7}", Finish.STOP)));
+
+        execute(OURS, WITH_SCHEMA);
+
+        assertThat(sent).extracting(ModelRequest::maxOutputTokens).containsExactly(30, 30 - (int) TEN.output());
     }
 
     @Test

@@ -48,7 +48,7 @@ final class Calls {
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
                 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Redactor.NONE, sink,
-                WaitPhase.NONE);
+                WaitPhase.NONE, null);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {

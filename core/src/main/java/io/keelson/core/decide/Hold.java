@@ -1,0 +1,11 @@
+package io.keelson.core.decide;
+
+import java.math.BigDecimal;
+
+/**
+ * Credits of a run's reservation that are held for the worst case of a step under a lease.
+ *
+ * @param amount ≥ 0, in credits
+ * @param maxOutput tokens that it pays beside the step's input
+ */
+public record Hold(BigDecimal amount, long maxOutput) {}

@@ -1,0 +1,98 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.WorstCase;
+import io.keelson.core.plan.StepSpec;
+import java.math.BigDecimal;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds the cost of a step's worst case from its claim to the end of its lease, so that charges and holds together never
+ * exceed the reservation, the run's hard limit and the budget of the task. A step that does not fit beside other holds
+ * waits for their end. A step that does not fit alone is given fewer tokens of output, at least {@link #LEAST_OUTPUT}.
+ */
+final class Holds {
+    /** Tokens of output below which a step does not begin, unless its worst case has fewer. */
+    static final long LEAST_OUTPUT = 256;
+
+    private Holds() {}
+
+    /** True when the cost of the step's worst case is known. */
+    static boolean known(Decision d, StepSpec step) {
+        return price(d, step) != null;
+    }
+
+    private static @Nullable ModelPrice price(Decision d, StepSpec step) {
+        WorstCase worst = step.worstCase();
+        return worst == null ? null : d.funds.prices().models().get(worst.model());
+    }
+
+    /** The cost that a step in flight counts: its hold, or the price of its tool. */
+    static BigDecimal counted(Decision d, StepRow step) {
+        return step.hold != null ? step.hold.amount()
+                : known(d, step.spec()) ? Amounts.ZERO : d.funds.prices().known(step.spec().tool());
+    }
+
+    /** The least that a limit must leave for the step to begin. */
+    static BigDecimal least(Decision d, StepSpec step) {
+        WorstCase worst = step.worstCase();
+        return worst == null ? d.funds.prices().known(step.tool())
+                : cost(d, step, Math.min(worst.maxOutput(), LEAST_OUTPUT));
+    }
+
+    /** The highest cost of the step with so many tokens of output: by its tokens, or by the price of its tool. */
+    private static BigDecimal cost(Decision d, StepSpec step, long output) {
+        BigDecimal ofTool = d.funds.prices().known(step.tool());
+        ModelPrice price = price(d, step);
+        return price == null ? ofTool
+                : price.usd().atMost(Objects.requireNonNull(step.worstCase()).maxInput(), output).max(ofTool);
+    }
+
+    private static BigDecimal most(Decision d, StepSpec step) {
+        return cost(d, step, Objects.requireNonNull(step.worstCase()).maxOutput());
+    }
+
+    /** True when the limits or the credits do not pay the step now. */
+    static boolean holdBack(Decision d, StepRow step) {
+        String task = step.task().planKey();
+        boolean othersOfRun = d.view.held.signum() > 0
+                || HardLimit.limit(d.run) != null && ChildLinks.open(d.view);
+        boolean othersOfTask = HardLimit.out(d, task).signum() > 0;
+        BigDecimal ofRun = othersOfRun ? most(d, step.spec()) : least(d, step.spec());
+        BigDecimal ofTask = othersOfTask ? most(d, step.spec()) : least(d, step.spec());
+        return HardLimit.held(d, step.task(),
+                !HardLimit.allows(HardLimit.run(d), ofRun) || Credits.coverable(d, ofRun).compareTo(ofRun) < 0,
+                !HardLimit.allows(HardLimit.task(d, task), ofTask));
+    }
+
+    /** Holds the step's worst case, with as much output as the limits and the credits pay; nothing without a price. */
+    static void take(Decision d, StepRow step) {
+        WorstCase worst = step.spec().worstCase();
+        ModelPrice price = price(d, step.spec());
+        if (worst == null || price == null) {
+            return;
+        }
+        BigDecimal most = most(d, step.spec());
+        BigDecimal room = room(HardLimit.run(d), room(HardLimit.task(d, step.task().planKey()), most));
+        BigDecimal paid = Credits.cover(d, room);
+        long output = paid.compareTo(most) >= 0 ? worst.maxOutput()
+                : price.usd().output(paid, worst.maxInput(), worst.maxOutput());
+        step.hold = new Hold(paid, Math.max(output, Math.min(worst.maxOutput(), LEAST_OUTPUT)));
+        d.view.held = d.view.held.add(paid);
+    }
+
+    private static BigDecimal room(HardLimit.@Nullable Scope scope, BigDecimal most) {
+        return scope == null ? most : most.min(scope.room()).max(Amounts.ZERO);
+    }
+
+    /** The lease has ended: its hold is free for others. */
+    static void drop(Decision d, StepRow step) {
+        if (step.hold != null) {
+            d.view.held = d.view.held.subtract(step.hold.amount());
+            d.holdEnded = true;
+            step.hold = null;
+        }
+    }
+}

@@ -1,0 +1,233 @@
+package io.keelson.core.decide;
+
+import static io.keelson.core.decide.Plans.plan;
+import static io.keelson.core.decide.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.TokenPrices;
+import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The cost of a step's worst case is held while its lease lasts. {@link Invariants} checks the sums after every commit. */
+class HoldsTest extends OneWorkspace {
+    /** A full hold is 0.05: 0.01 of input, 0.04 of output. */
+    private static final WorstCase FULL = new WorstCase("large", 10_000, 4_000);
+    private static final Prices PRICES = new Prices(Map.of(),
+            Map.of("large", new ModelPrice(new TokenPrices(usd("0.5"), null, usd("1"), usd("10")), 1)));
+
+    private World world(String has, String limit, Plan plan) {
+        RunPolicy policy = RunPolicy.DEFAULT.withApprovePlan(true);
+        World world = run(has, limit == null ? policy : policy.with(limited(limit)), plan);
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        return world;
+    }
+
+    private static Plan tasks(int count) {
+        return plan(IntStream.range(0, count).mapToObj(i -> task("t" + i).steps(1, FULL)).toList());
+    }
+
+    /** Claims what is queued, as far as it is paid. */
+    private static List<StepRow> claim(World world) {
+        List<StepRow> claimed = new ArrayList<>();
+        for (Lane lane : List.copyOf(world.queue.keySet())) {
+            if (world.queue.containsKey(lane) && world.queue.get(lane).holder() == null && world.send(
+                    new Command.Claim(world.id(), lane.taskId(), lane.lane(), "w1", World.LEASE,
+                            Actor.agent("w1"))) instanceof Reply.Claimed given) {
+                claimed.add(world.view.steps.get(given.assignment().stepId()));
+                assertThat(given.assignment().maxOutputTokens()).isEqualTo(claimed.getLast().hold.maxOutput());
+            }
+        }
+        return claimed;
+    }
+
+    private static Reply report(World world, StepRow step, long input, long output) {
+        return world.send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
+                new Result("1", new Tokens(input, 0, 0, output, 0), null, "large", List.of(), null),
+                Actor.agent("w1")));
+    }
+
+    @Test
+    void whatDoesNotFitBesideOtherHoldsWaitsForTheirEnd() {
+        World world = world("10", "0.12", tasks(5));
+        List<StepRow> first = claim(world);
+        assertThat(first).as("0.02 is left").hasSize(2)
+                .allSatisfy(step -> assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000)));
+        assertThat(world.queue).as("the others are withdrawn").hasSize(2);
+
+        report(world, first.getFirst(), 2_000, 100);
+        assertThat(claim(world)).as("0.002 is charged").hasSize(1);
+        assertThat(world.view.run().charged()).isEqualTo(usd("0.002"));
+    }
+
+    @Test
+    void whatDoesNotFitAloneHasLessOutput() {
+        World world = world("10", "0.03", tasks(1));
+        StepRow step = claim(world).getFirst();
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000));
+        report(world, step, 10_000, 2_000);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().uncollected()).isEqualTo(Amounts.ZERO);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.01256, 256", "0.012559, 0"})
+    void belowTheFloorTheRunStops(String limit, long output) {
+        World world = world("10", limit, tasks(1));
+        List<StepRow> claimed = claim(world);
+        assertThat(claimed.stream().mapToLong(step -> step.hold.maxOutput()).sum()).isEqualTo(output);
+        assertThat(world.state()).isEqualTo(output == 0 ? RunState.BUDGET_EXCEEDED : RunState.RUNNING);
+        if (output == 0) {
+            raise(world, "1");
+            assertThat(claim(world)).hasSize(1);
+        }
+    }
+
+    @Test
+    void theEndOfALeaseGivesItBack() {
+        World world = world("10", "0.06", tasks(2));
+        StepRow step = claim(world).getFirst();
+        world.expire(step);
+        assertThat(step.hold).isNull();
+        assertThat(world.view.held).isEqualByComparingTo("0");
+        StepRow again = claim(world).getFirst();
+        world.done(new Command.Release(world.id(), again.id(), again.leaseEpoch(), null, Actor.agent("w1")));
+        assertThat(world.view.held).isEqualByComparingTo("0");
+        StepRow third = claim(world).getFirst();
+        world.done(new Command.Fail(world.id(), third.id(), third.leaseEpoch(),
+                new StepError("X", ErrorClass.PERMANENT, "x"), Result.of("null"), Actor.agent("w1")));
+        assertThat(world.view.held).isEqualByComparingTo("0");
+    }
+
+    @Test
+    void theReservationIsExtendedForIt() {
+        World world = world("10", null, plan(IntStream.range(0, 5)
+                .mapToObj(i -> task("t" + i).steps(1, new WorstCase("large", 400_000, 0))).toList()));
+        assertThat(claim(world)).as("0.4 each, 1 was reserved").hasSize(5);
+        assertThat(world.view.run().reserved()).isGreaterThanOrEqualTo(usd("2"));
+    }
+
+    @Test
+    void withoutCreditsItWaitsAndThenStopsTheRun() {
+        World world = world("1", null, plan(IntStream.range(0, 3)
+                .mapToObj(i -> task("t" + i).steps(1, new WorstCase("large", 600_000, 0))).toList()));
+        StepRow one = claim(world).getFirst();
+        assertThat(world.queue).as("0.4 of the workspace's 1 is left").hasSize(1);
+        report(world, one, 300_000, 0);
+        assertThat(world.state()).as("0.85 is left").isEqualTo(RunState.RUNNING);
+        report(world, claim(world).getFirst(), 600_000, 0);
+        assertThat(world.state()).as("0.55 is left").isEqualTo(RunState.BUDGET_EXCEEDED);
+        bank.grant(World.WORKSPACE, usd("1"));
+        world.done(new Command.Resume(world.id(), World.WHO));
+        report(world, claim(world).getFirst(), 600_000, 0);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().uncollected()).isEqualTo(Amounts.ZERO);
+    }
+
+    @Test
+    void aReportAboveItLeavesTheHoldsOfOthers() {
+        World world = world("10", "0.12", tasks(2));
+        List<StepRow> both = claim(world);
+        report(world, both.getFirst(), 0, 10_000);
+        assertThat(world.view.run().charged()).as("the limit beside the other hold").isEqualTo(usd("0.07"));
+        assertThat(world.view.run().uncollected()).isEqualTo(usd("0.03"));
+        report(world, both.getLast(), 10_000, 4_000);
+        assertThat(world.view.run().charged()).isEqualTo(usd("0.115"));
+        assertThat(world.view.run().uncollected()).isEqualTo(usd("0.03"));
+    }
+
+    @Test
+    void theBudgetOfATaskBindsIt() {
+        World world = world("10", null, plan(task("a").budget("0.03").steps(3, FULL)));
+        StepRow step = claim(world).getFirst();
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000));
+        report(world, step, 10_000, 1_000);
+        assertThat(claim(world).getFirst().hold.maxOutput()).isEqualTo(500);
+        report(world, world.step("a", "s2"), 10_000, 500);
+        assertThat(world.state()).as("0.01 is left").isEqualTo(RunState.BUDGET_EXCEEDED);
+    }
+
+    @Test
+    void aStepInTheSameLaneHoldsItsOwn() {
+        World world = world("10", "1", plan(task("a").steps(1, FULL).steps(1).steps(1, FULL)));
+        world.holder = "node";
+        StepRow first = claim(world).getFirst();
+        world.done(new Command.Release(world.id(), first.id(), first.leaseEpoch(), null, Actor.agent("w1")));
+        assertThat(world.queue.values()).singleElement().satisfies(item -> assertThat(item.hold()).isNotNull());
+        report(world, first, 0, 0);
+        assertThat(world.queue.values()).singleElement().satisfies(item -> assertThat(item.hold()).isNull());
+        report(world, world.step("a", "s2"), 0, 0);
+        assertThat(world.queue.values()).singleElement().satisfies(item -> assertThat(item.hold()).isNotNull());
+    }
+
+    @Test
+    void withoutAPriceNothingIsHeld() {
+        World world = run("10", RunPolicy.DEFAULT.with(limited("0.01")), tasks(1));
+        assertThat(world.claimAll().getFirst().hold).isNull();
+    }
+
+    /** Workers that come and go, report up to their bound and sometimes above it, under limits that people raise. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    void chargesAndHoldsNeverExceedTheLimit(long seed) {
+        Random random = new Random(seed);
+        boolean honest = seed % 4 != 0;
+        Plan plan = plan(IntStream.range(0, 6).mapToObj(i -> {
+            Plans.T task = task("t" + i).steps(1 + random.nextInt(3), new WorstCase("large", random.nextInt(20_000),
+                    random.nextInt(8_000)));
+            return (random.nextBoolean() ? task.parallel() : task).taskRetry(TWICE);
+        }).toList());
+        World world = world(random.nextBoolean() ? "10" : "1", random.nextInt(4) == 0 ? null : "0.1", plan);
+        BigDecimal limit = usd("0.1");
+        for (int i = 0; i < 300 && !world.state().terminal(); i++) {
+            claim(world);
+            List<StepRow> held = world.view.steps.values().stream().filter(StepRow::held)
+                    .sorted(StepRow.BY_ID).toList();
+            if (held.isEmpty()) {
+                limit = limit.add(usd("0.1"));
+                if (world.state() == RunState.BUDGET_EXCEEDED) {
+                    world.send(new Command.RaiseBudget(world.id(), limit, null, Map.of(), World.WHO));
+                } else if (!world.nextBackoff()) {
+                    break;
+                }
+                continue;
+            }
+            StepRow step = held.get(random.nextInt(held.size()));
+            long output = (long) (step.hold.maxOutput() * (honest ? random.nextDouble() : 1.5));
+            switch (random.nextInt(6)) {
+                case 0 -> world.expire(step);
+                case 1 -> world.done(
+                        new Command.Release(world.id(), step.id(), step.leaseEpoch(), null, Actor.agent("w1")));
+                case 2 -> world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                        new StepError("X", ErrorClass.INFRASTRUCTURE, "x"),
+                        Result.spent(new Tokens(0, 0, 0, output, 0), null, "large"), Actor.agent("w1")));
+                default -> report(world, step, step.spec().worstCase().maxInput(), output);
+            }
+        }
+        assertThat(world.state().terminal() || world.state() == RunState.ESCALATED).as("%s", world.state()).isTrue();
+        assertThat(world.view.run().uncollected().signum() == 0 || !honest).as("uncollected").isTrue();
+    }
+}
