@@ -79,7 +79,7 @@ class ArchitectureTest {
                     + " server.board server.compute server.model server.db server.json server.log server.background",
             "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",
-            "cli              | client core.lifecycle core.plan core.policy server.json server.plan server.tool server.db",
+            "cli              | client core.lifecycle core.plan core.policy server.json server.model server.plan server.tool server.db",
     })
     void packageDependsOnLowerPackagesOnly(String name, String known) {
         String[] allowed =

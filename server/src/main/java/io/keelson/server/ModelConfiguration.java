@@ -5,16 +5,22 @@ import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.json.Json;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.call.ProviderCheck;
 import io.keelson.server.model.registry.KeySources;
 import io.keelson.server.model.registry.Models;
 import io.keelson.server.model.registry.ModelsFile;
+import io.keelson.server.model.wire.HttpModelClient;
 import io.keelson.server.money.PriceChange;
 import io.keelson.server.money.PriceKind;
 import io.keelson.server.money.PriceTable;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.ReadResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import tools.jackson.databind.node.ObjectNode;
@@ -53,6 +59,18 @@ public final class ModelConfiguration {
                                     .collect(Collectors.joining("; ")),
                     null);
         };
+    }
+
+    /**
+     * Probes a provider from this machine, without a server.
+     *
+     * @param timeout of each request
+     */
+    public static List<ProviderCheck.Probe> check(ModelEndpoint endpoint, Duration timeout, Clock clock)
+            throws InterruptedException {
+        try (OutboundClient outbound = new OutboundClient(true)) {
+            return new ProviderCheck(new HttpModelClient(outbound, clock, System::nanoTime), endpoint, timeout).run();
+        }
     }
 
     private static Path folder(Path file) {

@@ -2,6 +2,8 @@ package io.keelson.server;
 
 import io.keelson.server.effect.CommandTools;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.model.call.ModelCalls;
+import io.keelson.server.model.call.ModelGenerate;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
@@ -27,6 +29,7 @@ public final class OfflineToolCatalog {
         List<Tool> tools = new ArrayList<>(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
         tools.addAll(CommandTools.unconnected());
+        tools.add(new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation()));
         this.catalog = new ToolCatalog(tools);
     }
 

@@ -31,7 +31,7 @@ public final class InProcessCli implements AutoCloseable {
     }
 
     /** @param settings of the server, beside its data folder, port and database */
-    InProcessCli(Path folder, DatabaseUrl database, Map<String, String> settings) throws Exception {
+    public InProcessCli(Path folder, DatabaseUrl database, Map<String, String> settings) throws Exception {
         this.folder = folder;
         Map<String, String> all = new HashMap<>(settings);
         all.putAll(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",

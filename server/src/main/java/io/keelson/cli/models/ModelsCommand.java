@@ -24,8 +24,8 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "models",
         description = "Lists the models that the server calls, with prices in USD per million tokens. An operator configures them in the file that KEELSON_MODELS names.",
-        subcommands = ModelsCommand.Show.class, footerHeading = "%nExamples:%n",
-        footer = {"  keelson models", "  keelson models show small"})
+        subcommands = {ModelsCommand.Show.class, CheckCommand.class}, footerHeading = "%nExamples:%n",
+        footer = {"  keelson models", "  keelson models show small", "  keelson models check small"})
 public final class ModelsCommand extends CliCommand {
 
     @Override

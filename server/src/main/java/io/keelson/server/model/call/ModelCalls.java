@@ -4,11 +4,11 @@ import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
-import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelException;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.registry.ConfiguredModel;
+import io.keelson.server.model.registry.Models;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.tool.BusySystems;
 import io.keelson.server.tool.HandBackException;
@@ -17,6 +17,7 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolUsage;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Predicate;
@@ -49,6 +50,14 @@ public final class ModelCalls {
         this.clock = clock;
     }
 
+    /** For a catalogue of tools that are not executed: there is no model. */
+    public static ModelCalls unconnected(Clock clock) {
+        return new ModelCalls(new WorkspaceModels(Models.NONE, workspace -> Optional.empty()), model -> false,
+                (endpoint, request, timeout, listener) -> CompletableFuture
+                        .failedFuture(new IllegalStateException("not connected")),
+                new BusySystems(System::nanoTime), clock);
+    }
+
     /**
      * The model of that name, if the call's workspace may use it now.
      *
@@ -78,11 +87,9 @@ public final class ModelCalls {
      */
     public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
             throws ToolFailure, InterruptedException {
-        ModelEndpoint endpoint = new ModelEndpoint(model.name(), model.wire(), model.baseUrl(), model.model(),
-                model.apiKey(), model.headers());
         try (BusySystems.Pass pass = busy.enter("model:" + model.name(), UNAVAILABLE)) {
             call.waitPhase().begin();
-            CompletableFuture<ModelAnswer> sent = client.send(endpoint, request,
+            CompletableFuture<ModelAnswer> sent = client.send(model.endpoint(), request,
                     Duration.between(clock.instant(), call.deadline()), listener);
             try {
                 ModelAnswer answer = sent.get();

@@ -1,6 +1,7 @@
 package io.keelson.server.model.registry;
 
 import io.keelson.core.money.TokenPrices;
+import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.WireKind;
 import java.math.BigDecimal;
 import java.net.URI;
@@ -30,6 +31,11 @@ public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String mo
     public ConfiguredModel {
         headers = Map.copyOf(headers);
         fallback = List.copyOf(fallback);
+    }
+
+    /** Where requests to the model are sent. */
+    public ModelEndpoint endpoint() {
+        return new ModelEndpoint(name, wire, baseUrl, model, apiKey, headers);
     }
 
     @Override

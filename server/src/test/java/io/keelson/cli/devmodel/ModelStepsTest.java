@@ -1,0 +1,49 @@
+package io.keelson.cli.devmodel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.CliProcess.Result;
+import io.keelson.cli.InProcessCli;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The example of models: a server that calls dev-model, and what it charges. */
+class ModelStepsTest {
+
+    private static final Path EXAMPLE = Path.of("../examples/models");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void exampleIsRepairedOnceAndChargedAsDevModelBilled() throws Exception {
+        try (TestModel model = new TestModel(Files.readString(EXAMPLE.resolve("script.yaml")))) {
+            Path models = Files.writeString(folder.resolve("models.yaml"),
+                    Files.readString(EXAMPLE.resolve("models.yaml")).replace("http://127.0.0.1:7342/v1",
+                            model.uri("/v1").toString()));
+            try (InProcessCli cli = new InProcessCli(Files.createDirectory(folder.resolve("data")),
+                    TestDatabase.createUrl(), Map.of("KEELSON_MODELS", models.toString()))) {
+                Result run = cli.run("run", EXAMPLE.resolve("mission.yaml").toString(), "--json");
+
+                assertThat(run.code()).as(run.out() + run.err()).isZero();
+                JsonNode output = Json.read(run.out()).at("/run/output");
+                assertThat(output.get("note").stringValue()).startsWith("Keelson resumes runs");
+                assertThat(output.at("/review/verdict").stringValue()).isEqualTo("good");
+                List<JsonNode> billed = model.journal();
+                assertThat(billed).hasSize(3);
+                JsonNode usage = Json.read(cli.run("usage", "--by", "model", "--json").out());
+                assertThat(new BigDecimal(usage.at("/total/credits").asString())).as(billed.toString())
+                        .isEqualByComparingTo("0.000122");
+                assertThat(usage.at("/total/tokens").intValue()).isEqualTo(40 + 14 + 80 + 8 + 40 + 80 + 18);
+            }
+        }
+    }
+}
