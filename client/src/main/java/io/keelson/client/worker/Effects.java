@@ -10,7 +10,7 @@ public enum Effects {
     IDEMPOTENT,
     /** Adds something with every call, and destroys nothing. */
     ONCE,
-    /** May change or delete what exists, anew with every call. */
+    /** Each call may change or delete what exists. */
     DESTRUCTIVE;
 
     String wire() {

@@ -30,7 +30,7 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
         return Amounts.of(millionth.movePointLeft(MILLION));
     }
 
-    /** The highest cost in USD of so many tokens, whatever part of the input the provider's cache has or keeps. */
+    /** The highest cost in USD of so many tokens, for any part of the input that the provider's cache has or keeps. */
     public BigDecimal atMost(long input, long output) {
         return Amounts.of(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
     }
