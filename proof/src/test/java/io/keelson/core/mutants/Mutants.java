@@ -139,8 +139,8 @@ final class Mutants {
         return List.of(
                 new Mutant("decide/AttemptRestarts.java", "agent.nextRunAt = when;", "agent.nextRunAt = null;",
                         "an agent restarts without backoff"),
-                new Mutant("decide/AttemptRestarts.java", "task.attempt++; task.continuations = 0;",
-                        "task.continuations = 0;",
+                new Mutant("decide/AttemptRestarts.java", "task.attempt++; if (keepsTurns(d, task)) {",
+                        "if (keepsTurns(d, task)) {",
                         "a task is retried forever"),
                 new Mutant("decide/TicketAnswers.java", "step.grantedRetries = step.attempt;", "",
                         "forgiven attempts still count").foundBy(9),
