@@ -52,18 +52,18 @@ final class CheckCommand extends CliCommand {
     @ArgGroup(exclusive = false)
     @Nullable Provider provider;
 
-    @Option(names = "--timeout", paramLabel = "TIME", converter = DurationArgument.class, defaultValue = "60s",
-            description = "Of each request; default: ${DEFAULT-VALUE}.")
-    Duration timeout;
+    @Option(names = "--timeout", paramLabel = "TIME", converter = DurationArgument.class,
+            description = "Of each request; default: 60s.")
+    Duration timeout = Duration.ofSeconds(60);
 
     /** A provider that is in no file. */
     static final class Provider {
         @Option(names = "--url", paramLabel = "URL", required = true, description = "The provider's address.")
-        String url;
+        String url = "";
 
         @Option(names = "--wire", paramLabel = "WIRE", required = true,
                 description = "openai-responses, openai-chat or anthropic-messages.")
-        String wire;
+        String wire = "";
 
         @Option(names = "--key-env", paramLabel = "NAME",
                 description = "The environment variable with the key; absent: the provider needs none.")
