@@ -161,7 +161,7 @@ final class Steps {
             return Objects.requireNonNull(refusal);
         }
         Deferral deferral = command.deferral();
-        if (deferral != null && !patience(d, step).isPositive()) {
+        if (deferral != null && !deferrable(d, step).isPositive()) {
             Recorded recorded =
                     record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", deferral.error());
             StepFailures.exhausted(d, step, deferral.error(), recorded.spent());
@@ -179,9 +179,9 @@ final class Steps {
         return Reply.CHANGED;
     }
 
-    /** The step is claimed again after the delay, and once more at the end of the run's patience. */
+    /** The step is claimed again after the delay, and once more when {@code provider_wait_seconds} end. */
     private static void defer(Decision d, StepRow step, Deferral deferral) {
-        Duration longest = patience(d, step);
+        Duration longest = deferrable(d, step);
         step.nextRunAt = d.now.plus(deferral.delay().compareTo(longest) < 0 ? deferral.delay() : longest);
         step.deferredSince = Objects.requireNonNullElse(step.deferredSince, d.now);
         step.deferredFor = deferral.busy();
@@ -191,7 +191,7 @@ final class Steps {
     }
 
     /** How long a busy system may still defer the step in this attempt. */
-    private static Duration patience(Decision d, StepRow step) {
+    private static Duration deferrable(Decision d, StepRow step) {
         Duration waited = CountedTime.goingSince(d.view, step.deferredSince, d.now);
         return d.run.policy().timeouts().providerWait().minus(waited);
     }

@@ -46,7 +46,8 @@
  * <li>Signals are deduplicated by id in the view, because a commit whose reply was lost is decided again.
  * <li>A task's output is its template's, otherwise its last step's. A verifying step never counts.
  * <li>An agent's turns and calls are steps of one position, ordered by {@code turn}. Steps of an earlier attempt of
- * the task are in neither the view nor the transcript.
+ * the task are in neither the view nor the transcript, but for ended turns and calls that a retry keeps
+ * ({@code PlanRows.keepTurns}): they belong to the new attempt then.
  * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the
  * view.
  * </ul>

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param delay minimum time before the next claim, not negative
  * @param busy the busy system, such as {@code model:NAME}; null when the holder names none
- * @param error the step's failure when the system is still busy after the run's patience
+ * @param error the step's failure when the system is still busy after {@code provider_wait_seconds}
  */
 public record Deferral(Duration delay, @Nullable String busy, StepError error) {
 

@@ -125,7 +125,7 @@ class DeferralTest {
     }
 
     @Test
-    void patienceCountsFromTheFirstDeferralOfAnAttempt() {
+    void theWaitCountsFromTheFirstDeferralOfAnAttempt() {
         StepRow step = world.claim("a");
         defer(step, Duration.ofMinutes(50));
         world.fail(next(step), ErrorClass.INFRASTRUCTURE);

@@ -22,12 +22,12 @@ public final class BusySystems {
     private static final Duration PROBE_WAIT = Duration.ofSeconds(5);
     private static final int MAX_DOUBLINGS = 6;
 
-    private static final class Bar {
+    private static final class Pause {
         private long openAt;
         private int times;
         private boolean probing;
 
-        private Bar(long openAt) {
+        private Pause(long openAt) {
             this.openAt = openAt;
         }
     }
@@ -35,7 +35,7 @@ public final class BusySystems {
     private final LongSupplier nanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition probed = lock.newCondition();
-    private final Map<String, Bar> bars = new HashMap<>();
+    private final Map<String, Pause> pauses = new HashMap<>();
 
     /** @param nanos a monotonic clock, in nanoseconds */
     public BusySystems(LongSupplier nanos) {
@@ -53,24 +53,24 @@ public final class BusySystems {
     public Pass enter(String system, String code) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            long patience = PROBE_WAIT.toNanos();
+            long waitNanos = PROBE_WAIT.toNanos();
             while (true) {
-                Bar bar = bars.get(system);
-                if (bar == null) {
+                Pause pause = pauses.get(system);
+                if (pause == null) {
                     return new Pass(system, code, false);
                 }
-                long closed = bar.openAt - nanos.getAsLong();
+                long closed = pause.openAt - nanos.getAsLong();
                 if (closed > 0) {
                     throw busy(system, code, Duration.ofNanos(closed));
                 }
-                if (!bar.probing) {
-                    bar.probing = true;
+                if (!pause.probing) {
+                    pause.probing = true;
                     return new Pass(system, code, true);
                 }
-                if (patience <= 0) {
+                if (waitNanos <= 0) {
                     throw busy(system, code, PROBE_WAIT);
                 }
-                patience = probed.awaitNanos(patience);
+                waitNanos = probed.awaitNanos(waitNanos);
             }
         } finally {
             lock.unlock();
@@ -85,8 +85,8 @@ public final class BusySystems {
     public Duration closed(String system) {
         lock.lock();
         try {
-            Bar bar = bars.get(system);
-            return bar == null ? Duration.ZERO : Duration.ofNanos(Math.max(0, bar.openAt - nanos.getAsLong()));
+            Pause pause = pauses.get(system);
+            return pause == null ? Duration.ZERO : Duration.ofNanos(Math.max(0, pause.openAt - nanos.getAsLong()));
         } finally {
             lock.unlock();
         }
@@ -115,16 +115,16 @@ public final class BusySystems {
         public HandBackException busy(@Nullable Duration retryAfter, String message) {
             lock.lock();
             try {
-                Bar bar = bars.computeIfAbsent(system, ignored -> new Bar(nanos.getAsLong()));
+                Pause pause = pauses.computeIfAbsent(system, ignored -> new Pause(nanos.getAsLong()));
                 if (probe && !ended) {
-                    bar.probing = false;
-                    bar.times++;
+                    pause.probing = false;
+                    pause.times++;
                     ended = true;
                 }
-                Duration delay = delay(bar.times, retryAfter);
+                Duration delay = delay(pause.times, retryAfter);
                 Duration silence = delay.compareTo(LONGEST_SILENCE) < 0 ? delay : LONGEST_SILENCE;
                 long openAt = nanos.getAsLong() + silence.toNanos();
-                bar.openAt = openAt - bar.openAt > 0 ? openAt : bar.openAt;
+                pause.openAt = openAt - pause.openAt > 0 ? openAt : pause.openAt;
                 probed.signalAll();
                 return new HandBackException(new Busy(system, code, delay), message);
             } finally {
@@ -142,7 +142,7 @@ public final class BusySystems {
             try {
                 if (!ended) {
                     ended = true;
-                    bars.remove(system);
+                    pauses.remove(system);
                     probed.signalAll();
                 }
             } finally {

@@ -98,9 +98,7 @@ final class ChatWire implements Wire {
 
     @Override
     public ReadAnswer read(JsonNode document) throws UnreadableException, ProviderErrorException {
-        if (document.path("error").isObject()) {
-            throw new ProviderErrorException(document.get("error"));
-        }
+        WireJson.refuseError(document);
         JsonNode choices = WireJson.need(document, "choices");
         JsonNode first = choices.path(0);
         ObjectNode message = merged(choices);
@@ -119,10 +117,7 @@ final class ChatWire implements Wire {
             case "" -> throw new UnreadableException("the answer has no 'finish_reason'");
             default -> WireJson.finished(calls, !refusal.isEmpty());
         };
-        Tokens usage = usage(document);
-        if (usage == null) {
-            throw new UnreadableException("the answer has no 'usage', by which it is charged");
-        }
+        Tokens usage = WireJson.charged(usage(document));
         return new ReadAnswer(finish == Finish.REFUSAL ? refusal : text, calls, finish, usage,
                 document.path("model").asString(null), message);
     }
@@ -172,11 +167,9 @@ final class ChatWire implements Wire {
                 complete = true;
                 return "";
             }
-            if (data.path("error").isObject()) {
-                throw new ProviderErrorException(data.get("error"));
-            }
+            WireJson.refuseError(data);
             if (!data.isObject()) {
-                throw new UnreadableException("an event is no object");
+                throw new UnreadableException("an event is not an object");
             }
             begun = true;
             if (data.hasNonNull("model")) {

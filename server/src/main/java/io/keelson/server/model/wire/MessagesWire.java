@@ -149,9 +149,7 @@ final class MessagesWire implements Wire {
 
     @Override
     public ReadAnswer read(JsonNode document) throws UnreadableException, ProviderErrorException {
-        if (document.path("error").isObject()) {
-            throw new ProviderErrorException(document.get("error"));
-        }
+        WireJson.refuseError(document);
         StringBuilder text = new StringBuilder();
         List<Call> calls = new ArrayList<>();
         JsonNode content = WireJson.need(document, "content");
@@ -173,10 +171,7 @@ final class MessagesWire implements Wire {
             case "" -> throw new UnreadableException("the answer has no 'stop_reason'");
             default -> WireJson.finished(calls, false);
         };
-        Tokens usage = usage(document);
-        if (usage == null) {
-            throw new UnreadableException("the answer has no 'usage', by which it is charged");
-        }
+        Tokens usage = WireJson.charged(usage(document));
         return new ReadAnswer(text.toString(), calls, finish, usage, document.path("model").asString(null), content);
     }
 

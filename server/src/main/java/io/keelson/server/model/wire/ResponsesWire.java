@@ -104,9 +104,7 @@ final class ResponsesWire implements Wire {
 
     @Override
     public ReadAnswer read(JsonNode document) throws UnreadableException, ProviderErrorException {
-        if (document.path("error").isObject()) {
-            throw new ProviderErrorException(document.get("error"));
-        }
+        WireJson.refuseError(document);
         StringBuilder text = new StringBuilder();
         StringBuilder refusal = new StringBuilder();
         List<Call> calls = new ArrayList<>();
@@ -133,10 +131,7 @@ final class ResponsesWire implements Wire {
             default -> throw new UnreadableException(
                     "the response has the status '" + document.path("status").asString("") + "'");
         };
-        Tokens usage = usage(document);
-        if (usage == null) {
-            throw new UnreadableException("the answer has no 'usage', by which it is charged");
-        }
+        Tokens usage = WireJson.charged(usage(document));
         return new ReadAnswer((finish == Finish.REFUSAL ? refusal : text).toString(), calls, finish, usage,
                 document.path("model").asString(null), output);
     }

@@ -3,6 +3,7 @@ package io.keelson.server.model.wire;
 import io.keelson.server.json.Json;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -63,7 +64,7 @@ final class StrictSchema {
         }
         Set<String> types = new HashSet<>();
         JsonNode type = schema.get("type");
-        (type.isArray() ? type.valueStream() : java.util.stream.Stream.of(type))
+        (type.isArray() ? type.valueStream() : Stream.of(type))
                 .forEach(each -> types.add(each.asString("")));
         if (!TYPES.containsAll(types) || types.contains("array") && !schema.has("items")) {
             return false;

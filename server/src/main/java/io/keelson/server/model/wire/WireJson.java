@@ -36,7 +36,7 @@ final class WireJson {
                 && raw.path("model").asString("").equals(endpoint.model()) ? raw.path("message") : null;
     }
 
-    /** A call of a tool; its input is null when the arguments are no JSON object. No arguments are an empty object. */
+    /** A call of a tool; its input is null when the arguments are not a JSON object. No arguments are an empty object. */
     static Call call(String id, String name, String arguments) {
         try {
             JsonNode input = arguments.isBlank() ? Json.object()
@@ -76,16 +76,35 @@ final class WireJson {
     /**
      * A number of tokens; 0 where none is reported.
      *
-     * @throws UnreadableException when it is no count
+     * @throws UnreadableException when it is not a count
      */
     static long count(JsonNode number) throws UnreadableException {
         if (number.isMissingNode() || number.isNull()) {
             return 0;
         }
         if (!number.isIntegralNumber() || !number.canConvertToInt() || number.intValue() < 0) {
-            throw new UnreadableException("a reported number of tokens is no count");
+            throw new UnreadableException("a reported number of tokens is not a count");
         }
         return number.intValue();
+    }
+
+    /**
+     * Tokens that must be there, as the answer is charged by them.
+     *
+     * @throws UnreadableException for null
+     */
+    static Tokens charged(@Nullable Tokens usage) throws UnreadableException {
+        if (usage == null) {
+            throw new UnreadableException("the answer has no 'usage', by which it is charged");
+        }
+        return usage;
+    }
+
+    /** @throws ProviderErrorException when the document is an error */
+    static void refuseError(JsonNode document) throws ProviderErrorException {
+        if (document.path("error").isObject()) {
+            throw new ProviderErrorException(document.get("error"));
+        }
     }
 
     /** A member of a document that must be there. */
