@@ -122,6 +122,7 @@ class ArchitectureTest {
             "server.model.wire | .",
             "server.model.call | . registry",
             "server.model.turn | . call registry",
+            "server.model.coordination | . call registry",
             "cli.view         | nothing",
             "cli.common       | view",
             "cli.follow       | common view",

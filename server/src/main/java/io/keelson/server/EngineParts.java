@@ -56,19 +56,20 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 commands, settings.commands());
         WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
-        ToolCatalog tools = ModelTools.added(plain, workspaceModels, storage.money().prices(), served::announced,
-                computation, clock, closer);
-        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
-        ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
+        RecipeStore recipes = new RecipeStore();
+        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes);
+        ToolCatalog tools = ModelTools.added(plain, workspaceModels, storage.money().prices(), served::announced,
+                facts::of, computation, clock, closer);
+        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
+        ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
                 .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
                 .in(work -> Turns.of(computation, workspace, work::get));
-        RecipeStore recipes = new RecipeStore();
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());

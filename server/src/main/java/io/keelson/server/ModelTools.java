@@ -3,6 +3,7 @@ package io.keelson.server;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.call.ModelGenerate;
+import io.keelson.server.model.coordination.ModelPlan;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.model.turn.ModelTurn;
 import io.keelson.server.model.wire.HttpModelClient;
@@ -16,8 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The tools that call models. Without configured models there are none, and none of their classes is loaded. */
 final class ModelTools {
@@ -28,9 +31,11 @@ final class ModelTools {
      * The catalogue with the tools of models.
      *
      * @param announced what the workers of a workspace say of their tools, by name
+     * @param facts what a workspace can plan with, out of the tools so far
      */
     static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
-            Function<UUID, Map<String, JsonNode>> announced, Computation computation, Clock clock, Closer closer) {
+            Function<UUID, Map<String, JsonNode>> announced, BiFunction<ToolCatalog, UUID, ObjectNode> facts,
+            Computation computation, Clock clock, Closer closer) {
         if (models.configured().all().isEmpty()) {
             return tools;
         }
@@ -39,6 +44,7 @@ final class ModelTools {
                 model -> prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
                 new HttpModelClient(outbound, clock, System::nanoTime), new BusySystems(System::nanoTime), clock);
         ToolCatalog callable = tools.with(List.of(new ModelGenerate(calls, computation)));
-        return callable.with(List.of(new ModelTurn(calls, callable::find, announced, computation)));
+        return callable.with(List.of(new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
+                new ModelTurn(calls, callable::find, announced, computation)));
     }
 }

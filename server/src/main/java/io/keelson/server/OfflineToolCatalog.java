@@ -2,8 +2,10 @@ package io.keelson.server;
 
 import io.keelson.server.effect.CommandTools;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.json.Json;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.call.ModelGenerate;
+import io.keelson.server.model.coordination.ModelPlan;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
@@ -30,6 +32,7 @@ public final class OfflineToolCatalog {
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
         tools.addAll(CommandTools.unconnected());
         tools.add(new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation()));
+        tools.add(new ModelPlan(ModelCalls.unconnected(clock), workspace -> Json.object()));
         this.catalog = new ToolCatalog(tools);
     }
 

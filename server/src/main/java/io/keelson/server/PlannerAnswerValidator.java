@@ -21,6 +21,8 @@ public final class PlannerAnswerValidator implements Replanner {
     /** No planner can set a price: a person is asked at once. */
     private static final String NO_PRICE = "NO_PRICE";
 
+    private static final String UNREADABLE = "PLAN_UNREADABLE";
+
     private final NewPlans plans;
     private final Computation computation;
 
@@ -41,11 +43,14 @@ public final class PlannerAnswerValidator implements Replanner {
         if (answer == null) {
             return broken(replan, "the planner gave no plan");
         }
+        if (answer.path("text").isString() && !answer.has("tasks")) {
+            return broken(replan, "/plan: the answer is no JSON object with tasks (" + UNREADABLE + ")");
+        }
         return Turns.of(computation, replan.workspace(), () -> judged(replan, answer));
     }
 
     private Evaluation judged(ScopeReader.Replan replan, JsonNode answer) {
-        return switch (plans.read(replan.workspace(), answer, replan.plan(), replan.finished(), replan.inputs())) {
+        return switch (plans.read(replan.workspace(), answer, replan.config(), replan.plan(), replan.finished(), replan.inputs())) {
             case ReadResult.Ok<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json(),
                     NewPlans.terms(replan.config(), made));
             case ReadResult.Invalid<Checked>(List<PlanProblem> problems) when problems.stream()

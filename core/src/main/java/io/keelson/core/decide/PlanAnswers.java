@@ -4,6 +4,8 @@ import io.keelson.core.decide.RunRow.Gate;
 import io.keelson.core.decide.TicketRow.Kind;
 import io.keelson.core.decide.TicketRow.Severity;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Models;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation.Planned;
@@ -20,10 +22,21 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts planners' answers in place or refuses them. */
 final class PlanAnswers {
+    private static final String ABOVE_BUDGET = "ESTIMATE_ABOVE_BUDGET";
+
     private PlanAnswers() {}
 
     /** The planner's answer is a valid plan: it is executed, or waits for a human if its estimate requires that. */
     private static void firstPlan(Decision d, Planned answer) {
+        Planned.Terms terms = answer.terms();
+        BigDecimal estimate = terms.budget().estimate(d.funds.prices());
+        BigDecimal limit = terms.budget().hardLimit();
+        if (limit != null && estimate.compareTo(limit) > 0 && modelPlans(d)) {
+            broken(d, new StepError("PLAN_INVALID", ErrorClass.QUALITY, "/plan/tasks: the estimated cost "
+                    + estimate.stripTrailingZeros().toPlainString() + " is above the budget "
+                    + limit.stripTrailingZeros().toPlainString() + " (" + ABOVE_BUDGET + ")"));
+            return;
+        }
         d.run.gate = RunRow.Gate.NONE;
         d.run.replans = 0;
         d.run.planVersion = answer.plan().version();
@@ -31,13 +44,17 @@ final class PlanAnswers {
         d.changes.plan(d.run, answer.json());
         PlanRows.spawnMissing(d, answer.plan(), Map.of());
         PlanRows.hooks(d, Map.of());
-        Planned.Terms terms = answer.terms();
-        BigDecimal estimate = terms.budget().estimate(d.funds.prices());
         Credits.provideFor(d, estimate);
         Planning.open(d, new RunPayload.PlanReady(answer.plan().tasks().size(), estimate.stripTrailingZeros(),
                 answer.plan().strategy(), d.run.planVersion,
                 terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()),
                 terms.requiresApproval(estimate));
+    }
+
+    /** Whether a model of the server plans, whose estimates the engine computes. */
+    private static boolean modelPlans(Decision d) {
+        StepSpec planner = d.run.policy().failures().planner();
+        return planner != null && planner.tool().equals(Models.PLAN_TOOL);
     }
 
     /** The planner's task has ended without an answer. */

@@ -10,9 +10,11 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What a run's config says about failures. */
@@ -82,12 +84,35 @@ final class FailureConfig {
             return null;
         }
         ObjectNode input = JsonFields.object(raw, "input").deepCopy();
-        if (at.equals(PLANNER) && !raw.has("input")) {
+        if (Models.PLAN_TOOL.equals(JsonFields.text(raw, "tool"))) {
+            modelPlans(config, raw, input);
+        } else if (at.equals(PLANNER) && !raw.has("input")) {
             input.put("goal", "${ .run.goal }").put("inputs", "${ .inputs }").put("plan", "${ .run.plan }")
                     .put("failure", "${ .failure }");
         } else if (at.equals(REPLANNER) && !input.has("failure")) {
             input.put("failure", "${ .failure }");
         }
         return steps.call(raw, input, "plan", at);
+    }
+
+    private static void modelPlans(JsonNode config, JsonNode raw, ObjectNode input) {
+        JsonNode preferences = config.path("model_preferences");
+        String model = JsonFields.text(preferences, "planner");
+        if (model != null && !input.has("model")) {
+            input.put("model", model);
+        }
+        Map.of("goal", "${ .run.goal }", "inputs", "${ .inputs }", "plan", "${ .run.plan }", "failure", "${ .failure }")
+                .forEach((name, value) -> input.putIfAbsent(name, JsonNodeFactory.instance.stringNode(value)));
+        JsonNode budget = config.path("budget").path("hard_limit_usd");
+        if (budget.isNumber()) {
+            input.putIfAbsent("budget_usd", budget);
+        }
+        if (raw.path("max_tasks").isInt()) {
+            input.putIfAbsent("max_tasks", raw.get("max_tasks"));
+        }
+        String judge = VerifyReader.judge(config);
+        if (judge != null) {
+            input.putIfAbsent("judge", JsonNodeFactory.instance.stringNode(judge));
+        }
     }
 }

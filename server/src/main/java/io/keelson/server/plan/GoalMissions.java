@@ -1,5 +1,7 @@
 package io.keelson.server.plan;
 
+import io.keelson.core.plan.Models;
+import io.keelson.core.plan.ToolKnowledge;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -24,17 +26,27 @@ final class GoalMissions {
         return plan.path("version").isNumber() && plan.path("version").asInt() == 0;
     }
 
-    /** The document with its planner, which may be known to the server only later, and a plan that is still to come. */
-    static JsonNode planned(JsonNode document) {
+    /**
+     * The document with its planner, which may be known to the server only later, and a plan that is still to come.
+     *
+     * @param modelPlans whether a model of the server plans where the document names no planner
+     */
+    static JsonNode planned(JsonNode document, boolean modelPlans) {
         JsonNode config = document.path("config");
         boolean named = config.path("planner").isObject() || config.path("replan").path("planner").isObject();
         ObjectNode planned = ((ObjectNode) document).deepCopy();
         planned.putObject("plan").put("version", 0).putArray("tasks");
         if (!named && (config.isObject() || config.isMissingNode())) {
             ObjectNode settled = config.isObject() ? (ObjectNode) planned.get("config") : planned.putObject("config");
-            settled.set("planner", served());
+            settled.set("planner", modelPlans ? JsonNodeFactory.instance.objectNode().put("tool", Models.PLAN_TOOL) : served());
         }
         return planned;
+    }
+
+    /** Whether the model of {@code model_preferences.planner} is to plan: the server calls it, and no worker plans. */
+    static boolean modelPlans(JsonNode document, ToolKnowledge tools, ModelRules models) {
+        String model = JsonFields.text(document.path("config").path("model_preferences"), "planner");
+        return model != null && models.configured(model) && !tools.knows(PLANNER);
     }
 
     private static ObjectNode served() {

@@ -62,18 +62,24 @@ public final class NewPlans {
 
     /**
      * @param workspace whose agents may be given tasks
-     * @param answer the planner's output; problems point into a document that has it as its {@code plan}
+     * @param given the planner's output; problems point into a document that has it as its {@code plan}
+     * @param config the run's
      * @param old the stored plan
      * @param completed ids of its tasks that have completed
      * @param inputs names of the run's inputs
      */
-    public ReadResult<Checked> read(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed,
-            Set<String> inputs) {
+    public ReadResult<Checked> read(UUID workspace, JsonNode given, JsonNode config, JsonNode old,
+            Set<String> completed, Set<String> inputs) {
         Problems problems = new Problems();
+        boolean byModel = MadePlans.by(config);
+        JsonNode answer = byModel ? MadePlans.unpriced(given) : given;
         problems.addAll(shape.check(document(answer)));
         RunConfigReader.checkEstimates(answer, problems);
         if (!answer.path("tasks").isArray()) {
             return new ReadResult.Invalid<>(problems.all());
+        }
+        if (byModel) {
+            MadePlans.check(answer, config, problems);
         }
         Plan left = MissionReader.plan(answer,
                 reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0),
@@ -90,7 +96,18 @@ public final class NewPlans {
 
     /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
     public static Planned.Terms terms(JsonNode config, Checked made) {
-        return RunConfigReader.terms(config, Json.read(made.json()));
+        return RunConfigReader.terms(config, modelled((ObjectNode) Json.read(made.json())));
+    }
+
+    /** A plan in which the model of a task's agent counts as the one that the task suggests. */
+    private static ObjectNode modelled(ObjectNode plan) {
+        plan.path("tasks").forEach(task -> {
+            JsonNode model = task.path(AgentAssignment.key()).path("model");
+            if (model.isString() && task instanceof ObjectNode object) {
+                object.putIfAbsent("suggested_model", model);
+            }
+        });
+        return plan;
     }
 
     private TaskReader reader(AgentAssignment agentAssignment, Problems problems) {

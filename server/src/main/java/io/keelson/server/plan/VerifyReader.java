@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -36,6 +37,13 @@ final class VerifyReader {
     VerifyReader(StepReader steps, Problems problems) {
         this.steps = steps;
         this.problems = problems;
+    }
+
+    /** The model that judges where an entry names none; null for none. */
+    static @Nullable String judge(JsonNode config) {
+        JsonNode preferences = config.path("model_preferences");
+        String verifier = JsonFields.text(preferences, "verifier");
+        return verifier == null ? JsonFields.text(preferences, "reviewer") : verifier;
     }
 
     /** @param at pointer of the list */

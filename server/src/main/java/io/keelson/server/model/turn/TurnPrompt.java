@@ -2,6 +2,7 @@ package io.keelson.server.model.turn;
 
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.DataFence;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;

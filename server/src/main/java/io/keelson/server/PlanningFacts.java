@@ -1,0 +1,107 @@
+package io.keelson.server;
+
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.server.db.Database;
+import io.keelson.server.json.Json;
+import io.keelson.server.model.registry.ConfiguredModel;
+import io.keelson.server.model.registry.WorkspaceModels;
+import io.keelson.server.recipe.RecipeRow;
+import io.keelson.server.recipe.RecipeStore;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolSpec;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What a workspace can plan with: agents, models, tools and recipes, each in the order of their names. */
+final class PlanningFacts {
+    /** More would make each request of a planner dear. */
+    private static final int MOST_RECIPES = 100;
+
+    private final Function<UUID, List<RosterAgent>> agents;
+    private final WorkspaceModels models;
+    private final Function<UUID, Map<String, JsonNode>> announced;
+    private final Database database;
+    private final RecipeStore recipes;
+
+    /** @param announced what the workers of a workspace say of their tools, by name */
+    PlanningFacts(Function<UUID, List<RosterAgent>> agents, WorkspaceModels models,
+            Function<UUID, Map<String, JsonNode>> announced, Database database, RecipeStore recipes) {
+        this.agents = agents;
+        this.models = models;
+        this.announced = announced;
+        this.database = database;
+        this.recipes = recipes;
+    }
+
+    ObjectNode of(ToolCatalog catalogue, UUID workspace) {
+        ObjectNode facts = Json.object();
+        ArrayNode hired = facts.putArray("agents");
+        agents.apply(workspace).stream().sorted(Comparator.comparing(RosterAgent::slug))
+                .forEach(agent -> hired.add(agent(agent)));
+        ArrayNode named = facts.putArray("models");
+        models.configured().all().stream().filter(model -> models.allows(workspace, model.name()))
+                .forEach(model -> named.addObject().put("name", model.name()).put("family", model.family()));
+        ArrayNode callable = facts.putArray("tools");
+        tools(catalogue, workspace).values().forEach(callable::add);
+        ArrayNode known = facts.putArray("recipes");
+        database.withConnection(c -> recipes.list(c, workspace, null, null, MOST_RECIPES)).items().stream()
+                .map(RecipeStore.Listed::recipe).sorted(Comparator.comparing(RecipeRow::name))
+                .forEach(recipe -> known.add(recipe(recipe)));
+        return facts;
+    }
+
+    private ObjectNode agent(RosterAgent agent) {
+        ObjectNode shown = Json.object().put("slug", agent.slug()).put("name", agent.name())
+                .put("model", agent.model());
+        Optional<ConfiguredModel> model = agent.model() == null ? Optional.empty()
+                : models.configured().find(agent.model());
+        model.ifPresent(each -> shown.put("family", each.family()));
+        agent.capabilities().stream().sorted().forEach(shown.putArray("capabilities")::add);
+        agent.tools().stream().sorted().forEach(shown.putArray("tools")::add);
+        return shown;
+    }
+
+    /** Of this server and of the workspace's workers. */
+    private Map<String, ObjectNode> tools(ToolCatalog catalogue, UUID workspace) {
+        Map<String, ObjectNode> shown = new TreeMap<>();
+        for (Tool tool : catalogue.all()) {
+            ToolSpec spec = tool.spec();
+            if (!AgentTerms.NEVER.contains(spec.name()) && !spec.name().startsWith("verify.")) {
+                ObjectNode each = Json.object().put("name", spec.name()).put("description", spec.description());
+                each.set("input_schema", spec.inputSchema());
+                shown.put(spec.name(), each);
+            }
+        }
+        announced.apply(workspace).forEach((name, spec) -> {
+            shown.putIfAbsent(name, ofWorkers(name, spec));
+        });
+        return shown;
+    }
+
+    private static ObjectNode ofWorkers(String name, JsonNode spec) {
+        ObjectNode chosen = Json.object().put("name", name);
+        List.of("description", "input_schema").forEach(member -> {
+            if (spec.has(member)) {
+                chosen.set(member, spec.get(member));
+            }
+        });
+        return chosen;
+    }
+
+    private static ObjectNode recipe(RecipeRow recipe) {
+        ObjectNode shown = Json.object().put("name", recipe.name()).put("description", recipe.description());
+        JsonNode inputs = recipe.mission().path("inputs");
+        shown.set("inputs", inputs.isObject() ? inputs : Json.object());
+        return shown;
+    }
+}

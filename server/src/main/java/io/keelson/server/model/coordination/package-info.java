@@ -1,0 +1,14 @@
+/**
+ * Models that coordinate a run: the planner and the judge.
+ *
+ * <p>Easy to get wrong:
+ * <ul>
+ * <li>Goals, inputs and outputs are from others. They stand between marks of data, and what a model has to do with them stands
+ * after them.
+ * <li>A model gives marks and plans. The server computes verdicts from marks, and checks plans as it checks a mission's.
+ * </ul>
+ */
+@NullMarked
+package io.keelson.server.model.coordination;
+
+import org.jspecify.annotations.NullMarked;
