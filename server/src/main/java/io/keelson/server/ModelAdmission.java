@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.PriceKind;
 import io.keelson.server.money.PriceTable;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Refuses models in plans by the price list and by the models that a workspace may use. */
 record ModelAdmission(PriceTable prices, WorkspaceModels models) {
@@ -26,6 +28,11 @@ record ModelAdmission(PriceTable prices, WorkspaceModels models) {
             @Override
             public boolean configured(String model) {
                 return models.configured().find(model).isPresent();
+            }
+
+            @Override
+            public @Nullable String family(String model) {
+                return models.configured().find(model).map(ConfiguredModel::family).orElse(null);
             }
         };
     }

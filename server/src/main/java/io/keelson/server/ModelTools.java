@@ -3,6 +3,7 @@ package io.keelson.server;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.call.ModelGenerate;
+import io.keelson.server.model.coordination.ModelJudge;
 import io.keelson.server.model.coordination.ModelPlan;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.model.turn.ModelTurn;
@@ -43,8 +44,9 @@ final class ModelTools {
         ModelCalls calls = new ModelCalls(models,
                 model -> prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
                 new HttpModelClient(outbound, clock, System::nanoTime), new BusySystems(System::nanoTime), clock);
-        ToolCatalog callable = tools.with(List.of(new ModelGenerate(calls, computation)));
-        return callable.with(List.of(new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
+        ModelGenerate generate = new ModelGenerate(calls, computation);
+        ToolCatalog callable = tools.with(List.of(generate));
+        return callable.with(List.of(new ModelJudge(generate), new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
                 new ModelTurn(calls, callable::find, announced, computation)));
     }
 }

@@ -5,6 +5,7 @@ import io.keelson.server.expr.Expressions;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.call.ModelGenerate;
+import io.keelson.server.model.coordination.ModelJudge;
 import io.keelson.server.model.coordination.ModelPlan;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
@@ -31,7 +32,9 @@ public final class OfflineToolCatalog {
         List<Tool> tools = new ArrayList<>(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
         tools.addAll(CommandTools.unconnected());
-        tools.add(new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation()));
+        ModelGenerate generate = new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation());
+        tools.add(generate);
+        tools.add(new ModelJudge(generate));
         tools.add(new ModelPlan(ModelCalls.unconnected(clock), workspace -> Json.object()));
         this.catalog = new ToolCatalog(tools);
     }

@@ -1,6 +1,7 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Models;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.server.db.Database;
 import io.keelson.server.json.Json;
@@ -76,7 +77,8 @@ final class PlanningFacts {
         Map<String, ObjectNode> shown = new TreeMap<>();
         for (Tool tool : catalogue.all()) {
             ToolSpec spec = tool.spec();
-            if (!AgentTerms.NEVER.contains(spec.name()) && !spec.name().startsWith("verify.")) {
+            if (!AgentTerms.NEVER.contains(spec.name()) && !spec.name().startsWith("verify.")
+                    && !spec.name().equals(Models.JUDGE_TOOL)) {
                 ObjectNode each = Json.object().put("name", spec.name()).put("description", spec.description());
                 each.set("input_schema", spec.inputSchema());
                 shown.put(spec.name(), each);

@@ -5,6 +5,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.Judge;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.OtherPayload;
@@ -71,8 +72,9 @@ final class EventPayloads {
 
     /** A verifier starts on a task's output. */
     static void verifies(Decision d, TaskRow task, StepSpec verifier) {
+        Judge judge = task.spec().policy().judges().get(verifier.name());
         d.note(task, new TaskPayload.VerificationStarted(verifier.tool(),
-                d.run.policy().failures().models().verifier()));
+                judge != null ? judge.model() : d.run.policy().failures().models().verifier()));
     }
 
     /** Another attempt is scheduled, where the transition's event reports a verdict. */

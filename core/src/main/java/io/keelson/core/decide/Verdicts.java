@@ -2,7 +2,9 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Judge;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
@@ -14,6 +16,7 @@ import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.Verdict;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +40,7 @@ final class Verdicts {
 
     /** A task's work is done and its output exists. */
     static void submit(Decision d, TaskRow task) {
-        List<StepSpec> verifiers = task.isGroup() ? List.of() : task.spec().policy().verify();
+        List<StepSpec> verifiers = task.isGroup() ? List.of() : verifiers(d, task);
         if (verifiers.isEmpty()) {
             passed(d, task, null);
             return;
@@ -50,6 +53,31 @@ final class Verdicts {
             PlanRows.addStep(d, task, spec, ++position);
         }
         SlotScheduling.open(d, task, null);
+    }
+
+    /** The checks of the output: those that cost nothing before judges, without judges of outputs that cost too little. */
+    private static List<StepSpec> verifiers(Decision d, TaskRow task) {
+        TaskPolicy policy = task.spec().policy();
+        if (policy.judges().isEmpty()) {
+            return policy.verify();
+        }
+        List<StepSpec> ordered = new ArrayList<>();
+        List<StepSpec> judging = new ArrayList<>();
+        for (StepSpec verifier : policy.verify()) {
+            Judge judge = policy.judges().get(verifier.name());
+            BigDecimal least = judge == null ? null : judge.skipBelow();
+            if (judge == null) {
+                ordered.add(verifier);
+            } else if (least == null || task.cost.compareTo(least) >= 0) {
+                judging.add(verifier);
+            } else {
+                d.note(task, new TaskPayload.VerificationSkipped(verifier.tool(), judge.model(),
+                        "the task has cost " + task.cost.stripTrailingZeros().toPlainString() + ", less than "
+                                + least.stripTrailingZeros().toPlainString()));
+            }
+        }
+        ordered.addAll(judging);
+        return ordered;
     }
 
     private static void passed(Decision d, TaskRow task, @Nullable String feedback) {

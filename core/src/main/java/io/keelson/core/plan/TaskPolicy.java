@@ -24,42 +24,52 @@ import org.jspecify.annotations.Nullable;
  *                   score, or with none
  * @param budget maximum cost of its steps in all attempts of the run, in credits; of a {@code for_each}, of all items
  *               together; null for no limit
+ * @param judges models among the verifying steps, by the steps' names
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
-        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget) {
+        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
     public TaskPolicy {
         verify = List.copyOf(verify);
         thresholds = Map.copyOf(thresholds);
+        judges = Map.copyOf(judges);
         budget = budget == null ? null : Amounts.of(budget);
     }
 
     /** Of a task that is no agent's. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null);
+        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of());
     }
 
     /** With that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
+                judges);
     }
 
     /** With those terms. */
     public TaskPolicy with(AgentTerms terms) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
+                judges);
     }
 
     /** With those thresholds of its verifiers. */
     public TaskPolicy judged(Map<String, BigDecimal> least) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges);
     }
 
     /** With that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
+                judges);
+    }
+
+    /** With those models among its verifiers. */
+    public TaskPolicy judgedBy(Map<String, Judge> models) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models);
     }
 }

@@ -26,6 +26,7 @@ public sealed interface TaskPayload extends Payload {
             case OutputSubmitted _ -> EventType.TASK_OUTPUT_SUBMITTED;
             case VerificationStarted _ -> EventType.TASK_VERIFICATION_STARTED;
             case VerificationPassed _ -> EventType.TASK_VERIFICATION_PASSED;
+            case VerificationSkipped _ -> EventType.TASK_VERIFICATION_SKIPPED;
             case VerificationFailed _ -> EventType.TASK_VERIFICATION_FAILED;
             case HumanReviewRequested _ -> EventType.TASK_HUMAN_REVIEW_REQUESTED;
             case HumanApproved _ -> EventType.TASK_HUMAN_APPROVED;
@@ -130,6 +131,13 @@ public sealed interface TaskPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("score", score).put("verifier_feedback", verifierFeedback).put("tokens", tokens).put("cost", cost);
+        }
+    }
+
+    record VerificationSkipped(String verifierAgentId, String verifierModel, String reason) implements TaskPayload {
+        @Override
+        public void write(Members to) {
+            to.put("verifier_agent_id", verifierAgentId).put("verifier_model", verifierModel).put("reason", reason);
         }
     }
 

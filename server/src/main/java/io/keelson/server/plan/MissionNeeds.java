@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Notes what the reading of a mission asks of state that changes. For one reading. */
 final class MissionNeeds {
@@ -37,6 +38,11 @@ final class MissionNeeds {
             @Override
             public boolean configured(String model) {
                 return rules.configured(model);
+            }
+
+            @Override
+            public @Nullable String family(String model) {
+                return rules.family(model);
             }
         };
     }

@@ -163,7 +163,8 @@ public final class MissionReader {
         RunConfigReader.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
-                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config)), problems);
+                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config)),
+                VerifyReader.judge(config), problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
         String name = name(document, problems);

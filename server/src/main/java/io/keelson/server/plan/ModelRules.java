@@ -40,6 +40,11 @@ public interface ModelRules {
         return false;
     }
 
+    /** The family of a model that this server calls itself; null for another. */
+    default @Nullable String family(String model) {
+        return null;
+    }
+
     /** Those of the models that are refused; asked once for a plan that names any. */
     Map<String, Objection> refused(Set<String> models);
 
@@ -56,6 +61,7 @@ public interface ModelRules {
         tasks.forEach(task -> {
             named.add(JsonFields.text(task, "suggested_model", ""));
             task.path("steps").forEach(step -> named.add(ofStep(step)));
+            task.path("verify").forEach(check -> named.add(ofJudge(check, config)));
         });
         read.tasks().forEach(task -> {
             named.add(ofAgent(task));
@@ -63,10 +69,10 @@ public interface ModelRules {
         });
         named.remove("");
         Map<String, Objection> refused = named.isEmpty() ? Map.of() : refused(named);
+        List<PlanProblem> problems = new ArrayList<>(dependentJudges(config, tasks, read));
         if (refused.isEmpty()) {
-            return List.of();
+            return problems;
         }
-        List<PlanProblem> problems = new ArrayList<>();
         preferences.forEachEntry((role, model) -> {
             Objection objection = refused.get(model.asString(""));
             if (objection != null) {
@@ -80,6 +86,15 @@ public interface ModelRules {
             if (objection != null) {
                 problems.add(problem(objection, Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"), model,
                         null));
+            }
+            JsonNode checks = tasks.path(i).path("verify");
+            for (int j = 0; j < checks.size(); j++) {
+                String judge = ofJudge(checks.path(j), config);
+                Objection ofJudge = refused.get(judge);
+                if (ofJudge != null) {
+                    problems.add(problem(ofJudge, Pointers.of("/plan/tasks", i) + "/verify/" + j + "/model", judge,
+                            null));
+                }
             }
             JsonNode steps = tasks.path(i).path("steps");
             for (int j = 0; j < steps.size(); j++) {
@@ -131,6 +146,45 @@ public interface ModelRules {
                 ? JsonFields.text(step.path("input"), "model", "")
                 : "";
         return model.contains("${") ? "" : model;
+    }
+
+    /** The model that judges; empty for a check of another kind. */
+    private static String ofJudge(JsonNode check, JsonNode config) {
+        String judge = VerifyReader.judge(config);
+        return VerifyReader.MODEL.equals(JsonFields.text(check, "kind"))
+                ? JsonFields.text(check, "model", judge == null ? "" : judge)
+                : "";
+    }
+
+    /** Judges of the family of an output's author. */
+    private List<PlanProblem> dependentJudges(JsonNode config, JsonNode tasks, Plan read) {
+        List<PlanProblem> problems = new ArrayList<>();
+        for (int i = 0; i < read.tasks().size(); i++) {
+            JsonNode checks = tasks.path(i).path("verify");
+            for (int j = 0; j < checks.size(); j++) {
+                String judge = ofJudge(checks.path(j), config);
+                String family = judge.isEmpty() || !checks.path(j).path("independent").asBoolean(true) ? null
+                        : family(judge);
+                if (family != null) {
+                    String at = Pointers.of("/plan/tasks", i) + "/verify/" + j;
+                    authors(tasks.path(i), read.tasks().get(i)).stream().filter(author -> family.equals(family(author)))
+                            .findFirst().ifPresent(author -> problems.add(new PlanProblem("JUDGE_NOT_INDEPENDENT", at,
+                                    "the judge '" + Pointers.shown(judge) + "' is of the family '" + Pointers.shown(family)
+                                            + "', as the author '" + Pointers.shown(author)
+                                            + "': name a model of another family, or set independent: false")));
+                }
+            }
+        }
+        return problems;
+    }
+
+    /** The models whose answers the task's output is made of. */
+    private static Set<String> authors(JsonNode raw, TaskSpec task) {
+        Set<String> authors = new TreeSet<>();
+        authors.add(ofAgent(task));
+        raw.path("steps").forEach(step -> authors.add(ofStep(step)));
+        authors.remove("");
+        return authors;
     }
 
     private static String ofWorstCase(StepSpec step) {

@@ -21,7 +21,6 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
-import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -83,14 +82,14 @@ public final class NewPlans {
         }
         Plan left = MissionReader.plan(answer,
                 reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0),
-                        problems));
+                        config, problems));
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
-        followUps.addAll(models.apply(workspace).check(MissingNode.getInstance(), answer, left));
+        followUps.addAll(models.apply(workspace).check(config, answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
-        return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, old, completed))
+        return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, config, old, completed))
                 : new ReadResult.Invalid<>(problems.all());
     }
 
@@ -110,8 +109,9 @@ public final class NewPlans {
         return plan;
     }
 
-    private TaskReader reader(AgentAssignment agentAssignment, Problems problems) {
-        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment, problems);
+    private TaskReader reader(AgentAssignment agentAssignment, JsonNode config, Problems problems) {
+        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment,
+                VerifyReader.judge(config), problems);
     }
 
     /** A mission with this plan, for the published schema to judge. */
@@ -152,7 +152,7 @@ public final class NewPlans {
         return new Plan(left.version(), tasks, left.strategy());
     }
 
-    private Checked joined(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed) {
+    private Checked joined(UUID workspace, JsonNode answer, JsonNode config, JsonNode old, Set<String> completed) {
         ObjectNode merged = ((ObjectNode) answer).deepCopy();
         merged.put("version", JsonFields.integer(old, "version", 1) + 1);
         ArrayNode tasks = merged.putArray("tasks");
@@ -160,7 +160,8 @@ public final class NewPlans {
                 .forEach(task -> tasks.add(independent(task, completed)));
         answer.path("tasks").forEach(task -> tasks.add(((ObjectNode) task.deepCopy()).without(AgentAssignment.key())));
         TaskReader reader =
-                reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace)), new Problems());
+                reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace)), config,
+                        new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }

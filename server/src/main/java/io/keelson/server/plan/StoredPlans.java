@@ -23,6 +23,7 @@ public final class StoredPlans {
         Problems problems = new Problems();
         Plan plan = MissionReader.plan(Json.read(json),
                 new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, AgentAssignment.stored(),
+                        null,
                         problems));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("a stored plan cannot be read: " + problems.all());

@@ -41,11 +41,13 @@ final class TaskReader {
     /**
      * @param retry where what a task's own policy leaves out comes from
      * @param agentAssignment who does the tasks that have no steps
+     * @param judge the model that judges where a check names none; null for none
      */
-    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment, Problems problems) {
+    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment, @Nullable String judge,
+            Problems problems) {
         this.agentAssignment = agentAssignment;
         this.steps = steps;
-        this.verifiers = new VerifyReader(steps, problems);
+        this.verifiers = new VerifyReader(steps, problems, judge);
         this.retry = retry;
         this.problems = problems;
     }
@@ -87,11 +89,12 @@ final class TaskReader {
     private TaskPolicy policy(JsonNode raw, String at) {
         TaskPolicy policy = new TaskPolicy(FailureConfig.mode(raw, "failure_mode"),
                 raw.path("retry").isObject() ? Retries.read(raw.path("retry"), retry) : null,
-                verifiers.read(raw.path("verify"), at + "/verify"), VerifyReader.review(raw.path("verify")),
+                verifiers.read(raw, at + "/verify"), VerifyReader.review(raw.path("verify")),
                 raw.path("timeout_seconds").isNumber() ? JsonFields.seconds(raw, "timeout_seconds", Duration.ZERO)
                         : null);
         return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")))
-                .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null);
+                .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null)
+                .judgedBy(verifiers.judges(raw.path("verify")));
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */
@@ -118,6 +121,9 @@ final class TaskReader {
         ObjectNode assigned = AgentAssignment.write(hired.get(raw));
         if (assigned != null) {
             normal.set(AgentAssignment.key(), assigned);
+        }
+        if (raw.has("verify")) {
+            normal.set("verify", verifiers.normal(raw.get("verify")));
         }
         raw.properties().stream().filter(m -> !NOT_STORED.contains(m.getKey()))
                 .forEach(m -> normal.putIfAbsent(m.getKey(), m.getValue()));

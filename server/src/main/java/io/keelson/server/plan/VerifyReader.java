@@ -2,6 +2,8 @@ package io.keelson.server.plan;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.keelson.core.plan.Judge;
+import io.keelson.core.plan.Models;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.server.json.DeclaredSchema;
@@ -22,19 +24,29 @@ final class VerifyReader {
     private static final String OUTPUT = "${ .task.output }";
     private static final Set<String> COMMON = Set.of("kind", "output", "retry", "timeout_seconds");
 
-    /** How a kind is written and what does it; members are given to the tool as they stand. */
+    static final String MODEL = "model";
+
+    /** How a kind is written and what does it; members are given to the tool as they stand. {@code needed} is empty for none. */
     private record Kind(String tool, String needed, Set<String> optional) {}
 
     private static final Map<String, Kind> KINDS = Map.of(
             "json_schema", new Kind("verify.json_schema", "schema", Set.of()),
             "jq", new Kind("verify.jq", "expression", Set.of("feedback")),
             "regex", new Kind("verify.regex", "pattern", Set.of("absent", "feedback")),
-            "required_sections", new Kind("verify.sections", "sections", Set.of()));
+            "required_sections", new Kind("verify.sections", "sections", Set.of()),
+            "length", new Kind("verify.length", "", Set.of("min", "max", "unit")),
+            "keywords", new Kind("verify.keywords", "keywords", Set.of("absent")),
+            "urls", new Kind("verify.urls", "", Set.of("min", "hosts")),
+            MODEL, new Kind(Models.JUDGE_TOOL, "",
+                    Set.of("model", "criteria", "pass", "independent", "skip_below_usd")));
 
     private final StepReader steps;
     private final Problems problems;
+    private final @Nullable String judge;
 
-    VerifyReader(StepReader steps, Problems problems) {
+    /** @param judge the model that judges where an entry names none; null for none */
+    VerifyReader(StepReader steps, Problems problems, @Nullable String judge) {
+        this.judge = judge;
         this.steps = steps;
         this.problems = problems;
     }
@@ -46,8 +58,12 @@ final class VerifyReader {
         return verifier == null ? JsonFields.text(preferences, "reviewer") : verifier;
     }
 
-    /** @param at pointer of the list */
-    List<StepSpec> read(JsonNode list, String at) {
+    /**
+     * @param task the task that they are of
+     * @param at pointer of the list
+     */
+    List<StepSpec> read(JsonNode task, String at) {
+        JsonNode list = task.path("verify");
         List<StepSpec> verifiers = new ArrayList<>();
         for (int i = 0; list.isArray() && i < list.size(); i++) {
             JsonNode raw = list.path(i);
@@ -58,7 +74,7 @@ final class VerifyReader {
                     problems.add("INVALID_VALUE", here + "/kind", "a human has the last word: put this entry last");
                 }
             } else {
-                verifiers.add(step(raw, name(i), here));
+                verifiers.add(step(task, raw, name(i), here));
             }
         }
         return verifiers;
@@ -95,7 +111,7 @@ final class VerifyReader {
         return "human".equals(JsonFields.text(raw, "kind"));
     }
 
-    private StepSpec step(JsonNode raw, String name, String at) {
+    private StepSpec step(JsonNode task, JsonNode raw, String name, String at) {
         String named = JsonFields.text(raw, "kind", "");
         Kind kind = KINDS.get(named);
         if (kind == null) {
@@ -107,13 +123,72 @@ final class VerifyReader {
             return steps.call(raw, judging(raw, input), name, StepKind.VERIFY, at);
         }
         members(raw, with(with(COMMON, Set.of(kind.needed)), kind.optional), at);
-        required(raw, kind.needed, at);
+        if (!kind.needed.isEmpty()) {
+            required(raw, kind.needed, at);
+        }
         ObjectNode input = judging(raw, JsonNodeFactory.instance.objectNode());
-        raw.properties().stream().filter(member -> !COMMON.contains(member.getKey()))
-                .forEach(member -> input.set(member.getKey(), member.getValue()));
+        if (named.equals(MODEL)) {
+            judged(task, raw, input, at);
+        } else {
+            raw.properties().stream().filter(member -> !COMMON.contains(member.getKey()))
+                    .forEach(member -> input.set(member.getKey(), member.getValue()));
+        }
         meaning(raw, kind, at);
         ObjectNode call = ((ObjectNode) raw).deepCopy().put("tool", kind.tool);
         return steps.call(call, input, name, StepKind.VERIFY, at);
+    }
+
+    /** What a judge is asked: the entry's criteria, else the task's as one that must pass. */
+    private void judged(JsonNode task, JsonNode raw, ObjectNode input, String at) {
+        String model = JsonFields.text(raw, "model", judge == null ? "" : judge);
+        if (model.isEmpty()) {
+            problems.add("REQUIRED", Pointers.of(at, "model"),
+                    "'model' must be given here, or as verifier in config.model_preferences");
+        }
+        input.put("model", model);
+        ObjectNode about = input.putObject("task");
+        for (String member : List.of("title", "description", "success_criteria")) {
+            if (task.path(member).isString()) {
+                about.set(member, task.get(member));
+            }
+        }
+        if (raw.path("criteria").isArray()) {
+            input.set("criteria", raw.get("criteria"));
+        } else if (task.path("success_criteria").isString()) {
+            input.putArray("criteria").addObject().put("must_pass", true)
+                    .set("criterion", task.get("success_criteria"));
+        } else {
+            problems.add("REQUIRED", Pointers.of(at, "criteria"),
+                    "'criteria' must be given here, or as success_criteria of the task");
+        }
+        if (raw.has("pass")) {
+            input.set("pass", raw.get("pass"));
+        }
+    }
+
+    /** The judges among the entries, by the names of their steps. */
+    Map<String, Judge> judges(JsonNode list) {
+        Map<String, Judge> judges = new TreeMap<>();
+        for (int i = 0; list.isArray() && i < list.size(); i++) {
+            JsonNode raw = list.path(i);
+            if (MODEL.equals(JsonFields.text(raw, "kind"))) {
+                JsonNode least = raw.path("skip_below_usd");
+                judges.put(name(i), new Judge(JsonFields.text(raw, "model", judge == null ? "" : judge),
+                        least.isNumber() ? least.decimalValue() : null));
+            }
+        }
+        return judges;
+    }
+
+    /** The entries as they are stored: a judge with its model. */
+    JsonNode normal(JsonNode list) {
+        JsonNode normal = list.deepCopy();
+        normal.forEach(raw -> {
+            if (MODEL.equals(JsonFields.text(raw, "kind")) && raw instanceof ObjectNode entry && judge != null) {
+                entry.putIfAbsent("model", JsonNodeFactory.instance.stringNode(judge));
+            }
+        });
+        return normal;
     }
 
     private void required(JsonNode raw, String key, String at) {

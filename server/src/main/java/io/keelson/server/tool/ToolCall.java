@@ -39,6 +39,12 @@ public record ToolCall(
         WaitPhase waitPhase,
         @Nullable Long maxOutputTokens) {
 
+    /** The same execution with another input, for a tool that uses another. */
+    public ToolCall asking(JsonNode other) {
+        return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, leaseEpoch, effectKey, deadline,
+                traceparent, log, struck, artifacts, waitPhase, maxOutputTokens);
+    }
+
     /**
      * The tokens of output to ask a model for: not more than credits are held for, and at least 1.
      *

@@ -45,6 +45,18 @@ class CoordinationTest {
                 answer: {text: "I give up."}
               - when: {model: planner, text: "USUAL"}
                 answer: {json: {template: greeting, inputs: {name: Ada}}}
+              - when: {model: judge, text: BETTER}
+                answer: {json: {marks: [{criterion: 1, evidence: "", mark: 5}, {criterion: 2, evidence: "", mark: 5},
+                  {criterion: 3, evidence: "", mark: 4}], feedback: "", confidence: 0.9}, usage: {input: 100, output: 10}}
+              - when: {model: judge, text: DOUBT}
+                answer: {json: {marks: [{criterion: 1, evidence: "DOUBT", mark: 5}], feedback: "Hard to say.", confidence: 0.4}}
+              - when: {model: judge, text: PART}
+                answer: {json: {marks: [{criterion: 2, evidence: "PART", mark: 5}], feedback: "", confidence: 0.9}}
+              - when: {model: judge}
+                answer: {json: {marks: [{criterion: 1, evidence: "Once", mark: 5}, {criterion: 2, evidence: "", mark: 5},
+                  {criterion: 3, evidence: "a time", mark: 3}], feedback: "Name the hero.", confidence: 0.9}}
+              - when: {model: author, text: "Name the hero."}
+                answer: {text: "Once upon a time, Ada was BETTER."}
               - when: {model: author}
                 answer: {text: "Once upon a time."}
             """;
@@ -59,7 +71,7 @@ class CoordinationTest {
     static void start() throws Exception {
         model = new TestModel(SCRIPT);
         StringBuilder models = new StringBuilder("models:\n");
-        Map.of("planner", "a", "mute", "a", "author", "a", "other", "b", "sibling", "a").forEach((name, family) -> models.append("""
+        Map.of("planner", "a", "mute", "a", "author", "a", "judge", "b", "sibling", "a").forEach((name, family) -> models.append("""
                   %s: {wire: openai-chat, base_url: "%s", model: %s, family: %s, context_tokens: 100000, max_output_tokens: 2000,
                     prices: {input: 1, output: 10}}
                 """.formatted(name, model.uri("/v1"), name, family)));
@@ -166,5 +178,101 @@ class CoordinationTest {
                 """);
 
         assertThat(run.path("output").asString("")).as(run.toPrettyString()).isEqualTo("Hello Ada");
+    }
+
+    /** A mission of one task of a contractor, whose output is checked so. */
+    private static String judged(String title, String verify) {
+        return """
+                name: judged
+                config: {model_preferences: {verifier: judge}}
+                plan:
+                  tasks:
+                    - id: write
+                      title: %s
+                      suggested_agent: {type: contractor, agent_name: writer, model: author}
+                      retry: {base_delay_seconds: 0.01}
+                      verify: %s
+                """.formatted(title, verify);
+    }
+
+    @Test
+    void markBelowFourRejectsWhatMustPassAndFeedbackReachesTheNextAttempt() throws Exception {
+        JsonNode run = run(judged("Tell it", """
+                [{kind: model, criteria: [{criterion: "It has a beginning"}, {criterion: "It is short"},
+                  {criterion: "It has a hero", must_pass: true}]}]"""));
+
+        assertThat(run.path("state").asString()).as(run.toPrettyString()).isEqualTo("completed");
+        JsonNode failed = events(run, "task_verification_failed").getFirst().path("payload");
+        assertThat(failed.path("score").asDouble()).as("the mean of 1, 1 and 0.5 would pass").isEqualTo(0.83);
+        assertThat(failed.path("verifier_feedback").asString()).contains("Name the hero.",
+                "- It has a hero (must pass): 3 of 5, \"a time\"").doesNotContain("It is short");
+        assertThat(failed.path("retries_remaining").asInt()).isPositive();
+        assertThat(events(run, "task_verification_started").getFirst().at("/payload/verifier_model").asString())
+                .isEqualTo("judge");
+        JsonNode passed = events(run, "task_verification_passed").getFirst().path("payload");
+        assertThat(passed.path("score").asDouble()).isEqualTo(0.92);
+        String asked = asked("judge", "Tell it").getFirst().at("/body/messages").toString();
+        assertThat(asked).contains("<data from=\\\"output\\\">\\nOnce upon a time.\\n</data>\\n\\nMark the output");
+    }
+
+    @Test
+    void humanDecidesWhereTheJudgeDoubtsOrMarksAPart() throws Exception {
+        for (String output : List.of("DOUBT", "PART")) {
+            JsonNode run = run("""
+                    name: %1$s
+                    plan:
+                      tasks:
+                        - id: write
+                          output: "${ .steps.say.output.text }"
+                          steps: [{name: say, tool: echo, input: {text: %1$s}}]
+                          verify: [{kind: model, model: judge, criteria: [{criterion: "It is sure"}%2$s]}]
+                    """.formatted(output, output.equals("PART") ? ", {criterion: \"It is whole\"}" : ""));
+
+            JsonNode asks = events(run, "task_human_review_requested").getFirst().path("payload");
+            assertThat(asks.path("feedback").asString()).contains("- It is sure: "
+                    + (output.equals("PART") ? "no mark" : "5 of 5, \"DOUBT\""));
+            assertThat(cli.run("inbox", "--json").out()).contains("task_review", run.get("id").stringValue());
+        }
+    }
+
+    @Test
+    void judgeIsNotOfTheFamilyOfTheAuthorUnlessThePlanSaysSo() throws Exception {
+        String check = "[{kind: model, model: sibling%s, criteria: [{criterion: \"It is good\"}]}]";
+        Result refused = cli.run("run", file(judged("Tell it", check.formatted(""))));
+
+        assertThat(refused.code()).isNotZero();
+        assertThat(refused.err() + refused.out()).contains("JUDGE_NOT_INDEPENDENT", "/plan/tasks/0/verify/0",
+                "'sibling'", "'author'");
+        assertThat(cli.run("run", file(judged("Tell it", check.formatted(", independent: false"))), "--detach").code())
+                .isZero();
+    }
+
+    @Test
+    void checksWithoutCostComeFirstAndAFailureOfThemSparesTheJudge() throws Exception {
+        JsonNode run = run(judged("SPARED", """
+                [{kind: model, criteria: [{criterion: "It is good"}]}, {kind: length, min: 500, unit: words}]"""));
+
+        assertThat(run.path("state").asString()).isEqualTo("failed");
+        assertThat(events(run, "task_verification_failed").getFirst().at("/payload/verifier_feedback").asString())
+                .contains("words, at least 500 are required");
+        assertThat(asked("judge", "SPARED")).isEmpty();
+    }
+
+    @Test
+    void outputOfACheapTaskIsNotJudgedAndAnEventSaysWhy() throws Exception {
+        JsonNode run = run(judged("CHEAP", """
+                [{kind: model, skip_below_usd: 0.05, criteria: [{criterion: "It is good"}]}]"""));
+
+        assertThat(run.path("state").asString()).isEqualTo("completed");
+        assertThat(events(run, "task_verification_skipped").getFirst().at("/payload/reason").asString())
+                .contains("less than 0.05");
+        assertThat(asked("judge", "CHEAP")).isEmpty();
+    }
+
+    @Test
+    void judgeWithoutPriceOrCriteriaIsRefused() throws Exception {
+        assertThat(cli.run("run", file(judged("x", "[{kind: model}]"))).err()).contains("/plan/tasks/0/verify/0/criteria");
+        assertThat(cli.run("run", file(judged("x", "[{kind: model, model: free, criteria: [{criterion: c}]}]"))).err())
+                .contains("NO_PRICE", "/plan/tasks/0/verify/0/model");
     }
 }

@@ -41,9 +41,11 @@ public final class BuiltinTools {
                 new WaitForSignal(),
                 new Computed(new TextTemplate(), expressions.computation()),
                 new Computed(new VerifyJq(expressions), expressions.computation()),
+                new VerifyKeywords(), new VerifyLength(),
                 new Computed(new VerifyRegex(), expressions.computation()),
                 new Computed(new VerifySchema(), expressions.computation()),
                 new Computed(new VerifySections(), expressions.computation()),
+                new Computed(new VerifyUrls(), expressions.computation()),
                 new Wait());
     }
 }

@@ -44,8 +44,8 @@ class SimpleToolsTest {
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
                 "plan.fallback", "process.run", "proposal.create", "run.start", "signal.wait", "text.template",
                 "verify.jq",
-                "verify.json_schema", "verify.regex",
-                "verify.sections", "wait");
+                "verify.json_schema", "verify.keywords", "verify.length", "verify.regex",
+                "verify.sections", "verify.urls", "wait");
         assertThat(calls.catalog.all()).allSatisfy(tool -> {
             assertThat(tool.spec().description()).isNotBlank();
             assertThat(tool.spec().defaultTimeout()).isPositive();
@@ -58,7 +58,7 @@ class SimpleToolsTest {
     void toolsSayWhatTheyChange() {
         assertThat(named(Effects.READ)).containsExactly("echo", "fail", "files.list", "files.read", "files.search",
                 "json.transform", "noop", "plan.fallback", "signal.wait", "text.template", "verify.jq",
-                "verify.json_schema", "verify.regex", "verify.sections", "wait");
+                "verify.json_schema", "verify.keywords", "verify.length", "verify.regex", "verify.sections", "verify.urls", "wait");
         assertThat(named(Effects.IDEMPOTENT)).containsExactly("artifact.write", "proposal.create", "run.start");
         assertThat(named(Effects.DESTRUCTIVE)).containsExactly("http.request", "process.run");
     }
