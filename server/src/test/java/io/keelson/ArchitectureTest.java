@@ -52,6 +52,8 @@ class ArchitectureTest {
             "server.plan      | core server.expr server.json server.tool",
             "server.model     | core.money core.plan core.policy server.compute server.json server.outbound server.plan"
                     + " server.tool",
+            "server.mcp       | core.policy server.artifact server.audit server.db server.json server.outbound server.plan"
+                    + " server.secret server.tool",
             "server.run       | core server.db server.json",
             "server.audit     | server.db server.json",
             "server.workspace | server.audit server.db server.json",
@@ -76,7 +78,7 @@ class ArchitectureTest {
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.board server.compute server.model server.db server.json server.log server.background",
+                    + " server.board server.compute server.mcp server.model server.db server.json server.log server.background",
             "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan core.policy server.json server.model server.plan server.tool server.db",
@@ -118,6 +120,7 @@ class ArchitectureTest {
             "server.http.admin | support",
             "server.db.embedded | .",
             "server.tool.builtin | .",
+            "server.mcp.wire  | nothing",
             "server.model.registry | .",
             "server.model.wire | .",
             "server.model.call | . registry",

@@ -85,7 +85,7 @@ final class SupervisedProcess {
     }
 
     /** A program that puts what it executes into a new session: setsid on Linux, perl where there is none (macOS). */
-    private static List<String> newSession() throws IOException {
+    static List<String> newSession() throws IOException {
         Path setsid = Executables.find("setsid");
         Path perl = setsid == null ? Executables.find("perl") : null;
         if (setsid != null) {

@@ -1,0 +1,224 @@
+package io.keelson.server.mcp.wire;
+
+import io.keelson.server.json.Json;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.outbound.OutboundRefusedException;
+import io.keelson.server.outbound.OutboundRequest;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A server behind HTTP: each message is a POST, answered by a JSON document or a stream of events. Follows no redirect. Keeps
+ * the session of a server of the era with sessions.
+ */
+final class HttpTransport implements Transport {
+    private static final int NOT_FOUND = 404;
+    private static final int MAX_ERROR_BODY = 65_536;
+
+    private final OutboundClient outbound;
+    private final String url;
+    private final Map<String, String> headers;
+    private final AtomicLong ids = new AtomicLong();
+    private final AtomicBoolean changed = new AtomicBoolean();
+    private volatile @Nullable String session;
+    private volatile boolean closed;
+
+    /** @param headers sent with each request */
+    HttpTransport(OutboundClient outbound, String url, Map<String, String> headers) {
+        this.outbound = outbound;
+        this.url = url;
+        this.headers = Map.copyOf(headers);
+    }
+
+    @Override
+    public JsonNode request(String method, ObjectNode params, Map<String, String> more, Duration timeout)
+            throws McpException, InterruptedException {
+        long id = ids.incrementAndGet();
+        return exchange(JsonRpc.request(id, method, params), id, more, timeout);
+    }
+
+    @Override
+    public void notify(String method, ObjectNode params, Map<String, String> more, Duration timeout)
+            throws McpException, InterruptedException {
+        exchange(JsonRpc.notification(method, params), -1, more, timeout);
+    }
+
+    private JsonNode exchange(ObjectNode message, long id, Map<String, String> more, Duration timeout)
+            throws McpException, InterruptedException {
+        byte[] body = Json.write(message);
+        if (body.length > MAX_MESSAGE) {
+            throw McpException.forbidden("MCP_MESSAGE_TOO_LARGE",
+                    "the request has more than " + MAX_MESSAGE + " bytes");
+        }
+        Map<String, String> all = new LinkedHashMap<>(headers);
+        all.put("Content-Type", "application/json");
+        all.put("Accept", "application/json, text/event-stream");
+        all.put("User-Agent", "keelson");
+        all.putAll(more);
+        String known = session;
+        if (known != null) {
+            all.put(Mcp.SESSION_HEADER, known);
+        }
+        CompletableFuture<JsonNode> answer = outbound.stream(
+                new OutboundRequest("POST", url, all, body, timeout, MAX_MESSAGE), timeout,
+                (status, answered, in) -> read(id, status, answered, in));
+        try {
+            return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            answer.cancel(true);
+            throw e;
+        } catch (TimeoutException e) {
+            answer.cancel(true);
+            throw McpException.late("no answer within " + timeout.toMillis() + " ms");
+        } catch (ExecutionException e) {
+            throw failure(e.getCause() == null ? e : e.getCause());
+        }
+    }
+
+    private static McpException failure(Throwable cause) {
+        return switch (cause) {
+            case McpException known -> known;
+            case OutboundRefusedException refused -> refused.code().equals("RESPONSE_TOO_LARGE")
+                    ? McpException.unreadable(String.valueOf(refused.getMessage()))
+                    : McpException.forbidden(refused.code(), String.valueOf(refused.getMessage()));
+            case UnknownHostException e -> McpException.unreachable("unknown host: " + e.getMessage());
+            case ConnectException e -> McpException.unreachable("no connection: " + e.getMessage());
+            case NoRouteToHostException e -> McpException.unreachable("no connection: " + e.getMessage());
+            case SSLException e -> McpException.unreachable("TLS handshake failed: " + e.getMessage());
+            case IOException e -> McpException.lost("the connection broke off: " + e.getMessage());
+            default -> McpException.unreadable(String.valueOf(cause.getMessage()));
+        };
+    }
+
+    private JsonNode read(long id, int status, Map<String, String> answered, InputStream in) throws Exception {
+        if (status / 100 != 2) {
+            throw refusal(status, answered, in);
+        }
+        String given = answered.get("mcp-session-id");
+        if (given != null) {
+            session = given;
+        }
+        if (id < 0) {
+            return Json.object();
+        }
+        String type = answered.getOrDefault("content-type", "");
+        if (type.startsWith("text/event-stream")) {
+            return stream(id, in);
+        }
+        if (!type.startsWith("application/json")) {
+            throw McpException.unreadable("the answer is neither JSON nor a stream of events");
+        }
+        try {
+            return Answers.result(Json.read(in.readAllBytes()));
+        } catch (JacksonException e) {
+            throw McpException.unreadable("the answer is not JSON");
+        }
+    }
+
+    /** What a status says. A session that is gone ends this transport: the request was not carried out. */
+    private McpException refusal(int status, Map<String, String> answered, InputStream in) throws IOException {
+        JsonNode error = Json.object();
+        try {
+            error = Json.read(in.readNBytes(MAX_ERROR_BODY)).path("error");
+        } catch (JacksonException e) {
+            // no error of the protocol
+        }
+        if (status == NOT_FOUND && session != null) {
+            closed = true;
+            return McpException.unreachable("the server has ended the session");
+        }
+        if (error.path("code").isInt()) {
+            return Answers.refused(error);
+        }
+        return switch (status) {
+            case 401, 403 -> McpException.forbidden("MCP_AUTH_REFUSED",
+                    "the server answered " + status + ": it does not accept these credentials");
+            case 429, 503 -> McpException.busy(seconds(answered.get("retry-after")), "the server answered " + status);
+            default -> status >= 500 ? McpException.lost("the server answered " + status)
+                    : McpException.refused(0, "the server answered " + status);
+        };
+    }
+
+    private static @Nullable Duration seconds(@Nullable String text) {
+        return text != null && text.matches("\\d{1,6}") ? Duration.ofSeconds(Long.parseLong(text)) : null;
+    }
+
+    private JsonNode stream(long id, InputStream in) throws IOException, McpException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
+        StringBuilder data = new StringBuilder();
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith("data:")) {
+                data.append(data.isEmpty() ? "" : "\n").append(line.substring(line.startsWith("data: ") ? 6 : 5));
+            } else if (line.isEmpty() && !data.isEmpty()) {
+                JsonNode message = message(data.toString());
+                data.setLength(0);
+                if (message.has("method")) {
+                    asked(message);
+                } else if (message.path("id").asLong(-1) == id) {
+                    return Answers.result(message);
+                }
+            }
+        }
+        throw McpException.lost("the stream of events ended before the answer");
+    }
+
+    private static JsonNode message(String data) throws McpException {
+        try {
+            return Json.read(data);
+        } catch (JacksonException e) {
+            throw McpException.unreadable("an event of the answer is not JSON");
+        }
+    }
+
+    /** A server of the era with sessions may ask over the stream, and waits for the answer. */
+    private void asked(JsonNode message) {
+        if (message.path("method").asString("").equals("notifications/tools/list_changed")) {
+            changed.set(true);
+        }
+        String known = session;
+        if (message.has("id") && known != null) {
+            Map<String, String> all = new LinkedHashMap<>(headers);
+            all.put("Content-Type", "application/json");
+            all.put("Accept", "application/json, text/event-stream");
+            all.put(Mcp.SESSION_HEADER, known);
+            all.put(Mcp.VERSION_HEADER, Mcp.LEGACY);
+            outbound.stream(new OutboundRequest("POST", url, all, Json.write(Answers.toServer(message)),
+                    Duration.ofSeconds(10), MAX_ERROR_BODY), Duration.ofSeconds(10), (status, answered, in) -> status);
+        }
+    }
+
+    @Override
+    public boolean usable() {
+        return !closed;
+    }
+
+    @Override
+    public boolean toolsChanged() {
+        return changed.getAndSet(false);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

@@ -1,0 +1,40 @@
+package io.keelson.server.mcp.wire;
+
+import io.keelson.server.json.Json;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Messages of JSON-RPC 2.0. */
+public final class JsonRpc {
+
+    private JsonRpc() {}
+
+    public static ObjectNode request(long id, String method, ObjectNode params) {
+        ObjectNode message = notification(method, params);
+        return message.put("id", id);
+    }
+
+    public static ObjectNode notification(String method, ObjectNode params) {
+        ObjectNode message = message().put("method", method);
+        message.set("params", params);
+        return message;
+    }
+
+    public static ObjectNode result(JsonNode id, JsonNode result) {
+        ObjectNode message = message();
+        message.set("id", id);
+        message.set("result", result);
+        return message;
+    }
+
+    public static ObjectNode error(JsonNode id, int code, String text) {
+        ObjectNode message = message();
+        message.set("id", id);
+        message.putObject("error").put("code", code).put("message", text);
+        return message;
+    }
+
+    private static ObjectNode message() {
+        return Json.object().put("jsonrpc", "2.0");
+    }
+}

@@ -1,0 +1,94 @@
+package io.keelson.server.mcp.wire;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A request that has no usable answer. */
+public final class McpException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    /** Whether the request may have been carried out. */
+    public enum Outcome {
+        /** The server has not seen it. */
+        NOT_SENT,
+        /** The server has refused it. */
+        REFUSED,
+        /** Unknown: there was no whole answer. */
+        LOST
+    }
+
+    private final String code;
+    private final Outcome outcome;
+    private final boolean permanent;
+    private final int rpcCode;
+    private final transient @Nullable Duration retryAfter;
+
+    private McpException(String code, Outcome outcome, boolean permanent, int rpcCode, @Nullable Duration retryAfter,
+            String message) {
+        super(message);
+        this.code = code;
+        this.outcome = outcome;
+        this.permanent = permanent;
+        this.rpcCode = rpcCode;
+        this.retryAfter = retryAfter;
+    }
+
+    /** The server cannot be reached now. */
+    public static McpException unreachable(String message) {
+        return new McpException("MCP_UNREACHABLE", Outcome.NOT_SENT, false, 0, null, message);
+    }
+
+    /** There was no whole answer. */
+    public static McpException lost(String message) {
+        return new McpException("MCP_BROKEN_OFF", Outcome.LOST, false, 0, null, message);
+    }
+
+    /** There was no answer in time. */
+    public static McpException late(String message) {
+        return new McpException("MCP_TIMEOUT", Outcome.LOST, false, 0, null, message);
+    }
+
+    /** The answer is not of the protocol. */
+    public static McpException unreadable(String message) {
+        return new McpException("MCP_ANSWER_UNREADABLE", Outcome.LOST, false, 0, null, message);
+    }
+
+    /** Neither this request nor any other is allowed, as this server's policy or the other one says. */
+    static McpException forbidden(String code, String message) {
+        return new McpException(code, Outcome.NOT_SENT, true, 0, null, message);
+    }
+
+    /** The server is busy. */
+    static McpException busy(@Nullable Duration retryAfter, String message) {
+        return new McpException("MCP_BUSY", Outcome.REFUSED, false, 0, retryAfter, message);
+    }
+
+    /** The server has answered with an error. */
+    static McpException refused(int rpcCode, String message) {
+        return new McpException("MCP_REFUSED", Outcome.REFUSED, rpcCode != Mcp.INTERNAL_ERROR, rpcCode, null, message);
+    }
+
+    /** Stable, {@code MCP_…} or a code of outgoing requests. */
+    public String code() {
+        return code;
+    }
+
+    public Outcome outcome() {
+        return outcome;
+    }
+
+    /** True when a repetition has the same outcome. */
+    public boolean permanent() {
+        return permanent;
+    }
+
+    /** The error's code of JSON-RPC; 0 for none. */
+    public int rpcCode() {
+        return rpcCode;
+    }
+
+    /** When the server wants to be asked again; null where it does not say. */
+    public @Nullable Duration retryAfter() {
+        return retryAfter;
+    }
+}

@@ -1,0 +1,235 @@
+package io.keelson.server.mcp.wire;
+
+import io.keelson.server.json.Json;
+import io.keelson.server.tool.builtin.InteractiveProcess;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A server in a process of its own: a message is a line. Its process ends with the transport, and the transport with its
+ * process. Bounds each line, and the number of unasked messages.
+ */
+final class StdioTransport implements Transport {
+    private static final int MAX_ERROR_LINE = 2_000;
+    /** Messages without a request of ours in a row, after which the server counts as broken. */
+    private static final int MAX_UNASKED = 100_000;
+    private static final int MAX_QUEUED = 1_000;
+    private static final byte[] END = {};
+
+    private final InteractiveProcess process;
+    private final Consumer<String> errors;
+    private final AtomicLong ids = new AtomicLong();
+    private final Map<Long, CompletableFuture<JsonNode>> waiting = new ConcurrentHashMap<>();
+    private final BlockingQueue<byte[]> outgoing = new LinkedBlockingQueue<>(MAX_QUEUED);
+    private final AtomicBoolean changed = new AtomicBoolean();
+    /** Why it carries nothing any more. */
+    private volatile @Nullable String ended;
+
+    /** @param errors takes each line that the process writes to its standard error */
+    StdioTransport(InteractiveProcess process, Consumer<String> errors) {
+        this.process = process;
+        this.errors = errors;
+        thread("mcp-read", this::read);
+        thread("mcp-write", this::write);
+        thread("mcp-errors", this::readErrors);
+    }
+
+    private static void thread(String name, Runnable work) {
+        Thread.ofPlatform().daemon().name(name).start(work);
+    }
+
+    @Override
+    public JsonNode request(String method, ObjectNode params, Map<String, String> headers, Duration timeout)
+            throws McpException, InterruptedException {
+        long id = ids.incrementAndGet();
+        CompletableFuture<JsonNode> answer = new CompletableFuture<>();
+        waiting.put(id, answer);
+        try {
+            send(JsonRpc.request(id, method, params));
+            return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            cancel(id);
+            throw e;
+        } catch (TimeoutException e) {
+            cancel(id);
+            throw McpException.late("no answer within " + timeout.toMillis() + " ms");
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof McpException known ? known : McpException.lost(String.valueOf(e.getCause()));
+        } finally {
+            waiting.remove(id);
+        }
+    }
+
+    private void cancel(long id) {
+        outgoing.offer(line(JsonRpc.notification("notifications/cancelled", Json.object().put("requestId", id))));
+    }
+
+    @Override
+    public void notify(String method, ObjectNode params, Map<String, String> headers, Duration timeout)
+            throws McpException {
+        send(JsonRpc.notification(method, params));
+    }
+
+    private void send(ObjectNode message) throws McpException {
+        String why = ended;
+        if (why != null) {
+            throw McpException.unreachable(why);
+        }
+        byte[] line = line(message);
+        if (line.length > MAX_MESSAGE) {
+            throw McpException.forbidden("MCP_MESSAGE_TOO_LARGE",
+                    "the request has more than " + MAX_MESSAGE + " bytes");
+        }
+        if (!outgoing.offer(line)) {
+            throw McpException.unreachable("the server does not read its input");
+        }
+        if (ended != null) {
+            end(String.valueOf(ended));
+        }
+    }
+
+    private static byte[] line(ObjectNode message) {
+        return (message + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void write() {
+        try (OutputStream out = process.input()) {
+            for (byte[] line = outgoing.take(); line != END; line = outgoing.take()) {
+                out.write(line);
+                out.flush();
+            }
+        } catch (IOException e) {
+            end("the server's process has ended");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void read() {
+        int unasked = 0;
+        try (InputStream in = new BufferedInputStream(process.output(), 1 << 16)) {
+            for (byte[] line = next(in); line != null; line = next(in)) {
+                unasked = received(line) ? 0 : unasked + 1;
+                if (unasked > MAX_UNASKED) {
+                    end("the server sent " + MAX_UNASKED + " unasked messages in a row");
+                    return;
+                }
+            }
+            end("the server's process has ended");
+        } catch (IOException e) {
+            end(e.getMessage() == null ? "the server's process has ended" : e.getMessage());
+        }
+    }
+
+    private static byte @Nullable [] next(InputStream in) throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        for (int one = in.read(); one >= 0; one = in.read()) {
+            if (one == '\n') {
+                return line.toByteArray();
+            }
+            if (line.size() >= MAX_MESSAGE) {
+                throw new IOException("the server sent a message of more than " + MAX_MESSAGE + " bytes");
+            }
+            line.write(one);
+        }
+        return null;
+    }
+
+    /** True for the answer to a request of ours. */
+    private boolean received(byte[] line) {
+        JsonNode message;
+        try {
+            message = Json.read(line);
+        } catch (JacksonException e) {
+            return false;
+        }
+        if (message.has("method")) {
+            asked(message);
+            return false;
+        }
+        CompletableFuture<JsonNode> answer = waiting.get(message.path("id").asLong(-1));
+        if (answer == null) {
+            return false;
+        }
+        Answers.settle(message, answer);
+        return true;
+    }
+
+    /** A server's own request or notification. Neither sampling nor roots nor questions over an open connection are served. */
+    private void asked(JsonNode message) {
+        String method = message.path("method").asString("");
+        if (method.equals("notifications/tools/list_changed")) {
+            changed.set(true);
+        }
+        if (message.has("id")) {
+            outgoing.offer(line(Answers.toServer(message)));
+        }
+    }
+
+    private void readErrors() {
+        try (InputStream in = process.errors()) {
+            StringBuilder line = new StringBuilder();
+            for (int one = in.read(); one >= 0; one = in.read()) {
+                if (one != '\n' && line.length() < MAX_ERROR_LINE) {
+                    line.append((char) one);
+                } else if (one == '\n') {
+                    errors.accept(line.toString());
+                    line.setLength(0);
+                }
+            }
+        } catch (IOException e) {
+            // the process has ended
+        }
+    }
+
+    private void end(String why) {
+        if (ended == null) {
+            ended = why;
+        }
+        outgoing.clear();
+        outgoing.offer(END);
+        waiting.values().forEach(each -> each.completeExceptionally(McpException.lost(why)));
+        Thread.ofVirtual().start(process::close);
+    }
+
+    @Override
+    public boolean usable() {
+        return ended == null;
+    }
+
+    @Override
+    public boolean toolsChanged() {
+        return changed.getAndSet(false);
+    }
+
+    @Override
+    public void close() {
+        if (ended == null) {
+            ended = "this server has ended the process";
+        }
+        waiting.values().forEach(each -> each.completeExceptionally(McpException.lost(String.valueOf(ended))));
+        process.close();
+        outgoing.clear();
+        outgoing.offer(END);
+    }
+}

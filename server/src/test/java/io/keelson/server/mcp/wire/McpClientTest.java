@@ -1,0 +1,101 @@
+package io.keelson.server.mcp.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.keelson.server.json.Json;
+import io.keelson.server.mcp.NpmServers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The client over a process, with servers of the npm registry and with broken ones. */
+class McpClientTest {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    @TempDir
+    private Path folder;
+    private final List<String> errors = new CopyOnWriteArrayList<>();
+
+    private McpClient client(List<String> command) throws McpException, InterruptedException {
+        return McpClient.ofCommand(command, folder, Map.of("MARK", "keelson-mcp-test"), errors::add, "1", LIMIT);
+    }
+
+    private static JsonNode call(McpClient client, String tool, String arguments)
+            throws McpException, InterruptedException {
+        return client.call(new McpClient.ToolRequest(tool, Json.object(), Json.read(arguments), Json.object(), null,
+                null), LIMIT);
+    }
+
+    @Test
+    void serverOfTheEraWithHandshakesIsFoundOutAndCalled() throws Exception {
+        try (McpClient client = client(NpmServers.command("server-everything"))) {
+            assertThat(client.version()).isEqualTo(Mcp.LEGACY);
+            assertThat(client.tools(LIMIT)).extracting(tool -> tool.path("name").asString())
+                    .contains("echo", "get-sum", "get-env");
+            assertThat(call(client, "get-sum", "{\"a\": 2, \"b\": 40}").at("/content/0/text").asString())
+                    .contains("42");
+            String environment = call(client, "get-env", "{}").at("/content/0/text").asString();
+            assertThat(Json.read(environment).propertyNames()).contains("MARK", "PATH").doesNotContain("HOME", "USER");
+            assertThat(errors).anyMatch(line -> line.contains("Starting"));
+        }
+    }
+
+    @Test
+    void serverOfTheStatelessEraIsCalledWithoutAHandshake() throws Exception {
+        try (McpClient client = client(NpmServers.own("modern.mjs"))) {
+            assertThat(client.version()).isEqualTo(Mcp.MODERN);
+            assertThat(client.tools(LIMIT)).extracting(tool -> tool.path("name").asString()).contains("greet");
+            JsonNode asked = call(client, "greet", "{}");
+            assertThat(asked.path("resultType").asString()).isEqualTo("input_required");
+            JsonNode answers = Json.read("{\"who\": {\"action\": \"accept\", \"content\": {\"name\": \"Ada\"}}}");
+            JsonNode answer = client.call(new McpClient.ToolRequest("greet", Json.object(), Json.object(),
+                    Json.object(), answers, asked.path("requestState").asString(null)), LIMIT);
+            assertThat(answer.at("/content/0/text").asString()).isEqualTo("Hello Ada");
+        }
+    }
+
+    @Test
+    void processThatEndsLosesItsRequestsAndIsUnreachableAfterwards() throws Exception {
+        try (McpClient client = client(List.of("sh", "-c", """
+                read -r line; printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],\
+                "capabilities":{"tools":{}}}}\\n'; read -r line"""))) {
+            McpException lost = catchThrowableOfType(McpException.class, () -> client.tools(LIMIT));
+            assertThat(lost.outcome()).isEqualTo(McpException.Outcome.LOST);
+            McpException gone = catchThrowableOfType(McpException.class, () -> client.tools(LIMIT));
+            assertThat(gone.code()).isEqualTo("MCP_UNREACHABLE");
+            assertThat(client.usable()).isFalse();
+        }
+    }
+
+    @Test
+    void floodsAreBounded() {
+        McpException endless = catchThrowableOfType(McpException.class,
+                () -> client(List.of("sh", "-c", "tr '\\0' x </dev/zero")));
+        assertThat(endless).hasMessageContaining("more than 8388608 bytes");
+        McpException many = catchThrowableOfType(McpException.class,
+                () -> client(List.of("sh", "-c", "yes '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}'")));
+        assertThat(many).hasMessageContaining("unasked messages");
+    }
+
+    @Test
+    void hangingProcessAndItsChildrenEndWithTheClient() throws Exception {
+        Path pid = folder.resolve("pid");
+        McpClient client = client(List.of("sh", "-c", """
+                trap '' TERM; sleep 1000 & echo $! > pid; read -r line
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\\n'
+                while :; do sleep 1000; done"""));
+        long child = Long.parseLong(Files.readString(pid).strip());
+        assertThat(ProcessHandle.of(child)).isPresent();
+        client.close();
+        Awaitility.await().atMost(Duration.ofSeconds(5))
+                .until(() -> ProcessHandle.of(child).map(ProcessHandle::isAlive).orElse(false), alive -> !alive);
+    }
+}
