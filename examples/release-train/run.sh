@@ -46,7 +46,7 @@ asks() {
     echo "--- $1"
     "$keelson" watch latest || [ $? -eq 4 ]
     "$keelson" inbox
-    "$keelson" approve latest --comment "$2"
+    "$keelson" approve latest --reason "$2"
 }
 
 asks "the plan is dearer than it may be without a human" "a good plan"

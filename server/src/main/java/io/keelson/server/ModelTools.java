@@ -46,7 +46,8 @@ final class ModelTools {
                 new HttpModelClient(outbound, clock, System::nanoTime), new BusySystems(System::nanoTime), clock);
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = tools.with(List.of(generate));
-        return callable.with(List.of(new ModelJudge(generate), new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
-                new ModelTurn(calls, callable::find, announced, computation)));
+        return callable.with(
+                List.of(new ModelJudge(generate), new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
+                        new ModelTurn(calls, callable::find, announced, computation)));
     }
 }

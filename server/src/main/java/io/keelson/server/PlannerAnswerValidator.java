@@ -50,7 +50,8 @@ public final class PlannerAnswerValidator implements Replanner {
     }
 
     private Evaluation judged(ScopeReader.Replan replan, JsonNode answer) {
-        return switch (plans.read(replan.workspace(), answer, replan.config(), replan.plan(), replan.finished(), replan.inputs())) {
+        return switch (plans.read(replan.workspace(), answer, replan.config(), replan.plan(), replan.finished(),
+                replan.inputs())) {
             case ReadResult.Ok<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json(),
                     NewPlans.terms(replan.config(), made));
             case ReadResult.Invalid<Checked>(List<PlanProblem> problems) when problems.stream()

@@ -55,6 +55,7 @@ class DocsTest {
             new NotRun("docs/guide/composition.md", "keelson signal", PLACEHOLDERS),
             new NotRun("docs/reference/events.md", "curl", ENDLESS),
             new NotRun("docs/reference/events.md", "keelson events latest", ENDLESS),
+            new NotRun("docs/guide/from-a-key.md", "", OWN_TOOLS),
             new NotRun("docs/guide/inbox.md", "keelson inbox", PLACEHOLDERS),
             new NotRun("docs/guide/planning.md", "keelson run goal.yaml", OWN_TOOLS),
             new NotRun("docs/internals/proof.md", "mvn", MAVEN),

@@ -2,10 +2,10 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Judge;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
-import io.keelson.core.plan.Judge;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.OtherPayload;

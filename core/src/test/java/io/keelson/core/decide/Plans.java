@@ -121,7 +121,8 @@ final class Plans {
         /** Of the task as a whole. */
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
-                    policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(), policy.judges()));
+                    policy.timeout(), policy.agent(), policy.label(), policy.thresholds(), policy.budget(),
+                    policy.judges()));
         }
 
         T verify(String... names) {

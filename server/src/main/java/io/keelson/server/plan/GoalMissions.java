@@ -38,7 +38,8 @@ final class GoalMissions {
         planned.putObject("plan").put("version", 0).putArray("tasks");
         if (!named && (config.isObject() || config.isMissingNode())) {
             ObjectNode settled = config.isObject() ? (ObjectNode) planned.get("config") : planned.putObject("config");
-            settled.set("planner", modelPlans ? JsonNodeFactory.instance.objectNode().put("tool", Models.PLAN_TOOL) : served());
+            settled.set("planner",
+                    modelPlans ? JsonNodeFactory.instance.objectNode().put("tool", Models.PLAN_TOOL) : served());
         }
         return planned;
     }

@@ -42,7 +42,8 @@ final class MadePlans {
         JsonNode tasks = answer.path("tasks");
         int most = JsonFields.integer(planner(config), "max_tasks", MOST_TASKS);
         if (tasks.size() > most) {
-            problems.add("TOO_MANY", "/plan/tasks", "at most " + most + " tasks are allowed, these are " + tasks.size());
+            problems.add("TOO_MANY", "/plan/tasks",
+                    "at most " + most + " tasks are allowed, these are " + tasks.size());
         }
         for (int i = 0; i < tasks.size(); i++) {
             JsonNode task = tasks.path(i);

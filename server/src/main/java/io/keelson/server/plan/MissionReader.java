@@ -135,7 +135,9 @@ public final class MissionReader {
         }
         Problems problems = new Problems();
         problems.addAll(shape.check(written));
-        JsonNode document = run && GoalMissions.is(written) ? GoalMissions.planned(written, GoalMissions.modelPlans(written, tools, models)) : written;
+        JsonNode document = run && GoalMissions.is(written)
+                ? GoalMissions.planned(written, GoalMissions.modelPlans(written, tools, models))
+                : written;
         if (!document.isObject()) {
             return new ReadResult.Invalid<>(problems.all());
         }

@@ -169,7 +169,8 @@ public interface ModelRules {
                     String at = Pointers.of("/plan/tasks", i) + "/verify/" + j;
                     authors(tasks.path(i), read.tasks().get(i)).stream().filter(author -> family.equals(family(author)))
                             .findFirst().ifPresent(author -> problems.add(new PlanProblem("JUDGE_NOT_INDEPENDENT", at,
-                                    "the judge '" + Pointers.shown(judge) + "' is of the family '" + Pointers.shown(family)
+                                    "the judge '" + Pointers.shown(judge) + "' is of the family '"
+                                            + Pointers.shown(family)
                                             + "', as the author '" + Pointers.shown(author)
                                             + "': name a model of another family, or set independent: false")));
                 }

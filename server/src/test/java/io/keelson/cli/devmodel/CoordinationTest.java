@@ -71,7 +71,8 @@ class CoordinationTest {
     static void start() throws Exception {
         model = new TestModel(SCRIPT);
         StringBuilder models = new StringBuilder("models:\n");
-        Map.of("planner", "a", "mute", "a", "author", "a", "judge", "b", "sibling", "a").forEach((name, family) -> models.append("""
+        Map.of("planner", "a", "mute", "a", "author", "a", "judge", "b", "sibling", "a")
+                .forEach((name, family) -> models.append("""
                   %s: {wire: openai-chat, base_url: "%s", model: %s, family: %s, context_tokens: 100000, max_output_tokens: 2000,
                     prices: {input: 1, output: 10}}
                 """.formatted(name, model.uri("/v1"), name, family)));
@@ -271,7 +272,8 @@ class CoordinationTest {
 
     @Test
     void judgeWithoutPriceOrCriteriaIsRefused() throws Exception {
-        assertThat(cli.run("run", file(judged("x", "[{kind: model}]"))).err()).contains("/plan/tasks/0/verify/0/criteria");
+        assertThat(cli.run("run", file(judged("x", "[{kind: model}]"))).err())
+                .contains("/plan/tasks/0/verify/0/criteria");
         assertThat(cli.run("run", file(judged("x", "[{kind: model, model: free, criteria: [{criterion: c}]}]"))).err())
                 .contains("NO_PRICE", "/plan/tasks/0/verify/0/model");
     }

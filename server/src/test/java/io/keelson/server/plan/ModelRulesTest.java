@@ -96,7 +96,8 @@ class ModelRulesTest {
         var old = JsonMapper.shared().readTree("{\"version\": 1, \"tasks\": []}");
 
         assertThat(Missions
-                .problems(reader.read(new UUID(0, 1), JsonMapper.shared().readTree(TASKS), JsonMapper.shared().createObjectNode(), old, Set.of(), Set.of())))
+                .problems(reader.read(new UUID(0, 1), JsonMapper.shared().readTree(TASKS),
+                        JsonMapper.shared().createObjectNode(), old, Set.of(), Set.of())))
                 .extracting(PlanProblem::pointer)
                 .isEqualTo(List.of("/plan/tasks/2/suggested_model", "/plan/tasks/3/suggested_model"));
     }

@@ -65,6 +65,7 @@ class NewPlansTest {
     }
 
     private static ReadResult<NewPlans.Checked> read(String answer) {
-        return READER.read(new UUID(0, 1), JsonMapper.shared().readTree(answer), JsonMapper.shared().createObjectNode(), OLD, Set.of("done"), Set.of("who"));
+        return READER.read(new UUID(0, 1), JsonMapper.shared().readTree(answer), JsonMapper.shared().createObjectNode(),
+                OLD, Set.of("done"), Set.of("who"));
     }
 }

@@ -25,7 +25,8 @@ final class Marks {
     private static final int DECIMALS = 6;
 
     /** A criterion with its mark, 1 to 5; null for none. */
-    private record Marked(String criterion, boolean mustPass, BigDecimal weight, @Nullable Integer mark, String evidence) {
+    private record Marked(String criterion, boolean mustPass, BigDecimal weight, @Nullable Integer mark,
+            String evidence) {
 
         boolean failed() {
             return mark == null || mark < GOOD;

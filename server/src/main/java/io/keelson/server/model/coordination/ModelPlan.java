@@ -83,7 +83,8 @@ public final class ModelPlan implements Tool {
             throw new ToolFailure(answer.finish() == Finish.LENGTH ? "OUTPUT_TRUNCATED" : "MODEL_REFUSED",
                     ErrorClass.QUALITY,
                     answer.finish() == Finish.LENGTH ? "the plan ended at the bound of output tokens"
-                            : "the model gave no plan: " + Excerpt.piece(answer.text())).spending(usage);
+                            : "the model gave no plan: " + Excerpt.piece(answer.text()))
+                    .spending(usage);
         }
         return new ToolResult(plan(answer.text(), known), usage, List.of());
     }

@@ -91,11 +91,13 @@ final class PlanPrompt {
         });
         text.append("At most ").append(input.path("max_tasks").asInt(ModelPlan.MOST_TASKS)).append(" tasks.\n");
         if (input.path("budget_usd").isNumber()) {
-            text.append("The whole run may cost at most ").append(input.get("budget_usd").decimalValue().toPlainString())
+            text.append("The whole run may cost at most ")
+                    .append(input.get("budget_usd").decimalValue().toPlainString())
                     .append(" USD.\n");
         }
         if (input.path("judge").isString()) {
-            text.append("The judge of checks of the kind `model` is the model ").append(input.get("judge").stringValue())
+            text.append("The judge of checks of the kind `model` is the model ")
+                    .append(input.get("judge").stringValue())
                     .append("; an agent whose output it judges needs a model of another family.\n");
         } else {
             text.append("There is no judge: use no checks of the kind `model`.\n");
@@ -103,7 +105,8 @@ final class PlanPrompt {
         data(text, "goal", input.path("goal"));
         data(text, "inputs", input.path("inputs"));
         if (!input.path("plan").path("tasks").isEmpty()) {
-            text.append("\nThe run has this plan. Plan what is left to do; completed tasks stay and can be depended on.");
+            text.append(
+                    "\nThe run has this plan. Plan what is left to do; completed tasks stay and can be depended on.");
             data(text, "plan", input.path("plan"));
             data(text, "failure", input.path("failure").isObject()
                     ? ((ObjectNode) input.get("failure")).deepCopy().without("refused")

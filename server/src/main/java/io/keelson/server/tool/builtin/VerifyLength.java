@@ -29,7 +29,8 @@ final class VerifyLength implements Tool {
         JsonNode input = call.input();
         String text = VerifierAnswers.text(input.get("output"));
         String unit = input.path("unit").asString("characters");
-        int length = unit.equals("words") ? new StringTokenizer(text).countTokens() : text.codePointCount(0, text.length());
+        int length =
+                unit.equals("words") ? new StringTokenizer(text).countTokens() : text.codePointCount(0, text.length());
         String is = "the output has " + length + " " + unit;
         if (length < input.path("min").asInt(0)) {
             return VerifierAnswers.rejected(call.struck(), is + ", at least " + input.get("min").intValue()

@@ -58,7 +58,8 @@ class SimpleToolsTest {
     void toolsSayWhatTheyChange() {
         assertThat(named(Effects.READ)).containsExactly("echo", "fail", "files.list", "files.read", "files.search",
                 "json.transform", "noop", "plan.fallback", "signal.wait", "text.template", "verify.jq",
-                "verify.json_schema", "verify.keywords", "verify.length", "verify.regex", "verify.sections", "verify.urls", "wait");
+                "verify.json_schema", "verify.keywords", "verify.length", "verify.regex", "verify.sections",
+                "verify.urls", "wait");
         assertThat(named(Effects.IDEMPOTENT)).containsExactly("artifact.write", "proposal.create", "run.start");
         assertThat(named(Effects.DESTRUCTIVE)).containsExactly("http.request", "process.run");
     }
