@@ -128,4 +128,5 @@ create type keelson_timer as (kind text, subject uuid, run_id uuid, due_at times
 create type keelson_timer_key as (kind text, subject uuid);
 create type keelson_transfer as (workspace_id uuid, transaction_type text, amount numeric, debit_account text,
     credit_account text, run_id uuid, attempt_number int4, step_id uuid, idempotency_key text, tool text, model text,
-    agent text, tokens int8, usage jsonb, price_version int4, actor_type text, actor_id text);
+    agent text, tokens int8, usage jsonb, price_version int4, purpose text,
+    actor_type text, actor_id text);

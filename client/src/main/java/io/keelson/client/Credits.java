@@ -58,8 +58,17 @@ public final class Credits {
      * @param to exclusive; null for now
      */
     public Usage usage(Usage.By by, @Nullable Instant from, @Nullable Instant to) {
+        return usage(by, null, from, to);
+    }
+
+    /**
+     * The same of one run.
+     *
+     * @param runId null for all runs
+     */
+    public Usage usage(Usage.By by, @Nullable String runId, @Nullable Instant from, @Nullable Instant to) {
         return Json.document(api.get(RequestPath.of("/usage").with("by", by.name().toLowerCase(Locale.ROOT))
-                .with("from", from).with("to", to).toString()), Usage.class);
+                .with("run_id", runId).with("from", from).with("to", to).toString()), Usage.class);
     }
 
     private LedgerEntry book(String path, ObjectNode body, String key) {

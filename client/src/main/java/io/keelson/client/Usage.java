@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a workspace was charged within a time.
  *
- * @param by how it is divided: {@code day}, {@code agent}, {@code model} or {@code tool}
+ * @param by how it is divided: {@code day}, {@code agent}, {@code model}, {@code tool} or {@code purpose}
  * @param from inclusive
  * @param to exclusive
  * @param items days in order, others from the dearest
@@ -18,21 +18,21 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
 
     /** How a report is divided. */
     public enum By {
-        DAY, AGENT, MODEL, TOOL
+        DAY, AGENT, MODEL, TOOL, PURPOSE
     }
 
     /**
-     * One of {@code day}, {@code agent}, {@code model} and {@code tool} says what it is about, where anything is known.
+     * One of {@code day}, {@code agent}, {@code model}, {@code tool} and {@code purpose} says what it is about, where anything is known.
      *
      * @param day in UTC, {@code 2026-01-31}
      * @param runs how many runs were charged
      */
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
-            BigDecimal credits, long tokens, TokenUsage usage, long charges, long runs) {
+            @Nullable String purpose, BigDecimal credits, long tokens, TokenUsage usage, long charges, long runs) {
 
-        /** The day, agent, model or tool; null where the charge named none. */
+        /** The day, agent, model, tool or purpose; null where the charge named none. */
         public @Nullable String name() {
-            return day != null ? day : agent != null ? agent : model != null ? model : tool;
+            return day != null ? day : agent != null ? agent : model != null ? model : tool != null ? tool : purpose;
         }
     }
 

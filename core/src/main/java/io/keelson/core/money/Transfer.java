@@ -57,5 +57,5 @@ public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runI
      * @param priceVersion of the price that it was calculated by; null for a cost that was reported
      */
     public record Use(String tool, @Nullable String model, @Nullable String agent, Tokens tokens,
-            @Nullable Integer priceVersion) {}
+            @Nullable Integer priceVersion, Purpose purpose) {}
 }

@@ -9,6 +9,7 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Budget;
 import io.keelson.core.money.Prices;
 import io.keelson.core.money.Prices.ModelPrice;
+import io.keelson.core.money.Purpose;
 import io.keelson.core.money.TokenPrices;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
@@ -149,7 +150,8 @@ class CreditsTest extends OneWorkspace {
 
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
             assertThat(bank.ledger().get(1).use()).isEqualTo(
-                    new Transfer.Use("noop", model, null, Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9));
+                    new Transfer.Use("noop", model, null, Tokens.undivided(tokens), cost.equals("0.4") ? 7 : 9,
+                            Purpose.WORK));
         }
 
         @ParameterizedTest

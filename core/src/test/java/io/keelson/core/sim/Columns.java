@@ -6,6 +6,7 @@ import io.keelson.core.decide.ChangeSet.StepResult;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.State;
+import io.keelson.core.money.Purpose;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Use;
@@ -102,7 +103,8 @@ final class Columns {
                 t.attempt(), "step_id", t.stepId(), "idempotency_key", t.key(), "tool", use == null ? null : use.tool(),
                 "model", use == null ? null : use.model(), "agent", use == null ? null : use.agent(), "tokens",
                 use == null ? null : use.tokens().total(), "usage", use == null ? null : usage(use.tokens()),
-                "price_version", use == null ? null : use.priceVersion(),
+                "price_version", use == null ? null : use.priceVersion(), "purpose",
+                use == null || use.purpose() == Purpose.WORK ? null : use.purpose().wire(),
                 "actor_type", t.actorType(), "actor_id", t.actorId());
     }
 

@@ -2,6 +2,7 @@ package io.keelson.cli.billing;
 
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.Table;
@@ -22,13 +23,16 @@ import picocli.CommandLine.Option;
 @Command(name = "usage",
         description = "Sums up the charges of the workspace, by default of the last 30 days. Days are in UTC.",
         footerHeading = "%nExamples:%n",
-        footer = {"  keelson usage", "  keelson usage --by model",
+        footer = {"  keelson usage", "  keelson usage --by model", "  keelson usage --by purpose --run latest",
                 "  keelson usage --by tool --from 2026-01-01 --to 2026-02-01"})
 public final class UsageCommand extends CliCommand {
 
     @Option(names = "--by", paramLabel = "WHAT", defaultValue = "day",
-            description = "day, agent, model or tool; ${DEFAULT-VALUE} when not given.")
+            description = "day, agent, model, tool or purpose; ${DEFAULT-VALUE} when not given.")
     Usage.By by = Usage.By.DAY;
+
+    @Option(names = "--run", paramLabel = "RUN", description = "Only this run's: its id, or latest.")
+    @Nullable String run;
 
     @Option(names = "--from", paramLabel = "DAY", description = "The first day, such as 2026-01-31.")
     @Nullable LocalDate from;
@@ -39,7 +43,8 @@ public final class UsageCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection server = link()) {
-            Usage usage = server.keelson().credits().usage(by, time(from), time(to));
+            Usage usage = server.keelson().credits().usage(by,
+                    run == null ? null : RunDocuments.id(server.keelson(), run), time(from), time(to));
             if (json) {
                 print(Json.document(usage));
             } else {

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -24,11 +25,11 @@ public final class UsageReader {
 
     /** How a report is divided. */
     public enum By {
-        DAY, AGENT, MODEL, TOOL
+        DAY, AGENT, MODEL, TOOL, PURPOSE
     }
 
     /**
-     * @param of the day (UTC, {@code 2026-11-21}), agent, model or tool; null where the charge names none
+     * @param of the day (UTC, {@code 2026-11-21}), agent, model, tool or purpose; null where the charge names none
      * @param credits charged
      * @param tokens those that cost nothing included
      * @param runs how many runs were charged or used tokens
@@ -55,13 +56,15 @@ public final class UsageReader {
                 count(amount) as charges, count(distinct run_id) as runs
               from (select amount, usage, run_id, case ?
                         when 'DAY' then to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')
-                        when 'AGENT' then agent when 'MODEL' then model else tool end as part
-                      from (select amount, usage, run_id, created_at, agent, model, tool from billing_ledger
+                        when 'AGENT' then agent when 'MODEL' then model when 'TOOL' then tool else purpose end as part
+                      from (select amount, usage, run_id, created_at, agent, model, tool, coalesce(purpose, 'work') as purpose
+                              from billing_ledger
                              where workspace_id = ? and transaction_type = 'charge' and created_at >= ?
-                               and created_at < ?
+                               and created_at < ? and (?::uuid is null or run_id = ?)
                             union all
-                            select null, usage, run_id, recorded_at, agent, model, tool from free_usage
-                             where workspace_id = ? and recorded_at >= ? and recorded_at < ?) used
+                            select null, usage, run_id, recorded_at, agent, model, tool, purpose from free_usage
+                             where workspace_id = ? and recorded_at >= ? and recorded_at < ?
+                               and (?::uuid is null or run_id = ?)) used
                    ) divided
              group by grouping sets ((), (part))
              order by grouping(part) desc, case when ? then part end, coalesce(sum(amount), 0) desc, part
@@ -88,22 +91,30 @@ public final class UsageReader {
         });
     }
 
-    /** @param to exclusive */
-    public Report report(UUID workspace, By by, Instant from, Instant to) {
-        return database.withConnection(c -> report(c, workspace, by, from, to));
+    /**
+     * @param run only this run's; null for all
+     * @param to exclusive
+     */
+    public Report report(UUID workspace, By by, @Nullable UUID run, Instant from, Instant to) {
+        return database.withConnection(c -> report(c, workspace, by, run, from, to));
     }
 
-    private static Report report(Connection c, UUID workspace, By by, Instant from, Instant to) throws SQLException {
+    private static Report report(Connection c, UUID workspace, By by, @Nullable UUID run, Instant from, Instant to)
+            throws SQLException {
         try (PreparedStatement sum = c.prepareStatement(SUM)) {
             sum.setString(1, by.name());
             sum.setObject(2, workspace);
             sum.setObject(3, from.atOffset(ZoneOffset.UTC));
             sum.setObject(4, to.atOffset(ZoneOffset.UTC));
-            sum.setObject(5, workspace);
-            sum.setObject(6, from.atOffset(ZoneOffset.UTC));
-            sum.setObject(7, to.atOffset(ZoneOffset.UTC));
-            sum.setBoolean(8, by == By.DAY);
-            sum.setInt(9, MAX_LINES + 2);
+            sum.setObject(5, run, Types.OTHER);
+            sum.setObject(6, run, Types.OTHER);
+            sum.setObject(7, workspace);
+            sum.setObject(8, from.atOffset(ZoneOffset.UTC));
+            sum.setObject(9, to.atOffset(ZoneOffset.UTC));
+            sum.setObject(10, run, Types.OTHER);
+            sum.setObject(11, run, Types.OTHER);
+            sum.setBoolean(12, by == By.DAY);
+            sum.setInt(13, MAX_LINES + 2);
             try (ResultSet row = sum.executeQuery()) {
                 row.next();
                 Line total = line(row);

@@ -8,6 +8,7 @@ import static io.keelson.server.run.sql.Column.text;
 import static io.keelson.server.run.sql.Column.uuid;
 import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.money.Purpose;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Use;
 import io.keelson.server.run.sql.RowSetStatement;
@@ -19,9 +20,9 @@ final class LedgerTable {
     static final RowSetStatement<Transfer> INSERT = new RowSetStatement<>("keelson_transfer", """
             insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
                 attempt_number, step_id, idempotency_key, tool, model, agent, tokens, usage, price_version,
-                actor_type, actor_id, created_at)
+                purpose, actor_type, actor_id, created_at)
             select workspace_id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number,
-                step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, actor_type,
+                step_id, idempotency_key, tool, model, agent, tokens, usage, price_version, purpose, actor_type,
                 actor_id, {now}
               from {rows}""",
             uuid("workspace_id", Transfer::workspaceId), word("transaction_type", t -> t.kind().wire()),
@@ -32,10 +33,15 @@ final class LedgerTable {
             text("model", t -> of(t, Use::model)), text("agent", t -> of(t, Use::agent)),
             bigint("tokens", t -> of(t, use -> use.tokens().total())),
             json("usage", t -> of(t, use -> UsageText.of(use.tokens()))),
-            integer("price_version", t -> of(t, Use::priceVersion)),
+            integer("price_version", t -> of(t, Use::priceVersion)), word("purpose", t -> of(t, LedgerTable::purpose)),
             word("actor_type", Transfer::actorType), text("actor_id", 255, Transfer::actorId));
 
     private LedgerTable() {}
+
+    /** Null for work, the most frequent purpose. */
+    private static @Nullable String purpose(Use use) {
+        return use.purpose() == Purpose.WORK ? null : use.purpose().wire();
+    }
 
     private static <T> @Nullable T of(Transfer transfer, Function<Use, @Nullable T> part) {
         Use use = transfer.use();

@@ -49,7 +49,7 @@ class AnswerSchemasTest {
             "Report.content", "Run.awaited", "Run.inputs", "Run.output", "Run.plan", "Schedule.mission",
             "Schedule.omitted", "StatesInWords.error_code", "StatesInWords.http_status", "StatesInWords.steps",
             "StatesInWords.tasks", "Step.omitted", "Task.omitted", "Used.agent", "Used.day", "Used.model",
-            "Used.tool", "Webhook.secret", "Workspace.use", "validateMission.recipe_id",
+            "Used.purpose", "Used.tool", "Webhook.secret", "Workspace.use", "validateMission.recipe_id",
             "validateMission.recipe_version");
 
     @Test

@@ -42,9 +42,10 @@ class UsageTest {
             "DAY   | 2026-11-20 0.500000 0 1 1 | 2026-11-21 2.250000 1000 2 2",
             "TOOL  | write 2.000000 900 1 1    | search 0.750000 100 2 1",
             "MODEL | large 2.250000 1000 2 2   | null 0.500000 0 1 1",
-            "AGENT | writer 2.250000 1000 2 2  | null 0.500000 0 1 1"})
+            "AGENT | writer 2.250000 1000 2 2  | null 0.500000 0 1 1",
+            "PURPOSE | work 2.250000 1000 2 2 | verification 0.500000 0 1 1"})
     void isSummedUp(UsageReader.By by, String first, String second) {
-        UsageReader.Report report = books.money.usage().report(workspace, by, FROM, TO);
+        UsageReader.Report report = books.money.usage().report(workspace, by, null, FROM, TO);
 
         assertThat(report.lines()).extracting(UsageTest::shown).containsExactly(first, second);
         assertThat(shown(report.total())).isEqualTo("null 2.750000 1000 3 2");
@@ -55,7 +56,7 @@ class UsageTest {
     @Test
     void nothingIsNothing() {
         UsageReader.Report report =
-                books.money.usage().report(workspace, UsageReader.By.DAY, TO.plusSeconds(1), TO.plusSeconds(2));
+                books.money.usage().report(workspace, UsageReader.By.DAY, null, TO.plusSeconds(1), TO.plusSeconds(2));
 
         assertThat(report.lines()).isEmpty();
         assertThat(shown(report.total())).isEqualTo("null 0.000000 0 0 0");
@@ -68,7 +69,7 @@ class UsageTest {
             charge(busy, 1, "0.1", "tool " + i, null, null, 1, "2026-11-21T12:00:00Z");
         }
 
-        UsageReader.Report report = books.money.usage().report(busy, UsageReader.By.TOOL, FROM, TO);
+        UsageReader.Report report = books.money.usage().report(busy, UsageReader.By.TOOL, null, FROM, TO);
 
         assertThat(report.lines()).hasSize(UsageReader.MAX_LINES);
         assertThat(report.complete()).isFalse();
@@ -86,10 +87,12 @@ class UsageTest {
         books.execute("""
                 insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
                     run_id, attempt_number, step_id, idempotency_key, tool, model, agent, tokens, usage, actor_type,
-                    created_at)
+                    created_at, purpose)
                 values ('%s', 'charge', %s, 'reserved', 'spent', '00000000-0000-7000-8000-00000000000%d', 1,
-                    gen_random_uuid(), gen_random_uuid(), '%s', %s, %s, %d, '%s', 'agent', '%s')""".formatted(workspace,
-                amount, run, tool, quoted(model), quoted(agent), tokens, parts(tokens), at));
+                    gen_random_uuid(), gen_random_uuid(), '%s', %s, %s, %d, '%s', 'agent', '%s', %s)""".formatted(
+                workspace,
+                amount, run, tool, quoted(model), quoted(agent), tokens, parts(tokens), at,
+                quoted(agent == null ? "verification" : null)));
     }
 
     /** A tenth of the input is from the cache and a tenth into it; half of the rest is output. */

@@ -142,7 +142,7 @@ public final class CreditActions {
         }
         UsageReader.Report report =
                 money.usage().report(request.workspace(), UsageReader.By.valueOf(by.toUpperCase(Locale.ROOT)),
-                        from, to);
+                        query.id("run_id"), from, to);
         ObjectNode document = Json.object().put("by", by).put("from", Json.time(report.from()))
                 .put("to", Json.time(report.to()));
         document.putArray("items").addAll(report.lines().stream().map(line -> used(Json.object().put(by, line.of()),

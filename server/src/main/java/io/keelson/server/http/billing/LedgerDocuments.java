@@ -20,7 +20,8 @@ final class LedgerDocuments {
                 .put("step_id", text(entry.stepId())).put("idempotency_key", entry.key()).put("tool", entry.tool())
                 .put("model", entry.model()).put("agent", entry.agent()).put("tokens", entry.tokens());
         document.set("usage", entry.usage() == null ? null : Json.read(entry.usage()));
-        return document.put("price_version", entry.priceVersion()).put("reason", entry.reason())
+        return document.put("price_version", entry.priceVersion()).put("purpose", entry.purpose())
+                .put("reason", entry.reason())
                 .put("actor_type", entry.actorType()).put("actor_id", entry.actorId())
                 .put("created_at", Json.time(entry.createdAt()));
     }
