@@ -121,6 +121,18 @@ create table if not exists step_progress (
 
 comment on table step_progress is 'Progress that workers report of steps at work.';
 
+-- Written only while a text has a reader at another server than the one that executes the step; lost in a crash.
+create unlogged table if not exists live_texts (
+    step_id uuid primary key,
+    lease_epoch integer not null default 0,
+    text text not null default '',
+    watched_until timestamptz not null
+) with (fillfactor = 70);
+
+comment on table live_texts is 'Texts of answers while they arrive, for readers at other servers.';
+comment on column live_texts.lease_epoch is 'of the execution that writes the text; 0 before it writes any';
+comment on column live_texts.watched_until is 'the text is written until then; a reader extends it';
+
 -- How long artifacts are kept is written in the transaction that ends their run. What has expired is marked first (deleted_at),
 -- removed from the store after a grace, and then noted as such (removed_at), so that a crash between any two leaves
 -- a state from which the next sweep continues. No two records share a content.

@@ -93,6 +93,7 @@ select keelson_enable_rls(part::regclass, 'keelson_own_run(run_id)') from unnest
 select keelson_enable_rls('orchestration_task_dependencies', 'keelson_own_task(task_id)');
 select keelson_enable_rls('step_logs', 'keelson_own_step(step_id)');
 select keelson_enable_rls('step_progress', 'keelson_own_step(step_id)');
+select keelson_enable_rls('live_texts', 'keelson_own_step(step_id)');
 
 -- No request reads it.
 select keelson_enable_rls('status_document_progress', 'false');
@@ -142,7 +143,8 @@ begin
                  where t.run_id = of_run limit most - total))
             returning id),
         results as (delete from step_results where step_id = any (array(select id from steps))),
-        progress as (delete from step_progress where step_id = any (array(select id from steps)))
+        progress as (delete from step_progress where step_id = any (array(select id from steps))),
+        texts as (delete from live_texts where step_id = any (array(select id from steps)))
         select count(*) into gone from steps;
         total := total + gone;
     end if;

@@ -44,6 +44,7 @@ class ArchitectureTest {
             "server.db        | nothing",
             "server.log       | nothing",
             "server.background | nothing",
+            "server.live      | server.background server.db",
             "server.compute   | nothing",
             "server.expr      | server.compute server.json",
             "server.artifact  | server.json",
@@ -70,7 +71,7 @@ class ArchitectureTest {
             "server.webhook   | core.run server.audit server.background server.db server.json server.outbound"
                     + " server.run server.secret",
             "server.engine    | core server.run server.db server.compute server.expr server.tool server.artifact"
-                    + " server.secret server.json server.log server.background",
+                    + " server.secret server.json server.live server.log server.background",
             "server.bulk      | core.lifecycle core.run server.background server.db server.engine server.json server.run",
             "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
@@ -78,7 +79,8 @@ class ArchitectureTest {
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.board server.compute server.mcp server.model server.db server.json server.log server.background",
+                    + " server.board server.compute server.mcp server.live server.model server.db server.json"
+                    + " server.log server.background",
             "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",
             "cli              | client core.lifecycle core.plan core.policy server.json server.model server.plan server.tool server.db",

@@ -41,6 +41,11 @@ public final class Steps {
                 : RequestPath.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
     }
 
+    /** The text that the step will have as its result, while it arrives; ends with the result. */
+    public AnswerStream answer(String id) {
+        return new AnswerStream(api, id);
+    }
+
     private Step decide(String id, String decision, @Nullable String reason) {
         RequestPath route = RequestPath.of("/steps/", id, decision);
         return Json.document(api.post(route.toString(), Json.object().put("reason", reason)), Step.class);

@@ -30,7 +30,7 @@ final class Api {
                                 new InboxReader(DbClock.DATABASE), parts.missions(), parts.submissions(),
                                 UuidCreator::getTimeOrderedEpoch, parts.store().keys()),
                         new ApiServices.Work(parts.engine(), parts.engine().remoteWork(), parts.tools(),
-                                parts.commands(), parts.computation()),
+                                parts.commands(), parts.computation(), parts.engine().texts()),
                         new ApiServices.Stores(storage.artifacts(), parts.store().artifacts(), storage.money(),
                                 parts.roster(), parts.models(), storage.secrets(), parts.recipes(), storage.endpoints(),
                                 storage.deliveries()),

@@ -28,7 +28,8 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "logs", description = {"Prints log lines, text outputs and errors of the steps of a run.",
-        "For process.run: its standard error and, once it has ended, its standard output."},
+        "For process.run: its standard error and, once it has ended, its standard output.",
+        "With --follow, the text of an agent's turn line by line while it arrives."},
         footerHeading = "%nExamples:%n", footer = {"  keelson logs latest --follow", "  keelson logs latest build",
                 "  keelson logs latest --json | jq -r 'select(.stream == \"error\").text'"})
 public final class LogsCommand extends CliCommand {
@@ -53,7 +54,7 @@ public final class LogsCommand extends CliCommand {
         private boolean ended;
     }
 
-    /** @param stream {@code log}, {@code output} or {@code error} */
+    /** @param stream {@code text}, {@code log}, {@code output} or {@code error} */
     private record Text(int epoch, String stream, String text) {}
 
     @Override
@@ -62,11 +63,16 @@ public final class LogsCommand extends CliCommand {
             String id = RunDocuments.id(server.keelson(), run);
             String only = task == null ? null : RunDocuments.task(server.keelson(), id, task).key();
             Map<String, Printed> printed = new HashMap<>();
+            LiveTurns live = new LiveTurns(server.keelson(),
+                    (step, epoch, line) -> print(step, new Text(epoch, "text", line)));
             while (true) {
                 boolean last = !follow || server.keelson().runs().get(id).ended();
                 for (Step step : server.keelson().runs().steps(id)) {
                     if (step.startedAt() != null && (only == null || only.equals(step.taskKey()))) {
-                        print(server.keelson(), step, printed.computeIfAbsent(step.id(), each -> new Printed()));
+                        if (!last) {
+                            live.follow(step);
+                        }
+                        print(server.keelson(), step, printed.computeIfAbsent(step.id(), each -> new Printed()), live);
                     }
                 }
                 if (last) {
@@ -75,20 +81,22 @@ public final class LogsCommand extends CliCommand {
                 if (server.interrupted()) {
                     return ExitCode.INTERRUPTED;
                 }
+                out().flush();
                 Sleep.of(POLL);
             }
         }
     }
 
-    private void print(Keelson keelson, Step step, Printed printed) {
+    private void print(Keelson keelson, Step step, Printed printed, LiveTurns live) {
         if (printed.ended) {
             return;
         }
         printed.ended = step.completedAt() != null;
+        boolean shown = printed.ended && live.shown(step.id());
         List<Text> texts = new ArrayList<>();
         for (StepAttempt attempt : keelson.steps().attempts(step.id())) {
             if (attempt.leaseEpoch() > printed.result && !attempt.outcome().equals("running")) {
-                texts.addAll(texts(attempt));
+                texts(attempt).stream().filter(text -> !shown || !text.stream.equals("output")).forEach(texts::add);
                 printed.result = attempt.leaseEpoch();
             }
         }
@@ -128,7 +136,7 @@ public final class LogsCommand extends CliCommand {
         return output.path("stdout").asString("");
     }
 
-    private void print(Step step, Text text) {
+    private synchronized void print(Step step, Text text) {
         if (json) {
             out().println(Json.object().put("task", step.taskKey()).put("step", step.name())
                     .put("lease_epoch", text.epoch).put("stream", text.stream).put("text", text.text));

@@ -37,6 +37,7 @@ import io.keelson.server.engine.upkeep.NodeHeartbeat;
 import io.keelson.server.engine.upkeep.Reconciler;
 import io.keelson.server.engine.upkeep.RunEnds;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.live.LiveTexts;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.SlotKind;
@@ -96,6 +97,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
     private final WorkAvailability available;
     private final ClusterNotifier notifier;
+    private final LiveTexts texts;
 
     /** @param replanner creates new plans from planners' answers */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
@@ -109,7 +111,8 @@ public final class Engine implements Commands, AutoCloseable {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
-        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
+        texts = new LiveTexts(database);
+        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts);
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
@@ -195,6 +198,11 @@ public final class Engine implements Commands, AutoCloseable {
         return remote;
     }
 
+    /** The texts that steps write, while they arrive. */
+    public LiveTexts texts() {
+        return texts;
+    }
+
     /** Slots of the kind that steps use on this node, including those whose outcome is being reported. */
     public int busy(SlotKind kind) {
         return executor.size(kind);
@@ -212,7 +220,8 @@ public final class Engine implements Commands, AutoCloseable {
 
     /** Its background tasks; those of the maintenance only after the start. */
     public List<BackgroundTask> tasks() {
-        return Stream.concat(maintenance.tasks().stream(), Stream.of(concurrencyKeyScheduler.task())).toList();
+        return Stream.concat(maintenance.tasks().stream(), Stream.of(concurrencyKeyScheduler.task(), texts.task()))
+                .toList();
     }
 
     /** This node's name in leases. */
@@ -229,6 +238,7 @@ public final class Engine implements Commands, AutoCloseable {
             claiming.join();
         }
         executor.close(STOP_TIMEOUT);
+        texts.close();
         maintenance.close();
         concurrencyKeyScheduler.close();
         committer.close();

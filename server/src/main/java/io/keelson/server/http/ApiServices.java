@@ -10,6 +10,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.effect.CommandHandler;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.live.LiveTexts;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
@@ -53,9 +54,10 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
      *
      * @param external commands to external systems
      * @param computation for what requests have computed
+     * @param texts of steps, while they arrive
      */
     public record Work(Commands commands, RemoteWork remote, ToolCatalog tools, CommandHandler external,
-            Computation computation) {}
+            Computation computation, LiveTexts texts) {}
 
     /** What is kept for a workspace. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,

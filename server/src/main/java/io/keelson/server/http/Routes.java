@@ -38,6 +38,7 @@ import io.keelson.server.http.runs.RunViews;
 import io.keelson.server.http.runs.SignalActions;
 import io.keelson.server.http.runs.StepActions;
 import io.keelson.server.http.runs.TaskActions;
+import io.keelson.server.http.streams.AnswerStreams;
 import io.keelson.server.http.streams.EventStreams;
 import io.keelson.server.http.streams.FeedStreams;
 import io.keelson.server.http.streams.StreamLimiter;
@@ -100,6 +101,8 @@ final class Routes {
         EventStreams events = new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
         events.addTo(table);
         observed.background().accept(events.task());
+        new AnswerStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress(),
+                services.work().texts()).addTo(table);
         FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
         feed.addTo(table);
         observed.background().accept(feed.task());

@@ -5,4 +5,7 @@ package io.keelson.server.tool;
 public interface StepLog {
 
     void line(String text);
+
+    /** Shows the next part of the text that the step will have as its result to those who watch it. Does not block. */
+    default void answer(String part) {}
 }

@@ -4,6 +4,7 @@ import io.keelson.core.run.TraceParent;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.live.LiveTexts;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Redactor;
@@ -29,16 +30,19 @@ public final class ToolRunner {
     private final Function<StepExecution, StepLog> logs;
     private final Clock clock;
     private final Tracing tracing;
+    private final LiveTexts texts;
 
+    /** @param texts of the executions, for those who watch them */
     public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts,
             Function<StepExecution, StepLog> logs,
-            Clock clock, Tracing tracing) {
+            Clock clock, Tracing tracing, LiveTexts texts) {
         this.catalog = catalog;
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.logs = logs;
         this.clock = clock;
         this.tracing = tracing;
+        this.texts = texts;
     }
 
     /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
@@ -64,8 +68,9 @@ public final class ToolRunner {
     ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase)
             throws ToolFailure, InterruptedException {
         Redaction struck = input.struck();
-        try {
-            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase));
+        try (ExecutionLog log = new ExecutionLog(logs.apply(execution), struck,
+                () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase, log));
             return struck.none() ? result
                     : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
@@ -77,16 +82,15 @@ public final class ToolRunner {
         }
     }
 
-    private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase) {
+    private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase, StepLog log) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
-        StepLog log = logs.apply(execution);
         TraceParent trace = tracing.ofStep(execution.trace(), execution.stepId(), execution.leaseEpoch());
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
                 clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
-                text -> log.line(struck.text(text)), striking(struck),
+                log, striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
                         struck.stream(content)),
                 waitPhase, execution.maxOutputTokens());

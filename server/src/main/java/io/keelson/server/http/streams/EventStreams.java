@@ -30,12 +30,12 @@ public final class EventStreams {
     static final Duration KEY_CHECK = Duration.ofSeconds(1);
     /** Interval at which an idle stream sends a keep-alive. */
     static final Duration BEAT = Duration.ofSeconds(5);
-    private static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
+    static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
     /** When a client whose stream broke off comes again. */
     static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
-    private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
+    static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
     /** Sent to a client that reconnects after the end, so that it stops. */
-    private static final int NO_CONTENT = 204;
+    static final int NO_CONTENT = 204;
 
     private final Reads reads;
     private final RunProgressPoller news;
@@ -58,6 +58,11 @@ public final class EventStreams {
     /** Polls for all followers. */
     public BackgroundTask task() {
         return news.task();
+    }
+
+    /** Polls how far watched runs have come. */
+    public RunProgressPoller progress() {
+        return news;
     }
 
     public void addTo(Route.Table table) {

@@ -124,7 +124,8 @@ public final class ModelGenerate implements Tool {
     private ModelAnswer answer(ToolCall call, ConfiguredModel model, ModelRequest request, Tokens spent)
             throws ToolFailure, InterruptedException {
         try {
-            return calls.send(call, model, request, TextListener.NONE);
+            return calls.send(call, model, request,
+                    request.outputSchema() == null ? call.log()::answer : TextListener.NONE);
         } catch (ToolFailure e) {
             throw e.spending(ModelCalls.usage(model.name(), spent.plus(e.spent().tokens())));
         } catch (HandBackException e) {

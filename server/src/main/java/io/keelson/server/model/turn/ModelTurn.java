@@ -7,7 +7,6 @@ import io.keelson.server.compute.Computation;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
-import io.keelson.server.model.TextListener;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.tool.SlotKind;
@@ -65,7 +64,7 @@ public final class ModelTurn implements Tool {
         TurnTools tools = new TurnTools(input.tools(), catalogue, announced.apply(call.workspaceId()));
         ModelRequest request = TurnPrompt.of(input, tools, model.wire(),
                 call.outputTokens(model.maxOutputTokens(), 0));
-        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
+        ModelAnswer answer = calls.send(call, model, request, call.log()::answer);
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
