@@ -10,6 +10,7 @@ import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.InboxReader;
+import io.keelson.server.web.Dashboard;
 
 /** The HTTP API over a server's other parts. */
 final class Api {
@@ -22,7 +23,8 @@ final class Api {
         Database database = storage.database();
         return new HttpServer(
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
-                        .withBounds(settings.connections(), settings.patience()),
+                        .withBounds(settings.connections(), settings.patience())
+                        .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null),
                 new ApiServices(database, storage.auth(),
                         new ApiServices.Runs(storage.runs(),
                                 new Explainer(DbClock.DATABASE, parts.store().runs(),

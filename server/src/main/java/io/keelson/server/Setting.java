@@ -78,6 +78,8 @@ public enum Setting {
     KEELSON_METRICS_ACCESS("loopback",
             "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
                     + "`key` (none; a key with the scope `operator` is always accepted)"),
+    KEELSON_DASHBOARD("true", "whether the server serves the dashboard below `/ui/` (docs/guide/dashboard.md)"),
+    KEELSON_WEB_DIR("", "folder with the dashboard's files, for work on them; empty: those in the jar"),
     KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
     KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
 

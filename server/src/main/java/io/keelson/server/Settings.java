@@ -41,13 +41,15 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param connections at a time
      * @param patience for the head of a request, and for each stretch of its body
      * @param metricsAccess who is shown the metrics without a key
+     * @param dashboard whether the dashboard is served
+     * @param webFolder where the dashboard's files are read instead of the jar; absolute, null for the jar
      */
     public record Http(String host, int port, int connections, Duration patience,
-            Observed.MetricsAccess metricsAccess) {
+            Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder) {
 
         /** The same at another address; port 0 for a free one. */
         public Http at(String otherHost, int otherPort) {
-            return new Http(otherHost, otherPort, connections, patience, metricsAccess);
+            return new Http(otherHost, otherPort, connections, patience, metricsAccess, dashboard, webFolder);
         }
     }
 

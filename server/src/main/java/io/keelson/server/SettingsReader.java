@@ -86,7 +86,8 @@ final class SettingsReader {
                         number(Setting.KEELSON_HTTP_CONNECTIONS, MIN_CONNECTIONS, MAX_CONNECTIONS),
                         seconds(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, MAX_CALL_SECONDS),
                         choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(),
-                                Observed.MetricsAccess::valueOf)),
+                                Observed.MetricsAccess::valueOf),
+                        flag(Setting.KEELSON_DASHBOARD), webFolder()),
                 new Settings.Client(url(), text(Setting.KEELSON_API_KEY)),
                 new Settings.Keys(bootstrapKey(), Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY),
                         secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS)).toList()),
@@ -216,6 +217,11 @@ final class SettingsReader {
                 text(Setting.KEELSON_PROVIDER_TOKEN),
                 flag(Setting.KEELSON_PROVIDER_IDEMPOTENT),
                 seconds(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, MAX_CALL_SECONDS), types);
+    }
+
+    private @Nullable Path webFolder() {
+        String folder = text(Setting.KEELSON_WEB_DIR);
+        return folder == null ? null : path(Setting.KEELSON_WEB_DIR, folder);
     }
 
     private Settings.Models models() {

@@ -34,7 +34,9 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.http.support.TimedInputStream;
 import io.keelson.server.http.support.WatchedConnector;
+import io.keelson.server.http.support.WebPages;
 import io.keelson.server.log.LogContext;
+import io.keelson.server.web.Dashboard;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -165,6 +167,13 @@ public final class HttpServer implements AutoCloseable {
                 config.routes.addHttpHandler(HandlerType.HEAD, route.path(), context -> observe(context, route));
             }
         }
+        Dashboard dashboard = options.dashboard();
+        if (dashboard != null) {
+            WebPages pages = new WebPages(dashboard);
+            config.routes.addHttpHandler(HandlerType.GET, "/ui", context -> context.redirect("/ui/"));
+            config.routes.addHttpHandler(HandlerType.GET, "/ui/<file>", context -> serve(context, pages));
+            config.routes.addHttpHandler(HandlerType.GET, "/ui/", context -> serve(context, pages));
+        }
         config.routes.exception(HttpResponseException.class, this::refuse);
     }
 
@@ -224,6 +233,17 @@ public final class HttpServer implements AutoCloseable {
             requestListener.answered(route.method().name(), route.path(), context.statusCode(),
                     System.nanoTime() - begun,
                     ApiRequest.traceparent(context));
+        }
+    }
+
+    private void serve(Context context, WebPages pages) {
+        Connection connection = connection(context);
+        connection.getEndPoint().setIdleTimeout(options.patience().toMillis());
+        try {
+            pages.serve(context);
+        } finally {
+            connection.getEndPoint().setIdleTimeout(idleMillis());
+            connections.release(connection);
         }
     }
 

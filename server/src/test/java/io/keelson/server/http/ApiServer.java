@@ -117,7 +117,7 @@ public final class ApiServer implements AutoCloseable {
         throw new AssertionError(made);
     }
 
-    URI url() {
+    public URI url() {
         return server.baseUrl();
     }
 
@@ -173,7 +173,7 @@ public final class ApiServer implements AutoCloseable {
         return get("/api/v1/runs/" + id).json();
     }
 
-    JsonNode awaitState(String id, String state) {
+    public JsonNode awaitState(String id, String state) {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(run(id).get("state").stringValue()).isEqualTo(state));
         return run(id);

@@ -1,0 +1,105 @@
+// The only way to data: the public HTTP API. A pasted key lives in this module's memory and nowhere else.
+const BASE = '/api/v1';
+let key = null;
+let offset = 0;
+let bestAge = Infinity;
+
+/** A refusal of the API, or a failure to reach it (status 0). */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail ?? body.title ?? 'The server did not answer.');
+    this.status = status;
+    this.code = body.code ?? (status ? `HTTP_${status}` : 'UNREACHABLE');
+    this.errors = body.errors ?? [];
+  }
+}
+
+export const events = new EventTarget();
+export function useKey(text) { key = text; }
+/** Now by the server's clock, in milliseconds. */
+export function now() { return Date.now() + offset; }
+
+function keepTime(response, begun) {
+  const header = response.headers.get('Date');
+  const took = Date.now() - begun;
+  if (header && took < bestAge) {
+    const at = Date.parse(header) + 500;
+    const measured = at - (begun + took / 2);
+    offset = Math.abs(measured) < 1500 ? 0 : measured;
+    bestAge = took;
+  }
+}
+
+function url(path, query) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    for (const each of [value].flat()) {
+      if (each !== null && each !== undefined && each !== '') parameters.append(name, each);
+    }
+  }
+  const text = parameters.toString();
+  return (path.startsWith('/api/') ? path : BASE + path) + (text ? `?${text}` : '');
+}
+
+function headers(extra) {
+  return key ? { Authorization: `Bearer ${key}`, ...extra } : extra;
+}
+
+/** Sends one request and answers with the response; throws a Problem for a refusal. */
+export async function send(method, path, { query, body, idempotencyKey, signal, accept } = {}) {
+  const begun = Date.now();
+  let response;
+  try {
+    response = await fetch(url(path, query), {
+      method, signal, credentials: 'same-origin', cache: 'no-store',
+      headers: headers({
+        Accept: accept ?? 'application/json',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
+      }),
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (failure) {
+    if (failure.name === 'AbortError') throw failure;
+    events.dispatchEvent(new CustomEvent('reach', { detail: false }));
+    throw new Problem(0, {});
+  }
+  keepTime(response, begun);
+  events.dispatchEvent(new CustomEvent('reach', { detail: response.status !== 503 }));
+  if (response.ok) return response;
+  let problem = {};
+  try { problem = await response.json(); } catch { /* a proxy's page has no code */ }
+  if (response.status === 401 && path !== '/sessions') events.dispatchEvent(new Event('signed-out'));
+  throw new Problem(response.status, problem);
+}
+
+async function json(method, path, options) {
+  const response = await send(method, path, options);
+  return response.status === 204 ? null : response.json();
+}
+
+export const get = (path, query, signal) => json('GET', path, { query, signal });
+export const put = (path, body) => json('PUT', path, { body });
+export const remove = (path) => json('DELETE', path, {});
+
+/** One click is one key: the same request again after a lost answer is executed once. */
+export function post(path, body = {}, idempotencyKey = crypto.randomUUID()) {
+  return json('POST', path, { body, idempotencyKey });
+}
+
+/** All pages of a list, at most so many rows; `complete` tells whether that was all. */
+export async function all(path, query, most = 2000) {
+  const items = [];
+  let cursor;
+  do {
+    const page = await get(path, { ...query, cursor });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor && items.length < most);
+  return { items, complete: !cursor };
+}
+
+/** A response whose body is read as it comes. */
+export function open(path, query, signal) {
+  return send('GET', path, { query, signal, accept: 'text/event-stream' });
+}

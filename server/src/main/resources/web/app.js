@@ -1,0 +1,184 @@
+import { html, nothing } from 'lit';
+import { events as api, get, useKey } from './api/client.js';
+import { live } from './live/stream.js';
+import { me } from './store/me.js';
+import { prefs } from './store/prefs.js';
+import { route } from './store/route.js';
+import { clock } from './draw/format.js';
+import { Part } from './part/base.js';
+import { empty } from './part/bits.js';
+import { show } from './part/dialog.js';
+import { icon } from './part/icon.js';
+import { openPalette } from './part/palette.js';
+import './page/signin.js';
+
+const PAGES = [
+  { name: 'runs', href: '/ui/runs', title: 'Runs', icon: 'list', key: 'r', load: () => import('./page/runs.js'), view: () => html`<k-runs></k-runs>` },
+];
+const RUN = { load: () => import('./page/run.js'), view: (id) => html`<k-run .run=${id}></k-run>` };
+const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };
+const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
+  'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
+const KEYS = [['⌘K', 'Search or jump'], ['g then r', 'Runs'], ['j k', 'Next, previous row'],
+  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['?', 'This list']];
+
+class App extends Part {
+  static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
+  #prefix = false;
+
+  constructor() {
+    super();
+    this.phase = 'loading';
+    this.notices = [];
+    this.waiting = 0;
+    for (const store of [route, prefs, me]) this.watch(store);
+    this.watch(route, 'change', () => this.#arrive());
+    this.watch(live, 'state');
+    this.watch(api, 'signed-out', () => {
+      if (!me.value) return;
+      me.forget();
+      useKey(null);
+      this.note = 'Your session has ended. Sign in to go on where you were.';
+    });
+    this.watch(api, 'reach', (event) => { this.stale = event.detail ? null : this.stale ?? Date.now(); });
+    this.watch(live, 'event', (event) => { if (/approval|escalat|human|proposal|verif|budget|resumed|ticket/.test(event.detail.event_type ?? '')) this.#countSoon(); });
+    this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
+    this.watch(document, 'keydown', (event) => this.#key(event));
+    this.watch(me, 'change', () => { if (me.value) { this.note = null; this.#count(); } });
+    this.#begin();
+  }
+
+  async #begin() {
+    await this.#arrive();
+  }
+
+  #page() {
+    const [first, second] = route.path;
+    if (first === 'runs' && second) return RUN;
+    return PAGES.find((page) => page.name === (first ?? 'runs'));
+  }
+
+  async #arrive() {
+    const page = this.#page();
+    if (page !== RUN) live.follow(me.value ? '/events/stream' : null);
+    try {
+      await page?.load();
+      this.broken = null;
+    } catch (failure) {
+      this.broken = failure;
+    }
+    this.phase = 'ready';
+    document.title = `${page?.title ?? (page === RUN ? 'Run' : 'Not found')} · Keelson`;
+  }
+
+  #countSoon() {
+    this.counting ??= setTimeout(() => { this.counting = null; this.#count(); }, 500);
+  }
+
+  async #count() {
+    if (!me.value) return;
+    this.#arrive();
+    const stats = await get('/inbox/stats').catch(() => null);
+    if (stats) this.waiting = stats.total;
+  }
+
+  #notice(notice) {
+    this.notices = [...this.notices.slice(-3), notice];
+    setTimeout(() => { this.notices = this.notices.filter((each) => each !== notice); }, notice.bad ? 9000 : 3500);
+  }
+
+  #key(event) {
+    if ((event.metaKey || event.ctrlKey) && event.key === 'k' && me.value) {
+      event.preventDefault();
+      this.#find();
+      return;
+    }
+    if (!prefs.values.shortcuts || !me.value || event.metaKey || event.ctrlKey || event.altKey) return;
+    if (event.target.closest?.('input, textarea, select, dialog')) return;
+    if (this.#prefix) {
+      this.#prefix = false;
+      const page = PAGES.find((each) => each.key === event.key);
+      if (page) { event.preventDefault(); route.go(page.href); }
+    } else if (event.key === 'g') this.#prefix = true;
+    else if (event.key === '?') this.#help();
+  }
+
+  #find() {
+    if (document.querySelector('dialog')) return;
+    openPalette(PAGES, [
+      { icon: 'sun', title: 'Change theme', act: () => this.#theme() },
+      { icon: 'keyboard', title: 'Keyboard shortcuts', key: '?', act: () => this.#help() },
+      { icon: 'out', title: 'Sign out', act: () => this.#leave() },
+    ]);
+  }
+
+  #help() {
+    show((close, draw) => html`<div class="body"><h2>Keyboard</h2>
+      <div class="keys">${KEYS.map(([keys, text]) => html`<span><kbd>${keys}</kbd></span><span>${text}</span>`)}</div>
+      <label class="row"><input type="checkbox" .checked=${prefs.values.shortcuts} @change=${(event) => { prefs.set('shortcuts', event.target.checked); draw(); }}>
+        Shortcuts of a single key</label>
+      <footer><button class="btn first" @click=${() => close()}>Close</button></footer></div>`);
+  }
+
+  #theme() {
+    const names = Object.keys(THEMES);
+    prefs.set('theme', names[(names.indexOf(prefs.values.theme) + 1) % names.length]);
+  }
+
+  #leave() {
+    useKey(null);
+    live.follow(null);
+    me.forget();
+  }
+
+  #live() {
+    const words = { live: 'Live', reconnecting: 'Reconnecting…', paused: 'Paused while hidden', ended: 'Ended', closed: 'Not following' };
+    const state = this.stale ? 'reconnecting' : live.state;
+    return html`<div class="live ${state === 'live' || state === 'ended' ? '' : 'off'}" role="status"><span class="dot"></span>${words[state]}</div>`;
+  }
+
+  #tools() {
+    const [symbol, title] = THEMES[prefs.values.theme];
+    return html`<button class="btn bare only" title=${title} aria-label=${title} @click=${() => this.#theme()}>${icon(symbol)}</button>
+      <button class="btn bare only" title="Keyboard shortcuts" aria-label="Keyboard shortcuts" @click=${() => this.#help()}>${icon('keyboard')}</button>
+      <button class="btn bare only" title="Sign out" aria-label="Sign out" @click=${() => this.#leave()}>${icon('out')}</button>`;
+  }
+
+  #links() {
+    const first = route.path[0] ?? 'runs';
+    return PAGES.map((page) => html`<a href=${page.href} aria-current=${page.name === first ? 'page' : nothing}>${icon(page.icon)}${page.title}
+      ${page.name === 'inbox' && this.waiting ? html`<span class="pill">${this.waiting}<span class="hidden-text"> waiting</span></span>` : nothing}</a>`);
+  }
+
+  #brand() {
+    return html`<a class="brand" href="/ui/"><img class="mark" src=${document.querySelector('link[rel=icon]').href} alt=""><span>Keelson
+      <small><bdi>${me.value?.workspace?.name ?? ''}</bdi></small></span></a>`;
+  }
+
+  render() {
+    if (this.phase === 'loading') return nothing;
+    if (!me.value) return html`<k-signin .note=${this.note}></k-signin>`;
+    const page = this.#page();
+    return html`<a class="skip" href="#main" @click=${(event) => { event.preventDefault(); this.querySelector('main').focus(); }}>Skip to the content</a>
+      <div class="shell">
+        <div class="side">${this.#brand()}
+          <button class="find" @click=${() => this.#find()}>${icon('search')}<span class="grow">Search or jump</span><kbd>⌘K</kbd></button>
+          <nav class="nav stack" aria-label="Pages">${this.#links()}</nav>
+          <div class="foot">${this.#live()}
+            <label class="row small"><span class="hidden-text">Time zone</span>${icon('clock', 'small')}
+              <select class="input" @change=${(event) => prefs.set('zone', event.target.value)}>${ZONES().map((zone) =>
+    html`<option ?selected=${zone === prefs.values.zone}>${zone}</option>`)}</select></label>
+            <div class="row"><span class="who grow">${icon('user')}<span class="cut"><bdi>${me.name}</bdi></span></span>${this.#tools()}</div></div></div>
+        <div>
+          <div class="top">${this.#brand()}<span class="end row"><button class="btn bare only" aria-label="Search or jump" @click=${() => this.#find()}>${icon('search')}</button>${this.#tools()}</span></div>
+          <main class="main" id="main" tabindex="-1"><div class="page">
+            ${this.stale ? html`<div class="note warn" role="status">${icon('alert')}<span>The server has not answered since ${clock(this.stale)}. What you see is from then.</span></div>` : nothing}
+            ${this.broken ? html`<div class="note bad" role="alert">${icon('alert')}<span>A part of this page could not be loaded; the server may have been replaced by a newer one.
+              <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : page ? page.view(route.path[1])
+    : empty('search', 'There is no such page', 'The address may be mistyped.')}</div></main>
+        </div></div>
+      <nav class="tabs-low" aria-label="Pages of the phone">${this.#links()}</nav>
+      <div class="toasts" role="status">${this.notices.map((each) => html`<div class="toast">${icon(each.bad ? 'alert' : 'check', each.bad ? 'i-failed' : 'i-done')}<span>${each.text}</span></div>`)}</div>`;
+  }
+}
+customElements.define('k-app', App);

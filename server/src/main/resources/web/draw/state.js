@@ -1,0 +1,50 @@
+// The states of runs, tasks and steps in eight families: each has a colour, an icon, a pattern and a word.
+const OF = {
+  pending: 'waits', created: 'waits', ready: 'waits', paused: 'waits', waiting: 'waits',
+  queued: 'queued', assigned: 'queued',
+  running: 'works', planning: 'works', continuing: 'works', verifying: 'works', resuming: 'works',
+  awaiting_human: 'person', awaiting_approval: 'person', waiting_approval: 'person', escalated: 'person', budget_exceeded: 'person',
+  awaiting_retry: 'backoff', retrying: 'backoff',
+  completed: 'done', failed: 'failed', cancelled: 'ended', skipped: 'ended',
+};
+
+export const FAMILIES = ['done', 'works', 'queued', 'backoff', 'person', 'failed', 'waits', 'ended'];
+export const WORDS = {
+  waits: 'waits', queued: 'queued', works: 'works', person: 'waits for a person', backoff: 'retries', done: 'done',
+  failed: 'failed', ended: 'ended otherwise',
+};
+export const ICONS = {
+  waits: 'circle', queued: 'dashed', works: 'half', person: 'hand', backoff: 'retry', done: 'check', failed: 'cross', ended: 'ban',
+};
+
+export const family = (state) => OF[state] ?? 'waits';
+/** The state of a task as its steps show it: one that waits for a person does not work. */
+export function effective(task, steps) {
+  if (task.state !== 'running') return task.state;
+  const open = steps.filter((step) => step.state_type !== 'terminal' && step.state !== 'pending');
+  const states = new Set(open.map((step) => step.state));
+  return ['running', 'waiting_approval', 'awaiting_retry', 'waiting'].find((state) => states.has(state)) ?? task.state;
+}
+export const words = (state) => String(state ?? '').replaceAll('_', ' ');
+export const isOpen = (run) => run.state_type !== 'terminal';
+
+/** Number of rows by family. */
+export function tally(rows) {
+  const counts = {};
+  for (const row of rows) counts[family(row.state)] = (counts[family(row.state)] ?? 0) + 1;
+  return counts;
+}
+
+const REASONS = {
+  MISSING_WORKER: 'queued', QUEUED: 'queued', STEP_BACKOFF: 'backoff', TASK_BACKOFF: 'backoff', AGENT_BACKOFF: 'backoff',
+  TIMER: 'waits', SIGNAL: 'waits', CHILD_RUN: 'waits', UPSTREAM_OPEN: 'waits', RUNNING: 'works', PAUSED: 'waits',
+};
+/** The family whose icon stands beside a reason. */
+export function reasonFamily(code) {
+  if (REASONS[code]) return REASONS[code];
+  if (/LIMIT|QUEUE|SLOT|WORKER|CONCURRENCY/.test(code)) return 'queued';
+  if (/RETRY|BACKOFF/.test(code)) return 'backoff';
+  if (/APPROVAL|REVIEW|TICKET|ESCALAT|BUDGET|HUMAN|ACCEPT/.test(code)) return 'person';
+  if (/FAILED/.test(code)) return 'failed';
+  return 'waits';
+}

@@ -1,0 +1,244 @@
+import { html, nothing } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { get, post } from '../api/client.js';
+import { live } from '../live/stream.js';
+import { me } from '../store/me.js';
+import { route } from '../store/route.js';
+import { runs } from '../store/runs.js';
+import { count, credits, exact, label, shortId } from '../draw/format.js';
+import { isOpen, reasonFamily } from '../draw/state.js';
+import { Part } from '../part/base.js';
+import { ago, badge, empty, mark, name, problem, skeleton, stateBar, toast } from '../part/bits.js';
+import { bulk } from '../part/bulk.js';
+import { icon } from '../part/icon.js';
+import { place } from '../part/place.js';
+import { ask } from '../part/dialog.js';
+import { prefs } from '../store/prefs.js';
+
+const VIEWS = [
+  ['all', 'All', {}], ['running', 'Running', { state_type: 'running' }], ['waiting', 'Waiting', { state_type: 'paused' }],
+  ['people', 'For people', { state: 'awaiting_approval' }, ['awaiting_approval', 'escalated', 'budget_exceeded']],
+  ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],
+];
+const COLUMNS = { created_at: 'Age', credits_charged: 'Cost', name: 'Name', state: 'State', progress: 'Progress' };
+const PAGE = 100;
+
+class Runs extends Part {
+  static properties = { rows: { state: true }, failure: { state: true }, busy: { state: true }, top: { state: true }, at: { state: true }, picked: { state: true } };
+  #cursors = null;
+  #question = '';
+  #dirty = new Set();
+
+  constructor() {
+    super();
+    this.rows = null;
+    this.at = -1;
+    this.top = 0;
+    this.picked = new Set();
+    this.watch(route, 'change', () => this.#load());
+    this.watch(runs);
+    this.watch(prefs);
+    this.watch(live, 'event', (event) => this.#changed(event.detail));
+    this.watch(live, 'resume', () => this.#load(true));
+    this.watch(document, 'keydown', (event) => this.#key(event));
+    this.watch(window, 'scroll', () => this.#scrolled());
+    this.watch(window, 'resize');
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.#load();
+    this.ticking = setInterval(() => { if (!document.hidden) this.requestUpdate(); }, 1000);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearInterval(this.ticking);
+  }
+
+  #queries() {
+    const view = VIEWS.find(([id]) => id === route.get('view')) ?? VIEWS[0];
+    const filter = Object.fromEntries(['text', 'tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id', 'created_after', 'created_before']
+      .map((each) => [each, route.get(each)]).filter(([, value]) => value));
+    return (view[3]?.map((state) => ({ state })) ?? [view[2]]).map((each) => ({ ...filter, ...each, limit: PAGE }));
+  }
+
+  async #load(again = false) {
+    if (route.path[1]) return;
+    const queries = this.#queries();
+    const question = JSON.stringify(queries);
+    if (question === this.#question && !again) { this.requestUpdate(); return; }
+    if (question !== this.#question) { this.rows = null; this.picked = new Set(); this.at = -1; }
+    this.#question = question;
+    try {
+      const pages = await Promise.all(queries.map((query) => get('/runs', query)));
+      if (question !== this.#question) return;
+      this.#cursors = pages.map((page, i) => [queries[i], page.next_cursor]).filter(([, cursor]) => cursor);
+      this.rows = pages.flatMap((page) => page.items).map((run) => runs.put(run).id);
+      this.failure = null;
+    } catch (failure) {
+      this.failure = failure;
+    }
+  }
+
+  async #more() {
+    if (this.busy || !this.#cursors?.length) return;
+    this.busy = true;
+    const question = this.#question;
+    try {
+      const pages = await Promise.all(this.#cursors.map(([query, cursor]) => get('/runs', { ...query, cursor })));
+      if (question === this.#question) {
+        const known = new Set(this.rows);
+        this.rows = [...this.rows, ...pages.flatMap((page) => page.items).map((run) => runs.put(run).id).filter((id) => !known.has(id))];
+        this.#cursors = pages.map((page, i) => [this.#cursors[i][0], page.next_cursor]).filter(([, cursor]) => cursor);
+      }
+    } catch (failure) {
+      toast(failure.message, true);
+    }
+    this.busy = false;
+  }
+
+  /** Rows that changed and are known are asked for together, at most four times a second. */
+  #changed(event) {
+    if (!event.run_id || !this.rows) return;
+    if (event.event_type === 'run_created') this.fresh = true;
+    else if (this.rows.includes(event.run_id)) this.#dirty.add(event.run_id);
+    this.refreshing ??= setTimeout(async () => {
+      this.refreshing = null;
+      const ids = [...this.#dirty];
+      this.#dirty.clear();
+      if (this.fresh || ids.length > 8) { this.fresh = false; await this.#load(true); return; }
+      await Promise.all(ids.map((id) => get(`/runs/${id}`).then((run) => runs.put(run), (failure) => {
+        if (failure.status === 404) { this.rows = this.rows.filter((each) => each !== id); runs.forget(id); }
+      })));
+      this.requestUpdate();
+    }, this.fresh ? 1000 : 250);
+  }
+
+  #height() { return matchMedia('(max-width: 860px)').matches ? 84 : 44; }
+
+  #scrolled() {
+    const list = this.querySelector('.rows');
+    if (!list) return;
+    const top = Math.max(0, Math.floor(-list.getBoundingClientRect().top / this.#height()));
+    if (Math.abs(top - this.top) >= 4) this.top = top;
+    if (list.getBoundingClientRect().bottom < innerHeight * 2) this.#more();
+  }
+
+  #sorted() {
+    const by = route.get('sort');
+    const list = this.rows.map((id) => runs.get(id)).filter(Boolean);
+    if (!by) return list;
+    const down = by.startsWith('-') ? -1 : 1;
+    const of = by.replace('-', '');
+    const value = (run) => (of === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : run[of] ?? '');
+    return list.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * down);
+  }
+
+  #key(event) {
+    if (!prefs.values.shortcuts || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog, .menu')) return;
+    const list = this.rows ? this.#sorted() : [];
+    const move = { j: 1, k: -1 }[event.key];
+    if (move && list.length) {
+      this.at = Math.max(0, Math.min(list.length - 1, this.at + move));
+      this.updateComplete.then(() => this.querySelector('[data-at]')?.scrollIntoView({ block: 'nearest' }));
+    } else if (event.key === 'x' && list[this.at]) this.#pick(list[this.at].id);
+    else if (event.key === 'Enter' && list[this.at] && !event.target.closest?.('a, button')) route.go(`/ui/runs/${list[this.at].id}`);
+    else if (event.key === '/') this.querySelector('input[type=search]')?.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  #pick(id) {
+    const picked = new Set(this.picked);
+    if (!picked.delete(id)) picked.add(id);
+    this.picked = picked;
+  }
+
+  async #act(action) {
+    const ids = [...this.picked];
+    const lost = { cancel: 'Steps at work are stopped; what they did so far stays.', pause: 'Steps at work end, no new ones begin.', retry: 'Each run begins its next attempt.' }[action];
+    const sure = await ask({ title: `${label(action[0].toUpperCase() + action.slice(1))} ${ids.length} run${ids.length > 1 ? 's' : ''}?`, text: lost, yes: `${action} ${ids.length}`, danger: action === 'cancel' });
+    if (!sure) return;
+    const answers = await Promise.allSettled(ids.map((id) => post(`/runs/${id}/${action}`).then((run) => runs.put(run))));
+    const refused = answers.filter((each) => each.status === 'rejected');
+    toast(refused.length ? `${ids.length - refused.length} changed, ${refused.length} refused: ${[...new Set(refused.map((each) => each.reason.code))].join(', ')}` : `${ids.length} changed`, refused.length > 0);
+    this.picked = new Set();
+  }
+
+  #sortBy(column) {
+    const now = route.get('sort');
+    route.set({ sort: now === `-${column}` ? column : now === column ? null : `-${column}` });
+  }
+
+  #head(column, title = COLUMNS[column]) {
+    const by = route.get('sort');
+    const sorted = by === column ? 'ascending' : by === `-${column}` ? 'descending' : 'none';
+    return html`<span role="columnheader" aria-sort=${sorted}><button class="sort" @click=${() => this.#sortBy(column)}>${title}${sorted === 'none' ? nothing : icon('down', sorted === 'ascending' ? 'small up' : 'small')}</button></span>`;
+  }
+
+  #row(run, i) {
+    const reason = runs.reason(run);
+    const done = { done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped };
+    const href = `/ui/runs/${run.id}`;
+    return html`<div class="run-row ${i === this.at ? 'at' : ''}" role="row" aria-rowindex=${i + 2} aria-selected=${this.picked.has(run.id)} ?data-at=${i === this.at} ${place({ transform: `translateY(${i * this.#height()}px)` })}>
+      <span role="cell" class="c-pick"><input type="checkbox" aria-label="Select ${label(run.name, 60)} ${shortId(run.id)}" .checked=${this.picked.has(run.id)} @change=${() => this.#pick(run.id)}></span>
+      <span role="cell" class="c-state">${badge(run.state)}</span>
+      <span role="cell" class="c-name cut"><a href=${href}>${name(run.name)}</a> <span class="faint mono small">${shortId(run.id)}</span></span>
+      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="cut ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}">${name(reason.text, 400)}</span>` : nothing}</span>
+      <span role="cell" class="c-progress">${stateBar(done, run.task_count)}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
+      <span role="cell" class="c-cost num" title=${exact(run.total_cost)}>${credits(run.total_cost)}</span>
+      <span role="cell" class="c-age soft">${ago(run.created_at)}</span>
+      <span role="cell" class="c-by soft cut">${run.schedule_id ? 'schedule' : name(run.created_by)}</span></div>`;
+  }
+
+  #list() {
+    if (this.failure) return problem(this.failure, () => this.#load(true));
+    if (!this.rows) return html`<div class="card">${skeleton(9)}</div>`;
+    if (!this.rows.length) {
+      const filtered = [...route.query.keys()].length > 0;
+      return html`<div class="card">${filtered ? empty('search', 'No run is like that', 'Change or remove the filter.') : empty('list', 'No runs yet', 'Start one from the command line:', 'keelson run examples/repository-report.yaml')}</div>`;
+    }
+    const list = this.#sorted();
+    const height = this.#height();
+    const from = Math.max(0, Math.min(this.top, list.length) - 8);
+    const shown = list.slice(from, from + Math.ceil(innerHeight / height) + 20);
+    return html`<div class="card runs" role="table" aria-label="Runs" aria-rowcount=${this.#cursors?.length ? -1 : list.length + 1}>
+      <div class="run-head" role="row"><span role="columnheader"><span class="hidden-text">Select</span></span>${this.#head('state')}${this.#head('name')}
+        <span role="columnheader">Now — why it is not further</span>${this.#head('progress')}${this.#head('credits_charged')}${this.#head('created_at')}<span role="columnheader">By</span></div>
+      <div class="rows" role="rowgroup" ${place({ height: `${list.length * height}px` })}>${repeat(shown, (run) => run.id, (run, i) => this.#row(run, from + i))}</div></div>
+      ${this.#cursors?.length ? html`<button class="btn" @click=${() => this.#more()}>${this.busy ? 'Loading…' : 'More'}</button>` : nothing}`;
+  }
+
+  #filter(event) {
+    clearTimeout(this.typing);
+    const { value } = event.target;
+    this.typing = setTimeout(() => route.set({ text: value.trim() || null }, true), 250);
+  }
+
+  #filterOfBulk() {
+    const query = this.#queries();
+    if (query.length > 1) return null;
+    const { limit, tag, parent_run_id, ...rest } = query[0];
+    const filter = tag ? { ...rest, tags: [tag] } : rest;
+    return limit && !parent_run_id && Object.keys(filter).length ? filter : null;
+  }
+
+  render() {
+    const view = route.get('view') ?? 'all';
+    const lacks = me.lacks('runs:write');
+    const filter = this.#filterOfBulk();
+    const chips = ['tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id'].filter((each) => route.get(each));
+    return html`<div class="head"><h1>Runs</h1><span class="soft num">${this.rows ? `${count(this.rows.length)}${this.#cursors?.length ? '+' : ''}` : ''}</span></div>
+      <div class="filters"><div class="views" role="group" aria-label="Views">${VIEWS.map(([id, title]) => html`<button class="view" aria-pressed=${view === id}
+          @click=${() => route.set({ view: id === 'all' ? null : id })}>${title}</button>`)}</div>
+        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label></div>
+      ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each.replaceAll('_', ' ')}: <bdi>${label(route.get(each), 60)}</bdi>${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
+      ${this.picked.size || filter ? html`<div class="picked" role="region" aria-label="Selected runs">${this.picked.size ? html`<strong>${this.picked.size} selected</strong>
+        ${['pause', 'retry', 'cancel'].map((action) => html`<button class="btn low ${action === 'cancel' ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}
+        <button class="btn bare low" @click=${() => { this.picked = new Set(); }}>Clear</button>` : html`<span class="soft">All that match:</span>`}
+        ${filter ? html`<span class="end row">${['retry', 'cancel'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action} all that match…</button>`)}</span>` : nothing}</div>` : nothing}
+      ${this.#list()}`;
+  }
+}
+customElements.define('k-runs', Runs);

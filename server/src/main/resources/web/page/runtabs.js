@@ -1,0 +1,103 @@
+import { html, nothing } from 'lit';
+import { all, get, send } from '../api/client.js';
+import { bytes, credits, duration, exact, label, short } from '../draw/format.js';
+import { planDiff } from '../draw/diff.js';
+import { Part } from '../part/base.js';
+import { badge, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
+import { icon } from '../part/icon.js';
+import { json } from '../part/json.js';
+import { planTasks } from '../part/plan.js';
+import { show } from '../part/dialog.js';
+
+const LOAD = {
+  steps: (id) => all(`/runs/${id}/steps`, {}, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
+  money: (id) => all(`/runs/${id}/ledger`, {}, 1000), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
+};
+const PREVIEW = 64 * 1024;
+
+/** The tabs of a run beside timeline and graph: each is one list of the API. */
+class RunTab extends Part {
+  static properties = { run: { attribute: false }, tab: { type: String }, data: { state: true }, failure: { state: true }, version: { state: true } };
+  #asked = '';
+
+  willUpdate() {
+    const asked = `${this.run.id} ${this.tab} ${this.run.version_id}`;
+    if (asked === this.#asked) return;
+    if (!this.#asked.startsWith(`${this.run.id} ${this.tab} `)) this.data = null;
+    this.#asked = asked;
+    LOAD[this.tab](this.run.id).then((data) => { if (asked === this.#asked) { this.data = data; this.failure = null; } }, (failure) => { this.failure = failure; });
+  }
+
+  async #preview(artifact) {
+    let text;
+    try {
+      const abort = new AbortController();
+      const response = await send('GET', `/runs/${this.run.id}/artifacts/${artifact.id}/content`, { accept: '*/*', signal: abort.signal });
+      const reader = response.body.getReader();
+      const parts = [];
+      let size = 0;
+      for (let next = await reader.read(); !next.done && size < PREVIEW; next = await reader.read()) { parts.push(next.value); size += next.value.length; }
+      abort.abort();
+      text = new TextDecoder().decode(await new Blob(parts).arrayBuffer()).slice(0, PREVIEW);
+    } catch (failure) { toast(failure.message, true); return; }
+    show((close) => html`<div class="body"><h2 class="cut">${name(artifact.name, 200)}</h2><p class="small soft">${name(artifact.content_type, 80)} · ${bytes(artifact.size_bytes)}${artifact.size_bytes > PREVIEW ? ', the first 64 KiB' : ''}</p>
+      <pre class="code preview" tabindex="0">${text}</pre><footer><button class="btn" @click=${() => close()}>Close</button></footer></div>`, 'wide');
+  }
+
+  async #download(artifact) {
+    try {
+      const response = await send('GET', `/runs/${this.run.id}/artifacts/${artifact.id}/content`, { accept: '*/*' });
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(await response.blob());
+      link.download = label(artifact.name, 120).replaceAll('/', '_');
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    } catch (failure) { toast(failure.message, true); }
+  }
+
+  #steps(items) {
+    return html`<table class="list"><thead><tr><th>State</th><th>Step</th><th>Task</th><th>Tool</th><th>Started</th><th class="right">Took</th><th class="right">Cost</th></tr></thead><tbody>${items.slice(0, 500).map((step) => html`<tr>
+      <td>${badge(step.state)}</td><td>${name(step.name, 100)}${step.error_message ? html`<div class="small i-failed">${step.error_code}: ${name(step.error_message, 200)}</div>` : nothing}</td><td><a href="/ui/runs/${this.run.id}?task=${encodeURIComponent(step.task_key)}">${name(step.task_key, 60)}</a></td>
+      <td class="mono small">${name(step.tool ?? step.kind, 60)}</td><td>${when(step.started_at)}</td><td class="right num">${step.completed_at && step.started_at ? duration(Date.parse(step.completed_at) - Date.parse(step.started_at)) : ''}</td><td class="right num" title=${exact(step.cost)}>${credits(step.cost)}</td></tr>`)}</tbody></table>`;
+  }
+
+  #events(items) {
+    return html`<table class="list"><thead><tr><th class="right">Nr</th><th>Time</th><th>Event</th><th>By</th><th>Details</th></tr></thead><tbody>${items.toReversed().slice(0, 500).map((event) => html`<tr><td class="right num faint">${event.seq}</td><td class="num">${when(event.created_at)}</td>
+      <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td><td class="soft">${event.actor_type === 'human' ? html`${icon('user', 'small')} ` : nothing}${name(event.actor_id ?? event.actor_type, 60)}</td><td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td></tr>`)}</tbody></table>`;
+  }
+
+  #artifacts(items) {
+    return html`<table class="list"><thead><tr><th>Name</th><th>Type</th><th class="right">Size</th><th>Kept until</th><th><span class="hidden-text">Open</span></th></tr></thead><tbody>${items.map((each) => html`<tr><td>${icon('file', 'small')} ${name(each.name, 200)}</td><td class="mono small">${name(each.content_type, 80)}</td>
+      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${each.deleted_at ? 'deleted' : html`<button class="btn low" @click=${() => this.#preview(each)}>Preview</button> <button class="btn low" aria-label="Download ${label(each.name, 60)}" @click=${() => this.#download(each)}>${icon('download', 'small')}</button>`}</td></tr>`)}</tbody></table>`;
+  }
+
+  #money(items) {
+    return html`<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
+      <td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${each.tokens ? short(each.tokens) : ''}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table>`;
+  }
+
+  #agents(items) {
+    return html`<table class="list"><thead><tr><th>State</th><th>Agent</th><th class="right">Tasks</th><th class="right">Attempt</th><th>Started</th><th>Ended</th></tr></thead><tbody>${items.map((each) => html`<tr><td>${badge(each.state)}</td><td>${each.name ? name(each.name, 100) : html`<span class="soft">of the run itself</span>`}</td>
+      <td class="right num">${each.task_count}</td><td class="right num">${each.attempt_number}</td><td>${when(each.started_at)}</td><td>${when(each.completed_at)}</td></tr>`)}</tbody></table>`;
+  }
+
+  #plan(items) {
+    const versions = items.toSorted((a, b) => a.version - b.version);
+    const at = versions.findIndex((each) => each.version === (this.version ?? versions[versions.length - 1]?.version));
+    const chosen = versions[at];
+    if (!chosen) return empty('branch', 'No plan yet', 'The planner has not answered.');
+    return html`<div class="pad stack gap4"><div class="views" role="group" aria-label="Versions of the plan">${versions.map((each) => html`<button class="view" aria-pressed=${each === chosen} @click=${() => { this.version = each.version; }}>v${each.version}${each.in_force ? ' · in force' : ''}</button>`)}</div>
+      ${at > 0 ? html`<p class="soft">What is different from version ${versions[at - 1].version}${versions[at - 1].replaced_at ? html`, which was replaced ${when(versions[at - 1].replaced_at)}` : nothing}.</p>` : nothing}
+      ${planTasks(planDiff(versions[at - 1]?.plan, chosen.plan))}${json('The whole plan', chosen.plan)}</div>`;
+  }
+
+  render() {
+    if (this.failure) return problem(this.failure);
+    if (!this.data) return html`<div class="card">${skeleton()}</div>`;
+    const { items, complete } = this.data;
+    if (!items.length) return html`<div class="card">${empty('info', `No ${this.tab === 'money' ? 'charges' : this.tab}`, 'This run has none so far.')}</div>`;
+    const view = { steps: this.#steps, events: this.#events, artifacts: this.#artifacts, money: this.#money, agents: this.#agents, plan: this.#plan }[this.tab];
+    return html`<div class="card scroll-x">${view.call(this, items)}${complete && items.length <= 500 ? nothing : html`<p class="pad soft">Only a part is shown: ${Math.min(500, items.length)} rows${complete ? ` of ${items.length}` : ''}. The API and the command line have all.</p>`}</div>`;
+  }
+}
+customElements.define('k-run-tab', RunTab);

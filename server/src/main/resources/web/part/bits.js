@@ -1,0 +1,82 @@
+// Small templates that every page uses.
+import { html, nothing } from 'lit';
+import { now } from '../api/client.js';
+import { duration, label, time, utc } from '../draw/format.js';
+import { FAMILIES, ICONS, WORDS, family, words } from '../draw/state.js';
+import { icon } from './icon.js';
+import { place } from './place.js';
+
+export function badge(state) {
+  const of = family(state);
+  return html`<span class="state f-${of}">${icon(state === 'paused' ? 'pause' : ICONS[of])}${words(state)}</span>`;
+}
+
+export function mark(of, title) {
+  return html`<span class="row" title=${title ?? WORDS[of]}>${icon(ICONS[of], `i-${of}`)}<span class="hidden-text">${title ?? WORDS[of]}</span></span>`;
+}
+
+/** A bar of counts by family. */
+export function stateBar(counts, total) {
+  const all = total ?? Object.values(counts).reduce((a, b) => a + b, 0);
+  const shown = FAMILIES.filter((each) => counts[each]);
+  const text = shown.map((each) => `${counts[each]} ${WORDS[each]}`).join(', ') || 'none';
+  return html`<span class="bar" role="img" aria-label=${text} title=${text}>${shown.map((each) =>
+    html`<i class="b-${each}" ${place({ width: `${(counts[each] / Math.max(1, all)) * 100}%` })}></i>`)}</span>`;
+}
+
+export function meter(part, of = 'works', text = '') {
+  const width = Math.max(0, Math.min(1, part || 0)) * 100;
+  return html`<span class="bar" role="img" aria-label=${text || `${Math.round(width)} %`} title=${text}><i class="b-${of}" ${place({ width: `${width}%` })}></i></span>`;
+}
+
+export function when(at) {
+  return at ? html`<time datetime=${at} title=${utc(at)}>${time(at, now())}</time>` : html`<span class="faint">–</span>`;
+}
+
+export function ago(at) {
+  return at ? html`<time class="num" datetime=${at} title=${utc(at)}>${duration(now() - Date.parse(at))}</time>` : nothing;
+}
+
+export function name(text, most) {
+  return html`<bdi title=${label(text, 2000)}>${label(text, most)}</bdi>`;
+}
+
+export function empty(symbol, title, text, command) {
+  return html`<div class="empty">${icon(symbol)}<h2>${title}</h2><p>${text}</p>${command ? html`<code>${command}</code>` : nothing}</div>`;
+}
+
+export function skeleton(rows = 6) {
+  return html`<div class="stack pad" role="status" aria-label="Loading">${Array.from({ length: rows }, (_, i) =>
+    html`<div class="skeleton" ${place({ width: `${90 - ((i * 17) % 45)}%` })}></div>`)}</div>`;
+}
+
+const MEANT = {
+  0: 'The server does not answer. The page goes on when it is back.',
+  403: 'Your key may not see this.', 404: 'There is nothing here, or it belongs to another workspace.',
+  503: 'The server is up, but cannot reach its database. Nothing was changed.',
+};
+
+/** A failure in the place of what could not be loaded. */
+export function problem(failure, again) {
+  const text = failure.status === 404 ? '' : failure.message;
+  return html`<div class="note ${failure.status === 403 || failure.status === 404 ? '' : 'bad'}" role="alert">${icon('alert')}
+    <div class="stack grow"><strong>${MEANT[failure.status] ?? 'That did not work.'}</strong>
+      <span>${text} <code>${failure.code ?? 'PAGE_ERROR'}</code></span>
+      ${again ? html`<div><button class="btn low" @click=${again}>${icon('retry', 'small')}Try again</button></div>` : nothing}</div></div>`;
+}
+
+/** Copies text, and says so. */
+export async function copy(text) {
+  await navigator.clipboard?.writeText(text);
+  toast('Copied');
+}
+
+export function toast(text, bad = false) {
+  document.dispatchEvent(new CustomEvent('keelson-toast', { detail: { text, bad } }));
+}
+
+export function spark(values, text) {
+  const most = Math.max(1e-9, ...values);
+  return html`<span class="spark" role="img" aria-label=${text} title=${text}>${values.map((each) =>
+    html`<i ${place({ height: `${Math.max(each > 0 ? 8 : 2, (each / most) * 100)}%` })}></i>`)}</span>`;
+}

@@ -1,0 +1,34 @@
+import { html, nothing } from 'lit';
+import { get, post } from '../api/client.js';
+import { count } from '../draw/format.js';
+import { meter, problem } from './bits.js';
+import { show } from './dialog.js';
+
+/** Cancels or retries all runs of a filter: how many first, then the job with its bar. */
+export function bulk(action, filter) {
+  let counted = null;
+  let job = null;
+  let failure = null;
+  let timer = null;
+  const key = crypto.randomUUID();
+  return show((close, draw) => {
+    const step = async (work) => { try { await work(); } catch (problemOfStep) { failure = problemOfStep; } draw(); };
+    const watch = () => step(async () => {
+      job = await get(`/bulk/${job.id}`);
+      if (job.state === 'running') timer = setTimeout(watch, 500);
+    });
+    if (!counted && !failure) step(async () => { counted = await post(`/runs:${action}`, { filter, dry_run: true }); });
+    const end = () => { clearTimeout(timer); close(); };
+    return html`<div class="body"><h2>${action === 'cancel' ? 'Cancel' : 'Retry'} all runs that match</h2>
+      <p class="soft">${Object.entries(filter).map(([name, value]) => html`<code>${name}: ${[value].flat().join(', ')}</code> `)}</p>
+      ${failure ? problem(failure) : nothing}
+      ${job ? html`${meter((job.changed + job.unchanged + Object.values(job.refused).reduce((a, b) => a + b, 0)) / Math.max(1, job.matches), 'done')}
+        <table class="list"><tbody><tr><td>Changed</td><td class="right num">${count(job.changed)}</td></tr><tr><td>Unchanged</td><td class="right num">${count(job.unchanged)}</td></tr>
+        ${Object.entries(job.refused).map(([code, n]) => html`<tr><td>Refused: <code>${code}</code></td><td class="right num">${count(n)}</td></tr>`)}</tbody></table>
+        <p role="status">The job is ${job.state}.</p>`
+    : html`<p role="status">${counted ? html`<strong>${counted.matches_at_least ? 'At least ' : ''}${count(counted.matches)} runs</strong> match now.` : 'Counting…'}</p>`}
+      <footer>${job?.state === 'running' ? html`<button class="btn danger" @click=${() => step(async () => { job = await post(`/bulk/${job.id}/stop`); })}>Stop</button>` : nothing}
+        <button class="btn" @click=${end}>Close</button>
+        ${job ? nothing : html`<button class="btn first" ?disabled=${!counted?.matches} @click=${() => step(async () => { job = await post(`/runs:${action}`, { filter }, key); watch(); })}>${action} ${counted ? count(counted.matches) : ''}</button>`}</footer></div>`;
+  });
+}

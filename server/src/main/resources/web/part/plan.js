@@ -1,0 +1,19 @@
+import { html, nothing } from 'lit';
+import { credits } from '../draw/format.js';
+import { name } from './bits.js';
+
+const SIGN = { added: '+', removed: '−', changed: '~', same: ' ' };
+const WORD = { added: 'added', removed: 'removed', changed: 'changed', same: 'kept' };
+const plain = (value) => (value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Tasks of a plan as cards, with what is different from the one before. */
+export function planTasks(diff) {
+  return html`<ol class="plan">${diff.slice(0, 300).map((row) => html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind]}</span>
+    <div class="stack grow"><div class="row wrap"><strong>${name(row.title ?? row.id, 160)}</strong><code class="soft cut">${name(row.id, 60)}</code>
+      ${row.task.suggested_agent?.agent_name || row.task.agent ? html`<span class="soft small">agent ${name(row.task.suggested_agent?.agent_name ?? row.task.agent, 60)}</span>` : nothing}
+      ${row.task.estimated_cost ? html`<span class="end num soft">~${credits(row.task.estimated_cost)}</span>` : nothing}</div>
+      ${row.task.depends_on?.length ? html`<span class="small soft">after ${name(row.task.depends_on.map((each) => each.task ?? each).join(', '), 200)}</span>` : nothing}
+      ${row.task.tools?.length || row.task.steps?.length ? html`<span class="small soft mono cut">${name((row.task.tools ?? row.task.steps.map((step) => step.tool ?? step.kind)).join(' → '), 300)}</span>` : nothing}
+      ${row.fields.map((field) => html`<div class="change small"><code>${field.name}</code><del>${name(plain(field.before), 600)}</del><ins>${name(plain(field.after), 600)}</ins></div>`)}</div></li>`)}</ol>
+    ${diff.length > 300 ? html`<p class="soft">and ${diff.length - 300} more tasks</p>` : nothing}`;
+}

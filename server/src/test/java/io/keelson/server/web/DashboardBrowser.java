@@ -1,0 +1,129 @@
+package io.keelson.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.BrowserType;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+
+/** Chromium on the dashboard of one server. Each page notes what must never happen, and {@link #clean} asserts that it did not. */
+final class DashboardBrowser implements AutoCloseable {
+
+    private static final List<String> ARGUMENTS =
+            List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                    "--disable-component-update", "--disable-sync", "--no-first-run");
+    private static final String AXE = resource("/axe.min.js");
+    private static final String RUN_AXE =
+            """
+            async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}))
+              .violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).join(' | '))""";
+
+    private final Playwright playwright;
+    private final Browser browser;
+    private final URI server;
+    private final String key;
+    private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+
+    DashboardBrowser(URI server, String key) {
+        this.server = server;
+        this.key = key;
+        playwright =
+                Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1",
+                        "PLAYWRIGHT_NODEJS_PATH", program("node"))));
+        browser = playwright.chromium().launch(new BrowserType.LaunchOptions().setArgs(ARGUMENTS)
+                .setExecutablePath(Path.of(program("chromium"))));
+    }
+
+    private static String program(String name) {
+        return Stream.of(System.getenv("PATH").split(":")).map(folder -> Path.of(folder, name))
+                .filter(Files::isExecutable)
+                .findFirst().orElseThrow(() -> new AssertionError("not installed: " + name)).toString();
+    }
+
+    private static String resource(String name) {
+        try (InputStream bytes = DashboardBrowser.class.getResourceAsStream(name)) {
+            return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A page of a new browser context that is not signed in. */
+    Page open(String path, int width, int height, ColorScheme scheme) {
+        BrowserContext context = browser.newContext(new Browser.NewContextOptions().setViewportSize(width, height)
+                .setColorScheme(scheme).setTimezoneId("UTC").setLocale("en-GB"));
+        context.setDefaultTimeout(10_000);
+        context.addInitScript(
+                "addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI));"
+                        + "addEventListener('unhandledrejection', e => console.error('REJECTED', String(e.reason)));");
+        Page page = context.newPage();
+        page.onConsoleMessage(message -> {
+            if (message.type().equals("error") || message.type().equals("warning")) {
+                faults.add(message.text());
+            }
+        });
+        page.onPageError(faults::add);
+        page.onRequest(request -> {
+            if (!request.url().startsWith(server + "/") && !request.url().startsWith("data:")
+                    && !request.url().startsWith("blob:")) {
+                faults.add("request to " + request.url());
+            }
+        });
+        page.navigate(server + path);
+        return page;
+    }
+
+    /** The same, signed in. */
+    Page signedIn(String path, int width, int height, ColorScheme scheme) {
+        Page page = open(path, width, height, scheme);
+        page.getByLabel("API key").fill(key);
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Sign in")).click();
+        page.locator(".shell").waitFor();
+        return page;
+    }
+
+    Page signedIn(String path) {
+        return signedIn(path, 1440, 900, ColorScheme.LIGHT);
+    }
+
+    /** What axe finds against WCAG 2.2 A and AA. */
+    @SuppressWarnings("unchecked")
+    List<String> violations(Page page) {
+        page.evaluate(AXE);
+        return (List<String>) page.evaluate(RUN_AXE);
+    }
+
+    /** Takes a failure that the test has asked for out of what went wrong. */
+    void expect(String text) {
+        faults.removeIf(each -> each.contains(text));
+    }
+
+    /** Asserts that no page had an error, a violated policy, a rejection or a request to another host. */
+    void clean() {
+        List<String> seen = List.copyOf(faults);
+        faults.clear();
+        assertThat(seen).isEmpty();
+    }
+
+    @Override
+    public void close() {
+        browser.close();
+        playwright.close();
+    }
+}

@@ -1,0 +1,84 @@
+package io.keelson.server.web;
+
+import io.keelson.server.http.ApiServer;
+import io.keelson.server.json.Json;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+
+/** Runs for the dashboard's tests: usual ones, large ones, absurd ones. */
+final class DashboardSeed {
+
+    private static final String HOSTILE =
+            "<img src=x onerror=canary=1></script><svg onload=canary=1> javascript:canary=1 \ud83d\ude80";
+
+    private final ApiServer api;
+
+    DashboardSeed(ApiServer api) {
+        this.api = api;
+    }
+
+    /** Waits for a person before its last two tasks. */
+    String releaseTrain() {
+        String id = api
+                .create("""
+                {"name": "release-train", "start": true, "goal": "Ship version 4.2 to everyone",
+                 "config": {"budget": {"hard_limit_usd": 5}}, "tags": ["weekly"], "plan": {"tasks": [
+                  {"id": "build", "title": "Build", "steps": [{"name": "compile", "tool": "noop", "input": {"cost": 0.4}}]},
+                  {"id": "pages", "title": "Translate pages", "depends_on": ["build"], "for_each": "${ [range(12)] }",
+                   "steps": [{"name": "translate", "tool": "noop", "input": {"cost": 0.02}}]},
+                  {"id": "approve", "title": "Sign off", "depends_on": ["pages"], "steps": [
+                    {"name": "sign-off", "kind": "approval", "input": {"question": "Ship version 4.2 to everyone?"}}]},
+                  {"id": "ship", "title": "Ship", "depends_on": ["approve"], "steps": [{"name": "go", "tool": "echo"}]},
+                  {"id": "announce", "title": "Announce", "depends_on": ["ship"], "steps": [{"name": "tell", "tool": "echo"}]}]}}""");
+        awaitWaiting(id);
+        return id;
+    }
+
+    String waiting(String name) {
+        String id = api.create("""
+                {"name": "%s", "start": true, "plan": {"tasks": [{"id": "ask", "title": "Ask", "steps": [
+                  {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""".formatted(name));
+        api.awaitState(id, "running");
+        return id;
+    }
+
+    String failing() {
+        String id = api.create("""
+                {"name": "invoice-import", "start": true, "config": {"escalation": {"enabled": false}}, "plan": {"tasks": [
+                  {"id": "read", "title": "Read the invoices", "steps": [{"name": "ask", "tool": "fail", "input": {
+                   "code": "SOURCE_DOWN", "message": "the source does not answer", "class": "permanent"}}]}]}}""");
+        api.awaitState(id, "failed");
+        return id;
+    }
+
+    /** One fan-out. */
+    String wide(int tasks) {
+        return api
+                .create("""
+                {"name": "crawl-sitemap", "start": true, "plan": {"tasks": [{"id": "page", "title": "Page",
+                  "for_each": "${ [range(%d)] }", "steps": [{"name": "pause", "tool": "wait", "input": {"seconds": 90000}}]}]}}"""
+                        .formatted(tasks));
+    }
+
+    /** Texts as an attacker or a cat on the keyboard would write them. */
+    void absurd() {
+        String name = Json.string(HOSTILE).toString();
+        api.create("""
+                {"name": %s, "goal": %s, "start": true, "tags": [%s], "plan": {"tasks": [{"id": "a", "title": %s, "description": %s,
+                 "steps": [{"name": "s", "tool": "echo", "input": {"text": %s}},
+                  {"name": "w", "tool": "artifact.write", "input": {"name": "x.svg", "content": %s}},
+                  {"name": "f", "tool": "fail", "input": {"code": "X", "message": %s, "class": "permanent"}}]}]}}"""
+                .formatted(name, name, name, name, name, name, name, name));
+        String longest = "Donaudampfschifffahrtsgesellschaftskapit\u00e4n".repeat(4);
+        api.create("""
+                {"name": "%s", "start": true, "plan": {"tasks": [%s]}}""".formatted(longest, IntStream.range(0, 30)
+                .mapToObj(i -> "{\"id\": \"t%d\", \"title\": \"%s %d\", \"steps\": [{\"tool\": \"echo\"}]}"
+                        .formatted(i, longest, i))
+                .collect(Collectors.joining(","))));
+    }
+
+    private void awaitWaiting(String id) {
+        Awaitility.await().until(() -> api.get("/api/v1/inbox?run_id=" + id).json().get("items").size() > 0);
+    }
+}

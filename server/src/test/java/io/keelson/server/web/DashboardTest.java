@@ -1,0 +1,218 @@
+package io.keelson.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import io.keelson.server.http.ApiServer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The dashboard as a person with a browser sees it, on a real server. */
+class DashboardTest {
+
+    @TempDir
+    static Path folder;
+
+    private static ApiServer api;
+    private static DashboardBrowser browser;
+    private static String train;
+    private static String failed;
+    private static String wide;
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new ApiServer(folder);
+        browser = new DashboardBrowser(api.url(), api.key());
+        DashboardSeed seed = new DashboardSeed(api);
+        train = seed.releaseTrain();
+        failed = seed.failing();
+        wide = seed.wide(10_000);
+        seed.absurd();
+    }
+
+    @AfterAll
+    static void stop() {
+        browser.close();
+        api.close();
+    }
+
+    @AfterEach
+    void nothingWentWrong() {
+        browser.clean();
+    }
+
+    private static void sees(Locator locator) {
+        PlaywrightAssertions.assertThat(locator).isVisible();
+    }
+
+    private static Locator button(Page page, String name) {
+        return page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    @Test
+    void filesAreHashedCompressedAndKeptUnderAStrictPolicy() throws Exception {
+        HttpClient http = HttpClient.newHttpClient();
+        HttpResponse<String> page = http.send(HttpRequest.newBuilder(URI.create(api.url() + "/ui/runs")).build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertThat(page.headers().firstValue("Content-Security-Policy").orElse("")).contains("default-src 'none'")
+                .contains("require-trusted-types-for 'script'").doesNotContain("unsafe");
+        String module = page.body().replaceAll("(?s).*src=\"(/ui/f/app[^\"]+)\".*", "$1");
+        assertThat(module).matches("/ui/f/app\\.[0-9a-f]{12}\\.js");
+        HttpResponse<byte[]> script = http.send(HttpRequest.newBuilder(URI.create(api.url() + module))
+                .header("Accept-Encoding", "gzip").build(), HttpResponse.BodyHandlers.ofByteArray());
+        assertThat(script.headers().firstValue("Cache-Control").orElse("")).contains("immutable");
+        assertThat(script.headers().firstValue("Content-Encoding")).contains("gzip");
+        HttpResponse<String> none = http.send(HttpRequest.newBuilder(URI.create(api.url() + "/ui/f/none.js")).build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertThat(none.statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void pastedKeySignsInAndIsKeptNowhere() {
+        Page page = browser.signedIn("/ui/runs");
+        assertThat(page.evaluate("document.cookie")).isEqualTo("");
+        String stored =
+                (String) page.evaluate("JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage})");
+        assertThat(stored).doesNotContain("kl_");
+        button(page, "Sign out").first().click();
+        sees(page.getByLabel("API key"));
+        page.context().close();
+    }
+
+    @Test
+    void listSaysWhyARunIsNotFurther() {
+        Page page = browser.signedIn("/ui/runs?text=release-train");
+        Locator row = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("release-train"));
+        PlaywrightAssertions.assertThat(row).containsText("a human has to decide");
+        page.keyboard().press("j");
+        page.keyboard().press("x");
+        sees(page.getByText("1 selected"));
+        page.keyboard().press("Enter");
+        page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
+        page.context().close();
+    }
+
+    @Test
+    void filterAndSortAreInTheAddress() {
+        Page page = browser.signedIn("/ui/runs?view=failed&sort=name");
+        PlaywrightAssertions.assertThat(button(page, "Failed")).hasAttribute("aria-pressed", "true");
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.COLUMNHEADER,
+                new Page.GetByRoleOptions().setName("Name"))).hasAttribute("aria-sort", "ascending");
+        PlaywrightAssertions.assertThat(page.getByText("the source does not answer").first()).isVisible();
+        page.context().close();
+    }
+
+    @Test
+    void runShowsHeadlineTreeAndWhatATaskWaitsFor() {
+        Page page = browser.signedIn("/ui/runs/" + train);
+        sees(page.locator(".headline").getByText("a human has to decide"));
+        Locator grid = page.getByRole(AriaRole.TREEGRID);
+        grid.focus();
+        page.keyboard().press("End");
+        page.keyboard().press("Enter");
+        Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);
+        PlaywrightAssertions.assertThat(drawer).containsText("upstreams have not ended");
+        page.navigate(page.url());
+        page.context().close();
+    }
+
+    @Test
+    void actionsReachTheRunAndItsEvents() {
+        String id = new DashboardSeed(api).waiting("paused-by-hand");
+        Page page = browser.signedIn("/ui/runs/" + id);
+        button(page, "Pause").click();
+        sees(button(page, "Resume"));
+        api.awaitState(id, "paused");
+        button(page, "Resume").click();
+        sees(button(page, "Pause"));
+        button(page, "Cancel…").click();
+        page.getByLabel("Reason").fill("not needed");
+        button(page, "Cancel the run").click();
+        PlaywrightAssertions.assertThat(page.locator("h1 + .state")).containsText("cancelled");
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Events")).click();
+        sees(page.getByText("run cancelled").first());
+        page.context().close();
+    }
+
+    @Test
+    void statesAppearWithoutReload() {
+        String id = new DashboardSeed(api).waiting("live");
+        Page page = browser.signedIn("/ui/runs/" + id);
+        sees(page.getByText("Live", new Page.GetByTextOptions().setExact(true)).first());
+        api.post("/api/v1/runs/" + id + "/cancel", "{}");
+        PlaywrightAssertions.assertThat(page.locator("h1 + .state")).containsText("cancelled");
+        page.context().close();
+    }
+
+    @Test
+    void tenThousandTasksAreFewElements() {
+        Page page = browser.signedIn("/ui/runs/" + wide);
+        Locator grid = page.getByRole(AriaRole.TREEGRID);
+        PlaywrightAssertions.assertThat(grid).containsText("×10,000");
+        grid.focus();
+        page.keyboard().press("Home");
+        page.keyboard().press("ArrowRight");
+        PlaywrightAssertions.assertThat(grid).containsText("[3]");
+        page.keyboard().press("End");
+        PlaywrightAssertions.assertThat(grid).containsText("[9999]");
+        assertThat((Integer) page.evaluate("document.querySelectorAll('*').length")).isLessThan(3_000);
+        page.context().close();
+    }
+
+    @Test
+    void namesAreShownAsText() {
+        Page page = browser.signedIn("/ui/runs?text=onerror");
+        sees(page.getByText("<img src=x onerror").first());
+        assertThat(page.evaluate("window.canary")).isNull();
+        page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(Pattern.compile("img src"))).first().click();
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName(Pattern.compile("img src"))));
+        for (String tab : List.of("Steps", "Events", "Artifacts", "Money", "Agents", "Plan")) {
+            page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName(tab)).click();
+            page.locator("k-run-tab .card").waitFor();
+        }
+        assertThat(page.evaluate("window.canary")).isNull();
+        page.context().close();
+    }
+
+    @Test
+    void anIdThatIsNotThereSaysSo() {
+        Page page = browser.signedIn("/ui/runs/00000000-0000-7000-8000-00000000dead");
+        sees(page.getByText("There is nothing here, or it belongs to another workspace."));
+        browser.expect("404");
+        page.context().close();
+    }
+
+    @Test
+    void axeFindsNothingAndNothingOverflows() {
+        List<String> found = new ArrayList<>();
+        for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
+            for (int width : List.of(390, 1440)) {
+                for (String path : List.of("/ui/runs", "/ui/runs/" + train + "?task=ship", "/ui/runs/" + failed)) {
+                    Page page = browser.signedIn(path, width, 844, scheme);
+                    page.locator(".run-row, .tree-row").nth(1).waitFor();
+                    browser.violations(page).forEach(each -> found.add(scheme + " " + width + " " + path + " " + each));
+                    if ((Boolean) page.evaluate("document.documentElement.scrollWidth > innerWidth")) {
+                        found.add(scheme + " " + width + " " + path + " is wider than the window");
+                    }
+                    page.context().close();
+                }
+            }
+        }
+        assertThat(found).isEmpty();
+    }
+}

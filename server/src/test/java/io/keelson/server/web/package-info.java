@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.server.web;
+
+import org.jspecify.annotations.NullMarked;
