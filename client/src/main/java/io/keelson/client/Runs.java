@@ -188,6 +188,17 @@ public final class Runs {
         return run(Call.post(RequestPath.of("/runs/", id, "/approve"), Json.object().put("reason", reason)));
     }
 
+    /**
+     * Approves a plan of your own in the place of the one that waits. It is checked, and becomes the plan's next version.
+     *
+     * @param plan with {@code tasks} as in a mission; any value that Jackson can write
+     * @throws KeelsonException {@code INVALID_BODY} with all problems if it is no plan that can run
+     */
+    public Run approve(String id, @Nullable String reason, Object plan) {
+        return run(Call.post(RequestPath.of("/runs/", id, "/approve"),
+                Json.object().put("reason", reason).set("plan", Json.of(plan))));
+    }
+
     public Run reject(String id, @Nullable String reason) {
         return run(Call.post(RequestPath.of("/runs/", id, "/reject"), Json.object().put("reason", reason)));
     }

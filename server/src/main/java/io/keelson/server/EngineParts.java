@@ -18,6 +18,7 @@ import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.submission.PlanEdits;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.StartedRuns;
 import io.keelson.server.submission.SubmissionServices;
@@ -72,13 +73,13 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 .in(work -> Turns.of(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
+        NewPlans plans = new NewPlans(knowledge, knowledge::timeout, admission::of, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
                 SlotKind.WAITING, settings.execution().waitingSlots(), SlotKind.MODEL,
                 settings.execution().modelCalls());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
-                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, admission::of, agents::of),
-                        computation),
+                new PlannerAnswerValidator(plans, computation),
                 new StartedRuns(recipeMissions, observation.tracing()), storage.artifacts(), clock,
                 new Engine.Options(slots, settings.execution().lease(),
                         KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
@@ -87,7 +88,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
         return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
                 workspaceModels,
-                SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine));
+                SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine,
+                        new PlanEdits(database, store.scopes(), plans)));
     }
 
     private static Computation computation(String name, Duration budget, Closer closer) {

@@ -68,7 +68,7 @@ public final class Decider {
             case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
             case Command.Start c -> DeferredStart.now(d);
             case Command.Admit c -> admit(d);
-            case Command.Approve c -> HumanGates.decide(d, true, c.comment());
+            case Command.Approve c -> HumanGates.approve(d, c);
             case Command.Reject c -> HumanGates.decide(d, false, c.reason());
             case Command.DecideGate c -> decideGate(d, c);
             case Command.DecideStep c -> HumanGates.decideStep(d, c);

@@ -26,10 +26,26 @@ final class HumanGates {
 
     private HumanGates() {}
 
+    static Reply approve(Decision d, Command.Approve command) {
+        Command.Approve.Edit edit = command.edit();
+        if (edit == null) {
+            return decide(d, true, command.comment());
+        }
+        if (d.run.state != RunState.AWAITING_APPROVAL) {
+            return Reply.forbidden(d.run.state, "approve with another plan");
+        }
+        if (edit.planned().plan().version() != d.run.planVersion + 1) {
+            return new Reply.Rejected("GATE_CHANGED", "the plan has changed meanwhile, to version " + d.run.planVersion,
+                    d.run.state.wire(), List.of());
+        }
+        PlanAnswers.edited(d, edit.planned());
+        return approvePlan(d, edit.modifications(), command.comment());
+    }
+
     /** Decides the plan gate, else the only approval that waits. */
     static Reply decide(Decision d, boolean approve, @Nullable String comment) {
         if (d.run.state == RunState.AWAITING_APPROVAL) {
-            return approve ? approvePlan(d, comment) : rejectPlan(d, comment);
+            return approve ? approvePlan(d, List.of(), comment) : rejectPlan(d, comment);
         }
         if (d.run.gate == RunRow.Gate.ACCEPTANCE && d.run.state == RunState.RUNNING) {
             return acceptResult(d, approve, comment);
@@ -92,9 +108,9 @@ final class HumanGates {
         return Reply.CHANGED;
     }
 
-    private static Reply approvePlan(Decision d, @Nullable String comment) {
+    private static Reply approvePlan(Decision d, List<String> modifications, @Nullable String comment) {
         d.disarm(TimerKind.HUMAN, d.run.id());
-        d.move(RunState.READY, new RunPayload.Approved(d.by(), List.of(), comment));
+        d.move(RunState.READY, new RunPayload.Approved(d.by(), modifications, comment));
         Planning.run(d);
         return Reply.CHANGED;
     }

@@ -80,11 +80,34 @@ final class PlanAnswers {
             return;
         }
         d.run.gate = Gate.NONE;
+        forgive(d);
+        Map<String, Integer> generations = PlanRows.generations(d);
+        Set<String> kept = replaceTasks(d, answer);
+        d.note(new RunPayload.Replanned(d.run.planVersion, kept.size(), answer.plan().tasks().size()));
+        PlanRows.spawnMissing(d, answer.plan(), generations);
+        SlotScheduling.letOthers(d);
+        Completion.judgeAll(d);
+        d.view.agents.forEach(agent -> Completion.end(d, agent));
+        Completion.settle(d);
+    }
+
+    /** A person puts another plan in the place of the one that waits for approval. */
+    static void edited(Decision d, Planned answer) {
+        Map<String, Integer> generations = PlanRows.generations(d);
+        replaceTasks(d, answer);
+        PlanRows.spawnMissing(d, answer.plan(), generations);
+        Credits.provideFor(d, answer.terms().budget().estimate(d.funds.prices()));
+    }
+
+    /**
+     * Makes the plan the next version, and drops the tasks of the old one that have not completed.
+     *
+     * @return keys of the tasks that stay
+     */
+    private static Set<String> replaceTasks(Decision d, Planned answer) {
         d.run.planVersion++;
         d.view.plan = answer.plan();
         d.changes.plan(d.run, answer.json());
-        forgive(d);
-        Map<String, Integer> generations = PlanRows.generations(d);
         Set<String> kept = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             TaskRow whole = task.group() == null ? task : task.group();
@@ -95,12 +118,7 @@ final class PlanAnswers {
             }
         }
         CompletionCounters.forgetSuperseded(d.view);
-        d.note(new RunPayload.Replanned(d.run.planVersion, kept.size(), answer.plan().tasks().size()));
-        PlanRows.spawnMissing(d, answer.plan(), generations);
-        SlotScheduling.letOthers(d);
-        Completion.judgeAll(d);
-        d.view.agents.forEach(agent -> Completion.end(d, agent));
-        Completion.settle(d);
+        return kept;
     }
 
     /** Asks a human about the new plan, once. */

@@ -33,8 +33,30 @@ public sealed interface Command {
     /** Admits the run under its concurrency key. Only the scheduler that has counted sends it. */
     record Admit(UUID runId, Actor actor) implements Command {}
 
-    /** Decides the plan gate if the run is at it, else the only approval that waits. */
-    record Approve(UUID runId, @Nullable String comment, Actor actor) implements Command {}
+    /**
+     * Decides the plan gate if the run is at it, else the only approval that waits.
+     *
+     * @param edit the plan that is approved in the place of the one that waits; null for that one
+     */
+    record Approve(UUID runId, @Nullable String comment, @Nullable Edit edit, Actor actor) implements Command {
+
+        /**
+         * A plan that a person changed.
+         *
+         * @param planned checked, in the version after the one that waits
+         * @param modifications what was changed, a line for each task
+         */
+        public record Edit(Evaluation.Planned planned, List<String> modifications) {
+            public Edit {
+                modifications = List.copyOf(modifications);
+            }
+        }
+
+        /** As it is. */
+        public Approve(UUID runId, @Nullable String comment, Actor actor) {
+            this(runId, comment, null, actor);
+        }
+    }
 
     record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 

@@ -2,6 +2,7 @@ package io.keelson.cli.inbox;
 
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.Decided;
+import io.keelson.cli.common.DocumentFile;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.control.ActionCommand;
@@ -27,6 +28,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 
 /** A human's decision on what a run waits for, or on something in the inbox. */
 public abstract class DecisionCommand extends ActionCommand {
@@ -154,22 +156,39 @@ public abstract class DecisionCommand extends ActionCommand {
     @Command(name = "approve",
             description = "Approves the pending plan, result, task output or approval step of a run. RUN may also be the id of an inbox item: then only that item is approved.",
             footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
+                    "  keelson approve latest --plan plan.yaml",
                     "  keelson approve latest --step sign-off --reason \"figures checked\""})
     public static final class Approve extends DecisionCommand {
 
+        @Option(names = "--plan", paramLabel = "FILE",
+                description = "A file with the plan to approve in the place of the pending one: tasks as in a mission, YAML or JSON; - for standard input.")
+        @Nullable String plan;
+
         @Override
         Run decide(Runs runs, String id, @Nullable String reason) {
-            return runs.approve(id, reason);
+            if (plan == null) {
+                return runs.approve(id, reason);
+            }
+            JsonNode document = DocumentFile.read(plan, "plan", "PLAN_INVALID").document();
+            return runs.approve(id, reason, document.path("plan").isObject() ? document.get("plan") : document);
         }
 
         @Override
         InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
+            alone();
             return inbox.accept(id, reason);
         }
 
         @Override
         Step decide(Steps steps, String stepId, @Nullable String reason) {
+            alone();
             return steps.approve(stepId, reason);
+        }
+
+        private void alone() {
+            if (plan != null) {
+                throw CliException.usage("USAGE", "--plan needs the run's id and no step");
+            }
         }
     }
 

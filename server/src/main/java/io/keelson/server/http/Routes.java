@@ -106,7 +106,8 @@ final class Routes {
         FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
         feed.addTo(table);
         observed.background().accept(feed.task());
-        new RunActions(reads, submissions.admission(), submissions.credits(), submission, services.database())
+        new RunActions(reads, submissions.admission(), submissions.credits(), submission, submissions.edits(),
+                services.database())
                 .addTo(table);
         new BulkActions(services.background().bulkJobs(), services.background().bulkDriver(), services.database(),
                 services.runs().ids(), keyed).addTo(table);

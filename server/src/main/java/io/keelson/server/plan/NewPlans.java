@@ -69,8 +69,22 @@ public final class NewPlans {
      */
     public ReadResult<Checked> read(UUID workspace, JsonNode given, JsonNode config, JsonNode old,
             Set<String> completed, Set<String> inputs) {
+        return read(workspace, given, config, old, completed, inputs, MadePlans.by(config));
+    }
+
+    /**
+     * A plan that a person gives for one that nothing of is done.
+     *
+     * @param given problems point into a document that has it as its {@code plan}
+     */
+    public ReadResult<Checked> edited(UUID workspace, JsonNode given, JsonNode config, JsonNode old,
+            Set<String> inputs) {
+        return read(workspace, given, config, old, Set.of(), inputs, false);
+    }
+
+    private ReadResult<Checked> read(UUID workspace, JsonNode given, JsonNode config, JsonNode old,
+            Set<String> completed, Set<String> inputs, boolean byModel) {
         Problems problems = new Problems();
-        boolean byModel = MadePlans.by(config);
         JsonNode answer = byModel ? MadePlans.unpriced(given) : given;
         problems.addAll(shape.check(document(answer)));
         RunConfigReader.checkEstimates(answer, problems);

@@ -7,13 +7,13 @@ import io.keelson.server.run.read.RunReader;
 
 /** The parts of this package that one server shares between its callers, so that all count against the same limits. */
 public record SubmissionServices(RecipeMissions missions, AdmissionControl admission, CreditPrecheck credits,
-        RunSubmission runs) {
+        RunSubmission runs, PlanEdits edits) {
 
     public static SubmissionServices of(RecipeMissions missions, Database database, RunReader reader, Money money,
-            Commands commands) {
+            Commands commands, PlanEdits edits) {
         AdmissionControl admission = new AdmissionControl(database, reader);
         CreditPrecheck credits = new CreditPrecheck(database, reader, money);
         return new SubmissionServices(missions, admission, credits,
-                new RunSubmission(database, reader, commands, credits, admission));
+                new RunSubmission(database, reader, commands, credits, admission), edits);
     }
 }

@@ -123,7 +123,7 @@ class CoordinationTest {
         assertThat(ready.path("strategy").asString()).isEqualTo("sequential");
         assertThat(new BigDecimal(ready.path("estimated_cost").asString())).as("1,000 tokens at the price of output")
                 .isEqualByComparingTo("0.01");
-        List<JsonNode> requests = asked("planner", "TALE");
+        List<JsonNode> requests = asked("planner", "TALE for");
         assertThat(requests).hasSize(3);
         JsonNode first = requests.getFirst().at("/body/messages");
         for (JsonNode request : requests) {
@@ -276,5 +276,37 @@ class CoordinationTest {
                 .contains("/plan/tasks/0/verify/0/criteria");
         assertThat(cli.run("run", file(judged("x", "[{kind: model, model: free, criteria: [{criterion: c}]}]"))).err())
                 .contains("NO_PRICE", "/plan/tasks/0/verify/0/model");
+    }
+
+    @Test
+    void changedPlanIsCheckedAnewAndBecomesTheNextVersion() throws Exception {
+        JsonNode run = run("""
+                goal: Write TALE again
+                config: {model_preferences: {planner: planner}}
+                """);
+        String id = run.get("id").stringValue();
+        assertThat(run.path("state").asString()).isEqualTo("awaiting_approval");
+
+        Result refused = cli.run("approve", id, "--plan", file("tasks: [{id: write, steps: [{tool: none.such}]}]"));
+        assertThat(refused.code()).isNotZero();
+        assertThat(refused.err()).contains("UNKNOWN_TOOL", "/plan/tasks/0/steps/0/tool");
+        assertThat(cli.client().runs().get(id).state()).isEqualTo("awaiting_approval");
+
+        cli.lines("approve", id, "--reason", "better so", "--watch", "--plan", file("""
+                tasks:
+                  - {id: say, steps: [{tool: echo, input: {text: hello}}]}
+                """));
+
+        JsonNode ended = Json.read(cli.run("show", id, "--json").out());
+        assertThat(ended.at("/run/state").asString()).as(ended.toPrettyString()).isEqualTo("completed");
+        assertThat(ended.at("/run/plan_version").asInt()).isEqualTo(2);
+        assertThat(ended.path("tasks").valueStream().map(task -> task.path("key").asString())).contains("say")
+                .doesNotContain("write");
+        JsonNode approved = events(run, "run_approved").getFirst().path("payload");
+        assertThat(approved.path("approved_by").asString()).isEqualTo("local");
+        assertThat(approved.path("modifications").toString())
+                .isEqualTo("[\"task say added\",\"task write removed\"]");
+        Result late = cli.run("approve", id, "--plan", file("tasks: [{id: say, steps: [{tool: echo}]}]"));
+        assertThat(late.err()).contains("only a plan that waits for approval can be changed");
     }
 }

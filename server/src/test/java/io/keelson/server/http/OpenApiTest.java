@@ -37,6 +37,7 @@ import io.keelson.server.run.RunStore;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.retention.ArtifactRetention;
 import io.keelson.server.schedule.RunSubmitter;
 import io.keelson.server.schedule.ScheduleRow;
@@ -47,6 +48,7 @@ import io.keelson.server.schedule.ScheduledTimeRow;
 import io.keelson.server.schedule.ScheduledTimes;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.SecretStore;
+import io.keelson.server.submission.PlanEdits;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.ToolCatalog;
@@ -219,7 +221,9 @@ class OpenApiTest {
                                     new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tool -> false),
                             new InboxReader(DbClock.DATABASE), missions,
                             SubmissionServices.of(new RecipeMissions(database, new RecipeStore(), missions), database,
-                                    new RunReader(), money, engine),
+                                    new RunReader(), money, engine,
+                                    new PlanEdits(database, new ScopeReader(),
+                                            new NewPlans(knowledge, knowledge::timeout))),
                             UUID::randomUUID, new IdempotencyKeys(DbClock.DATABASE)),
                     new ApiServices.Work(engine, engine.remoteWork(), tools, outside(database), Computation.direct(),
                             engine.texts()),

@@ -1,6 +1,7 @@
 package io.keelson.server.http.runs;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.audit.AuditLog;
@@ -17,16 +18,19 @@ import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunSubmissions;
 import io.keelson.server.http.support.Submission;
+import io.keelson.server.plan.ReadResult;
 import io.keelson.server.run.read.RunTraces;
 import io.keelson.server.run.retention.RunDeletion;
 import io.keelson.server.submission.AdmissionControl;
 import io.keelson.server.submission.CreditPrecheck;
+import io.keelson.server.submission.PlanEdits;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Actions on existing runs. Each returns the changed run. */
 public final class RunActions {
@@ -42,16 +46,21 @@ public final class RunActions {
     /** @param from {@code failed} or {@code start} */
     record Retry(String from) {}
 
+    /** @param plan instead of the one that waits; null for that one */
+    record PlanApproval(@Nullable String reason, @Nullable ObjectNode plan) {}
+
     private final Reads reads;
     private final AdmissionControl admission;
     private final CreditPrecheck credits;
     private final Submission submission;
     private final ParentShare share;
+    private final PlanEdits edits;
     private final Database database;
     private final RunDeletion deletion = new RunDeletion(DbClock.DATABASE);
 
     public RunActions(Reads reads, AdmissionControl admission, CreditPrecheck credits, Submission submission,
-            Database database) {
+            PlanEdits edits, Database database) {
+        this.edits = edits;
         this.reads = reads;
         this.admission = admission;
         this.credits = credits;
@@ -77,10 +86,27 @@ public final class RunActions {
             return new Command.Replan(run, body.reason(), request.actor());
         }));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", Retry.class, this::retry);
-        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", Reason.class, (request, body) -> done(request,
-                run -> new Command.Approve(run, body.reason(), request.actor())));
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", PlanApproval.class, this::approve);
         table.postAlso(Scope.APPROVE, "/runs/{id}/reject", Reason.class, (request, body) -> done(request,
                 run -> new Command.Reject(run, body.reason(), request.actor())));
+    }
+
+    private ApiResponse approve(ApiRequest request, PlanApproval body) throws InterruptedException {
+        ObjectNode plan = body.plan;
+        if (plan == null) {
+            return done(request, run -> new Command.Approve(run, body.reason, request.actor()));
+        }
+        UUID id = request.id("id", IdKind.RUN);
+        String state = reads.run(request.workspace(), id).get("state").stringValue();
+        if (!state.equals(RunState.AWAITING_APPROVAL.wire())) {
+            throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION, "the run is " + state
+                    + ": only a plan that waits for approval can be changed").with("current_state", state);
+        }
+        Command.Approve.Edit edit = switch (edits.read(id, plan)) {
+            case ReadResult.Ok<Command.Approve.Edit>(Command.Approve.Edit checked) -> checked;
+            case ReadResult.Invalid<Command.Approve.Edit>(List<PlanProblem> problems) -> throw ApiProblem.of(problems);
+        };
+        return done(request, run -> new Command.Approve(run, body.reason, edit, request.actor()));
     }
 
     /** Requires the scope {@code approve} while a human has yet to approve anything: the new plan may not ask for it. */
