@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -14,6 +15,13 @@ public final class Tasks {
 
     public Task get(String id) {
         return Json.document(api.get(RequestPath.of("/tasks/", id).toString()), Task.class);
+    }
+
+    /** The turns, calls and other steps of the task's current attempt, in order. */
+    public List<TranscriptEntry> transcript(String id) {
+        return Page.all(cursor -> Page.of(
+                api.get(RequestPath.of("/tasks/", id, "/transcript").with("cursor", cursor).toString()),
+                TranscriptEntry.class));
     }
 
     /**

@@ -46,6 +46,7 @@ import io.keelson.cli.runs.RunCommand;
 import io.keelson.cli.runs.RunsCommand;
 import io.keelson.cli.runs.ShowCommand;
 import io.keelson.cli.runs.StatesCommand;
+import io.keelson.cli.runs.TranscriptCommand;
 import io.keelson.cli.runs.WatchCommand;
 import java.time.Clock;
 import java.util.Map;
@@ -58,6 +59,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
         description = "Durable runs for AI agents: plans of tasks that survive crashes, restarts and slow approvals.",
         subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, LogsCommand.class,
+                TranscriptCommand.class,
                 StatesCommand.class,
                 EventsCommand.class, ArtifactsCommand.class, ExplainCommand.class, ActionCommand.Pause.class,
                 ResumeCommand.class, RunOrFilterCommand.Cancel.class, ActionCommand.Fail.class,

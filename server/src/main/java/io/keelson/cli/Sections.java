@@ -20,7 +20,8 @@ final class Sections {
 
     private static final List<Section> ALL = List.of(
             new Section("Runs",
-                    List.of("run", "watch", "runs", "show", "logs", "states", "events", "artifacts", "explain")),
+                    List.of("run", "watch", "runs", "show", "logs", "transcript", "states", "events", "artifacts",
+                            "explain")),
             new Section("Run control",
                     List.of("pause", "resume", "cancel", "fail", "retry", "replan", "fork", "budget", "delete",
                             "task", "signal", "bulk")),

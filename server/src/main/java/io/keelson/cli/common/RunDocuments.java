@@ -162,7 +162,8 @@ public final class RunDocuments {
         return children;
     }
 
-    private static ArrayNode all(Keelson keelson, String path) {
+    /** All items of a list. */
+    public static ArrayNode all(Keelson keelson, String path) {
         ArrayNode items = Json.object().putArray("items");
         String cursor = "";
         do {

@@ -209,6 +209,9 @@ class AnswerStreamTest {
                         "KEELSON_API_KEY", second.apiKey()), "logs", run, "--follow");
                 List<Part> parts = all.get();
                 assertThat(logs.out()).containsOnlyOnce(FINAL);
+                CliProcess.Result transcript = InProcessCli.run(Map.of("KEELSON_URL", first.baseUrl().toString(),
+                        "KEELSON_API_KEY", second.apiKey()), "transcript", run);
+                assertThat(transcript.out()).contains("turn 1  small", " out, ", FINAL);
 
                 assertThat(parts.getLast().type()).isEqualTo("answer");
                 assertThat(FINAL).startsWith(text(parts, 1));

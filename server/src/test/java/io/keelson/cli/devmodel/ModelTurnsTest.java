@@ -9,6 +9,8 @@ import io.keelson.client.LedgerEntry;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
+import io.keelson.client.TokenUsage;
+import io.keelson.client.TranscriptEntry;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
@@ -112,6 +114,17 @@ class ModelTurnsTest {
         for (int i = 1; i < journal.size(); i++) {
             assertThat(conversation(journal.get(i))).startsWith(conversation(journal.get(i - 1)));
         }
+        List<TranscriptEntry> transcript = keelson.tasks().transcript(keelson.runs().tasks(run.id()).getFirst().id());
+        assertThat(transcript.stream().map(entry -> entry.turn() + " " + entry.kind() + " " + entry.state()))
+                .containsExactly("1 turn completed", "1 call completed", "2 turn completed", "2 call completed",
+                        "3 turn completed");
+        assertThat(transcript.getFirst().calls().getFirst().get("name").stringValue()).isEqualTo("echo");
+        assertThat(transcript.get(1).input()).isEqualTo(transcript.get(1).output());
+        assertThat(transcript.get(2).text()).isEqualTo("And");
+        assertThat(transcript.getLast().output().stringValue()).isEqualTo("three");
+        assertThat(transcript.get(2).usage()).isEqualTo(new TokenUsage(103, 1201, 0, 19, 0));
+        assertThat(transcript.stream().map(TranscriptEntry::cost).reduce(BigDecimal.ZERO, BigDecimal::add))
+                .isEqualByComparingTo(billed(journal));
         JsonNode facts = keelson.runs().steps(run.id()).getFirst().output().get("model_call");
         assertThat(facts.get("asked").stringValue()).isEqualTo(wire);
         assertThat(facts.get("answered").stringValue()).isEqualTo("m");

@@ -33,7 +33,8 @@ class AnswerSchemasTest {
             "Deployment.config", "Deployment.provider", "Event.payload", "InboxItem.data", "Order.provider",
             "PlanVersion.plan", "Proposal.data", "Recipe.execution_config.budget", "Recipe.inputs", "Run.config",
             "Run.inputs", "Run.output", "Run.plan", "Schedule.inputs", "Schedule.mission", "Step.input",
-            "Step.output", "StepAttempt.input", "StepAttempt.output", "Task.item", "Task.output", "Tool.input_schema",
+            "Step.output", "StepAttempt.input", "StepAttempt.output", "TranscriptEntry.calls[]",
+            "TranscriptEntry.input", "TranscriptEntry.output", "Task.item", "Task.output", "Tool.input_schema",
             "Tool.output_schema", "WorkItem.details", "WorkItem.failure_context", "WorkItem.input", "getTaskOutput",
             "openApi");
 

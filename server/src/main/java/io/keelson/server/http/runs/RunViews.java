@@ -56,6 +56,7 @@ public final class RunViews {
                 request -> rows(request, "agents", (runs, c) -> runs.agents(c, request.workspace(),
                         request.id("id", IdKind.RUN))));
         table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
+        table.get(Scope.RUNS_READ, "/tasks/{id}/transcript", this::transcript);
         new TaskOutput(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/steps/{id}", this::step);
         table.get(Scope.RUNS_READ, "/steps/{id}/attempts", this::stepAttempts);
@@ -177,6 +178,15 @@ public final class RunViews {
         return page.part(reads.read((runs, c) -> {
             Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
             return runs.stepAttempts(c, request.workspace(), id, page.from(), page.limit());
+        }));
+    }
+
+    private ApiResponse transcript(ApiRequest request) {
+        UUID id = request.id("id", IdKind.TASK);
+        ListPage page = new ListPage(request, "transcript " + id);
+        return page.part(reads.read((runs, c) -> {
+            Reads.found(runs.task(c, request.workspace(), id), IdKind.TASK, id);
+            return runs.transcript(c, request.workspace(), id, page.from(), page.limit());
         }));
     }
 

@@ -222,13 +222,13 @@ final class ReadSql {
     private static final int MAX_LIST_TEXT = 16_384;
 
     /** Null for a value that is too long. */
-    private static String listed(String value, String label) {
+    static String listed(String value, String label) {
         return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MAX_LIST_TEXT,
                 label);
     }
 
     /** The member's name where {@link #listed} omitted its value, else null. */
-    private static String leftOut(String value, String label) {
+    static String leftOut(String value, String label) {
         return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MAX_LIST_TEXT, label);
     }
 

@@ -184,6 +184,16 @@ public final class RunReader {
         return first(c, ReadSql.OUTPUT, ids(workspaceId, taskId));
     }
 
+    /**
+     * The turns, calls and other steps of the task's current attempt, in order.
+     *
+     * @param from how many to skip
+     */
+    public Page<ObjectNode> transcript(Connection c, UUID workspaceId, UUID taskId, int from, int limit)
+            throws SQLException {
+        return page(c, TaskTranscript.SQL, part(workspaceId, taskId, from, limit), limit);
+    }
+
     /** Whether a step of the task, or its output, still needs a human's approval. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();

@@ -1,0 +1,125 @@
+package io.keelson.cli.runs;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.AmountText;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Step;
+import io.keelson.client.TokenUsage;
+import io.keelson.client.TranscriptEntry;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "transcript",
+        description = "Shows the turns of an agent's task with their calls, results, tokens, cost and times.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  keelson transcript latest", "  keelson transcript latest research",
+                "  keelson transcript latest research --json | jq '[.items[].cost] | add'"})
+public final class TranscriptCommand extends CliCommand {
+
+    private static final int SHOWN = 400;
+
+    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
+    String run;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "TASK",
+            description = "The key of a task. Without it, the run's only task with turns.")
+    @Nullable String task;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            Keelson keelson = server.keelson();
+            String id = RunDocuments.id(keelson, run);
+            String key = task == null ? only(keelson, id) : task;
+            String found = RunDocuments.task(keelson, id, key).id();
+            if (json) {
+                print(Json.object().set("items", RunDocuments.all(keelson, "/tasks/" + found + "/transcript")));
+            } else {
+                print(keelson.tasks().transcript(found).stream().flatMap(entry -> lines(entry).stream()).toList());
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private static String only(Keelson keelson, String run) {
+        List<@Nullable String> tasks = keelson.runs().steps(run).stream().filter(step -> step.kind().equals("turn"))
+                .<@Nullable String>map(Step::taskKey).distinct().toList();
+        String found = tasks.size() == 1 ? tasks.getFirst() : null;
+        if (found == null) {
+            throw CliException.failed("TASK_NOT_FOUND", tasks.isEmpty() ? "no task of run " + run + " has turns"
+                    : "several tasks of run " + run + " have turns; name one of " + tasks, null);
+        }
+        return found;
+    }
+
+    private List<String> lines(TranscriptEntry entry) {
+        List<String> lines = new ArrayList<>();
+        boolean turn = entry.kind().equals("turn");
+        lines.add(turn
+                ? style().bold("turn " + entry.turn()) + style().dim(
+                        "  " + (entry.model() == null ? "" : TerminalText.clean(entry.model()) + "  ") + figures(entry))
+                : "  " + TerminalText.clean(String.valueOf(entry.tool())) + " " + shown(entry, "input", entry.input())
+                        + style().dim("  " + figures(entry)));
+        String indent = turn ? "  " : "    ";
+        if (entry.text() != null) {
+            entry.text().lines().map(line -> indent + TerminalText.visible(line)).forEach(lines::add);
+        }
+        if (entry.again().isObject()) {
+            lines.add(indent + style().red(TerminalText.clean(entry.again().path("code").asString("") + ": "
+                    + entry.again().path("message").asString(""))));
+        }
+        if (entry.errorCode() != null) {
+            lines.add(indent + style().red(TerminalText.clean(entry.errorCode() + ": " + entry.errorMessage())));
+        } else if (!entry.output().isNull() || entry.omitted().contains("output")) {
+            shown(entry, "output", entry.output()).lines().map(line -> indent + line).forEach(lines::add);
+        }
+        return lines;
+    }
+
+    private static String shown(TranscriptEntry entry, String member, JsonNode value) {
+        if (entry.omitted().contains(member)) {
+            return "(long: step " + entry.stepId() + " has it)";
+        }
+        String text = value.isString() ? value.stringValue() : value.toString();
+        return TerminalText.visible(text.length() <= SHOWN ? text
+                : text.substring(0, SHOWN) + "… (" + text.length() + " characters)");
+    }
+
+    private static String figures(TranscriptEntry entry) {
+        List<String> figures = new ArrayList<>();
+        if (!entry.state().equals("completed")) {
+            figures.add(entry.state());
+        }
+        TokenUsage usage = entry.usage();
+        if (usage != null) {
+            figures.add(AmountText.count(usage.input() + usage.cacheWrite()) + " in");
+            if (usage.cacheRead() > 0) {
+                figures.add(AmountText.count(usage.cacheRead()) + " cached");
+            }
+            figures.add(AmountText.count(usage.output()) + " out");
+        }
+        if (entry.cost() != null && entry.cost().signum() > 0) {
+            figures.add(AmountText.decimal(entry.cost()) + " USD");
+        }
+        Instant from = entry.startedAt();
+        Instant to = entry.completedAt();
+        if (from != null && to != null) {
+            figures.add(AmountText.duration(Duration.between(from, to)));
+        }
+        return String.join(", ", figures);
+    }
+}

@@ -1,0 +1,35 @@
+package io.keelson.server.run.read;
+
+/** The turns, calls and other steps of a task's current attempt, each once and without what came before it. */
+final class TaskTranscript {
+
+    /**
+     * An answer of a turn that calls tools, or that the server has refused, is an object of these members. Anything else is the
+     * task's output.
+     */
+    static final String SQL = """
+            select s.id as step_id, s.kind, count(*) filter (where s.kind = 'turn') over (order by s.position, s.turn) as turn,
+                s.tool, s.state, s.attempt, w.model, e.text, e.calls, e.again, e.facts -> 'answered' as model_answered,
+                e.facts -> 'finish' as finish, e.facts -> 'first_text_ms' as first_text_ms, e.facts -> 'total_ms' as total_ms,
+                %s, %s, array_remove(array[%s, %s], null)::text[] as omitted,
+                s.error_code, s.error_class, s.error_message, s.tokens, w.usage, trim_scale(s.cost) as cost,
+                s.started_at, s.completed_at
+              from orchestration_tasks t
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+              left join work_results w on w.step_id = s.id and w.epoch = s.result_epoch
+             cross join lateral (select s.kind = 'turn' and jsonb_typeof(s.output) = 'object'
+                   and (s.output -> 'tool_calls' is not null or s.output -> 'again' is not null) as asks offset 0) k
+             cross join lateral (select case when k.asks then s.output ->> 'text' end as text,
+                   case when k.asks then s.output -> 'tool_calls' end as calls,
+                   case when k.asks then s.output -> 'again' end as again,
+                   case when s.kind = 'turn' and jsonb_typeof(s.output) = 'object' then s.output -> 'model_call' end as facts,
+                   case when s.kind = 'turn' then null else coalesce(s.resolved_input, s.input) end as input,
+                   case when k.asks is not true then s.output end as output offset 0) e
+             where t.workspace_id = ? and t.id = ?%s
+             order by s.position, s.turn
+            offset ? limit ?""".formatted(ReadSql.listed("e.input", "input"), ReadSql.listed("e.output", "output"),
+            ReadSql.leftOut("e.input", "input"), ReadSql.leftOut("e.output", "output"),
+            ReadSql.NOT_DELETED.formatted("t"));
+
+    private TaskTranscript() {}
+}
