@@ -1,5 +1,8 @@
 package io.keelson.core.decide;
 
+import java.util.List;
+import io.keelson.core.run.LostAnswer;
+import io.keelson.core.money.Prices;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Judge;
@@ -107,6 +110,18 @@ final class EventPayloads {
             d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), terms.model(), result.model(),
                     terms.runsOn() == RunsOn.WORKERS ? "reported by the worker"
                             : step.errorCode == null ? "an earlier turn's model" : step.errorCode));
+        }
+    }
+
+    /** Names the answers that a try has not received, with their cost by the prices of their models. */
+    static void lost(Decision d, StepRow step, List<LostAnswer> lost) {
+        for (LostAnswer each : lost) {
+            Prices prices = d.funds.prices();
+            BigDecimal cost = prices.models().containsKey(each.model())
+                    ? prices.cost(step.spec().tool(), each.model(), each.estimate(), null).amount()
+                    : null;
+            d.note(step.task(), step, new OtherPayload.ModelAnswerLost(step.leaseEpoch, each.model(),
+                    each.requestSha256(), each.sentAt(), each.estimate(), cost));
         }
     }
 

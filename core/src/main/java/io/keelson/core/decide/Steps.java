@@ -145,6 +145,7 @@ final class Steps {
         if (refusal != null || step == null) {
             return Objects.requireNonNull(refusal);
         }
+        EventPayloads.lost(d, step, command.lost());
         failure(d, step, command.error(), command.spent());
         return Reply.CHANGED;
     }
@@ -160,6 +161,7 @@ final class Steps {
         if (refusal != null || step == null) {
             return Objects.requireNonNull(refusal);
         }
+        EventPayloads.lost(d, step, command.lost());
         Deferral deferral = command.deferral();
         if (deferral != null && !deferrable(d, step).isPositive()) {
             Recorded recorded =
@@ -203,6 +205,7 @@ final class Steps {
             return Reply.UNCHANGED;
         }
         d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
+        EventPayloads.lost(d, step, command.lost());
         SlotScheduling.close(d, step);
         d.changes.touch(step);
         if (step.atMostOnce()) {

@@ -99,6 +99,7 @@ public enum EventType {
     COUNTER_CORRECTED(ActorType.RECONCILER, "a counter of the run was wrong"),
     STALL_DETECTED(ActorType.RECONCILER, "a task is found that nothing moves"),
     MODEL_FALLBACK(ActorType.AGENT, "another model was used than the one that was asked for"),
+    MODEL_ANSWER_LOST(ActorType.SYSTEM, "a request to a model was sent, and no answer to it was received"),
     COST_SNAPSHOT(ActorType.SYSTEM, "the cost of a run is summed up: at its end");
 
     private final ActorType by;

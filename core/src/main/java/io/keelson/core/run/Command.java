@@ -202,15 +202,38 @@ public sealed interface Command {
     /** As {@link Complete}, but the task needs another turn. */
     record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
 
-    /** The lease holder reports a failure; the cost of the try is charged. */
-    record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) implements Command {}
+    /**
+     * The lease holder reports a failure; the cost of the try is charged.
+     *
+     * @param lost answers that the try was waiting for
+     */
+    record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, List<LostAnswer> lost, Actor actor)
+            implements Command {
+        public Fail {
+            lost = List.copyOf(lost);
+        }
+
+        public Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) {
+            this(runId, stepId, epoch, error, spent, List.of(), actor);
+        }
+    }
 
     /**
      * The holder hands its lease back without a result; costs neither an attempt nor a delivery.
      *
      * @param deferral why the step cannot be executed yet; null when it may be claimed at once
+     * @param lost answers that the holder was waiting for
      */
-    record Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, Actor actor) implements Command {
+    record Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, List<LostAnswer> lost, Actor actor)
+            implements Command {
+        public Release {
+            lost = List.copyOf(lost);
+        }
+
+        public Release(UUID runId, UUID stepId, int epoch, @Nullable Deferral deferral, Actor actor) {
+            this(runId, stepId, epoch, deferral, List.of(), actor);
+        }
+
         public Release(UUID runId, UUID stepId, int epoch, Actor actor) {
             this(runId, stepId, epoch, null, actor);
         }
@@ -220,9 +243,18 @@ public sealed interface Command {
      * The reconciler found the lease with this epoch expired; later leases are not affected.
      *
      * @param lease its length: the time since the holder's last heartbeat
+     * @param lost answers that the holder was waiting for
      */
-    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, Actor actor)
-            implements Command {}
+    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, List<LostAnswer> lost,
+            Actor actor) implements Command {
+        public LeaseExpired {
+            lost = List.copyOf(lost);
+        }
+
+        public LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, Actor actor) {
+            this(runId, taskId, lane, epoch, lease, List.of(), actor);
+        }
+    }
 
     /** The reconciler found the run running with no open task: repeats the check for its end. */
     record Settle(UUID runId, Actor actor) implements Command {}

@@ -32,6 +32,7 @@ public sealed interface OtherPayload extends Payload {
             case CounterCorrected _ -> EventType.COUNTER_CORRECTED;
             case StallDetected _ -> EventType.STALL_DETECTED;
             case ModelFallback _ -> EventType.MODEL_FALLBACK;
+            case ModelAnswerLost _ -> EventType.MODEL_ANSWER_LOST;
             case CostSnapshot _ -> EventType.COST_SNAPSHOT;
         };
     }
@@ -153,6 +154,17 @@ public sealed interface OtherPayload extends Payload {
         public void write(Members to) {
             to.put("task_id", taskId).put("requested_model", requestedModel).put("fallback_model", fallbackModel)
                     .put("reason", reason);
+        }
+    }
+
+    /** @param estimatedCost of {@code tokens} in USD; null without a price. Nothing of it is charged */
+    record ModelAnswerLost(int leaseEpoch, String model, String requestSha256, Instant sentAt, Tokens tokens,
+            @Nullable BigDecimal estimatedCost) implements OtherPayload {
+        @Override
+        public void write(Members to) {
+            to.put("lease_epoch", leaseEpoch).put("model", model).put("request_sha256", requestSha256)
+                    .put("sent_at", sentAt).put("estimated_tokens", tokens.total())
+                    .put("estimated_cost", estimatedCost);
         }
     }
 

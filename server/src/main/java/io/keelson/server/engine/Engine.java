@@ -116,7 +116,8 @@ public final class Engine implements Commands, AutoCloseable {
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
-        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), available::slotFreed,
+        executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
+                available::slotFreed,
                 Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)));
         concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
         ends = new RunEnds(database, store.runs());

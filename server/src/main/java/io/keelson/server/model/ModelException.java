@@ -20,8 +20,10 @@ public final class ModelException extends Exception {
         BAD_REQUEST,
         /** The conversation exceeds the model's context. */
         CONTEXT_OVERFLOW,
-        /** An error of the provider or the connection, or no answer in time. */
+        /** An error of the provider, or no connection to it. */
         UNAVAILABLE,
+        /** The request was sent, and the connection broke or was silent for too long before the end of the answer. */
+        INTERRUPTED,
         /** An answer that does not follow the wire. */
         UNREADABLE
     }
@@ -43,6 +45,11 @@ public final class ModelException extends Exception {
         this.retryAfter = retryAfter;
         this.usage = usage;
         this.requestId = requestId;
+    }
+
+    /** Whether the provider may have billed an answer of which nothing is known. */
+    public boolean lost() {
+        return usage == null && (kind == Kind.INTERRUPTED || kind == Kind.UNREADABLE);
     }
 
     public Kind kind() {

@@ -154,7 +154,8 @@ final class DueWork {
                   where q.deadline_at < (select {now} - ? * interval '1 millisecond')
                     and q.lease_expires_at >= (select {now})
                   order by q.deadline_at limit ?))
-            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out
+            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out,
+                (select p.details from step_progress p where p.step_id = s.id and p.lease_epoch = s.lease_epoch) as details
               from lapsed l join orchestration_steps s on s.task_id = l.task_id
              where s.state = 'running' and l.lane in (0, s.position)
              limit ?""".replace("{now}", DbClock.SQL);
@@ -277,7 +278,8 @@ final class DueWork {
                 while (row.next()) {
                     found.add(new Expired(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
                             row.getInt("lane"), ViewLoader.uuid(row, "step_id"), row.getInt("lease_epoch"),
-                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("timed_out")));
+                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("timed_out"),
+                            row.getString("details")));
                 }
             }
             return found;

@@ -19,6 +19,7 @@ import tools.jackson.databind.JsonNode;
  * @param struck redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution
  * @param waitPhase where a tool of waiting slots announces that it waits
+ * @param sent where a tool records its requests to models
  * @param maxOutputTokens that a model may write, for which credits are held; null without a bound
  */
 public record ToolCall(
@@ -37,13 +38,14 @@ public record ToolCall(
         Redactor struck,
         ArtifactSink artifacts,
         WaitPhase waitPhase,
+        SentRequests sent,
         @Nullable Long maxOutputTokens) {
 
     /** The same execution with another input, for a tool that uses another. */
     public ToolCall asking(JsonNode other) {
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, leaseEpoch, effectKey,
                 deadline,
-                traceparent, log, struck, artifacts, waitPhase, maxOutputTokens);
+                traceparent, log, struck, artifacts, waitPhase, sent, maxOutputTokens);
     }
 
     /**

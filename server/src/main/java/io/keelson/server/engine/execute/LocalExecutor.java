@@ -5,6 +5,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Deferral;
+import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
@@ -18,6 +19,7 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolUsage;
 import io.keelson.server.tool.WaitPhase;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -32,6 +34,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +58,8 @@ public final class LocalExecutor {
     private final ToolRunner runner;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final DelayedActions timeouts;
+    private final BiPredicate<StepExecution, String> details;
+    private final Clock clock;
     private final Actor actor;
     private final Consumer<SlotKind> onFree;
     /** By step. */
@@ -68,9 +73,15 @@ public final class LocalExecutor {
     private final Semaphore processing;
     private volatile boolean closing;
 
-    /** @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1 */
+    /**
+     * @param details writes the details of a step at once, JSON text; false when the execution has lost its lease
+     * @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1
+     */
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
-            DelayedActions timeouts, Actor actor, Consumer<SlotKind> onFree, int maxActive) {
+            DelayedActions timeouts, BiPredicate<StepExecution, String> details, Clock clock, Actor actor,
+            Consumer<SlotKind> onFree, int maxActive) {
+        this.details = details;
+        this.clock = clock;
         this.runner = runner;
         this.commands = commands;
         this.timeouts = timeouts;
@@ -152,6 +163,7 @@ public final class LocalExecutor {
         private final StepExecution execution;
         private final Lane lane;
         private final SlotKind slot;
+        private final RecordedRequests sent;
         private final CountDownLatch ended = new CountDownLatch(1);
         private @Nullable Thread thread;
         private @Nullable Stop reason;
@@ -166,6 +178,7 @@ public final class LocalExecutor {
             this.execution = execution;
             this.lane = new Lane(execution.taskId(), execution.lane());
             this.slot = runner.slot(execution.tool());
+            this.sent = new RecordedRequests(text -> details.test(execution, text), clock);
         }
 
         @Override
@@ -228,13 +241,14 @@ public final class LocalExecutor {
             try (DelayedActions.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
                 ToolInput resolved = runner.input(execution);
                 input = RecordedInput.of(execution.input(), resolved);
-                ToolResult result = runner.run(execution, resolved, this);
+                ToolResult result = runner.run(execution, resolved, this, sent);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
                 leave();
                 return afterStop();
             } catch (ToolFailure e) {
-                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()), e.spent())
+                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()), e.spent(),
+                        sent.open())
                         : afterStop();
             } catch (HandBackException e) {
                 if (e.busy() == null) {
@@ -242,7 +256,7 @@ public final class LocalExecutor {
                         LOG.warn("tool {} released step {}: {}", execution.tool(), execution.stepId(), e.getMessage());
                     }
                 }
-                return leave() ? release(deferral(e)) : afterStop();
+                return leave() ? release(deferral(e), sent.open()) : afterStop();
             } catch (RuntimeException e) {
                 try (LogContext _ = about(execution)) {
                     LOG.warn("tool {} failed unexpectedly on step {}", execution.tool(), execution.stepId(), e);
@@ -252,8 +266,9 @@ public final class LocalExecutor {
             }
         }
 
-        private Command release(@Nullable Deferral deferral) {
-            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), deferral, actor);
+        private Command release(@Nullable Deferral deferral, List<LostAnswer> lost) {
+            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), deferral, lost,
+                    actor);
         }
 
         private static @Nullable Deferral deferral(HandBackException e) {
@@ -295,7 +310,7 @@ public final class LocalExecutor {
                 case LEASE_GONE -> null;
                 case SHUTDOWN -> begun && execution.atMostOnce() ? fail(new StepError("OUTCOME_UNKNOWN",
                         ErrorClass.PERMANENT, "this server was stopped during the call: it may have had its effect"))
-                        : release(null);
+                        : release(null, sent.all());
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                         "the step took longer than its " + Seconds.of(execution.timeout())));
             };
@@ -315,12 +330,12 @@ public final class LocalExecutor {
         }
 
         private Command fail(StepError error) {
-            return fail(error, ToolUsage.NONE);
+            return fail(error, ToolUsage.NONE, sent.all());
         }
 
-        private Command fail(StepError error, ToolUsage spent) {
+        private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
-                    Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input), actor);
+                    Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input), lost, actor);
         }
 
         private void report(Command report) {

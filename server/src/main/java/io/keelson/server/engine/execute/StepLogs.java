@@ -6,7 +6,7 @@ import io.keelson.server.tool.StepLog;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Log lines of in-process executions, written as they come, bounded per execution. */
+/** Log lines of in-process executions, written as they come, bounded per execution; and details of their steps. */
 public final class StepLogs {
     private static final int MAX_LINES = 1_000;
     private static final int MAX_CHARS = 4_000;
@@ -17,6 +17,15 @@ public final class StepLogs {
     public StepLogs(Database database, LeaseHeartbeats heartbeats) {
         this.database = database;
         this.heartbeats = heartbeats;
+    }
+
+    /** Writes details of the execution's step, JSON text. Returns false when the execution has lost its lease. */
+    public boolean details(StepExecution execution, String details) {
+        String holder = execution.holder();
+        return holder != null && database.inTransaction(c -> heartbeats
+                .beat(c, execution.workspaceId(), holder, List.of(new LeaseHeartbeats.Beat(execution.stepId(),
+                        execution.leaseEpoch(), null, null, details)))
+                .containsKey(execution.stepId()));
     }
 
     public StepLog of(StepExecution execution) {

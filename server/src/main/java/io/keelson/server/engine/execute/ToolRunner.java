@@ -8,6 +8,7 @@ import io.keelson.server.live.LiveTexts;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Redactor;
+import io.keelson.server.tool.SentRequests;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.StepLog;
 import io.keelson.server.tool.ToolCall;
@@ -63,14 +64,15 @@ public final class ToolRunner {
     /**
      * @param input from {@link #input}
      * @param waitPhase as {@link ToolCall#waitPhase}
+     * @param sent as {@link ToolCall#sent}
      * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
      */
-    ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase)
+    ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent)
             throws ToolFailure, InterruptedException {
         Redaction struck = input.struck();
         try (ExecutionLog log = new ExecutionLog(logs.apply(execution), struck,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
-            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase, log));
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase, sent, log));
             return struck.none() ? result
                     : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
@@ -82,7 +84,8 @@ public final class ToolRunner {
         }
     }
 
-    private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase, StepLog log) {
+    private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent,
+            StepLog log) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
@@ -93,7 +96,7 @@ public final class ToolRunner {
                 log, striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
                         struck.stream(content)),
-                waitPhase, execution.maxOutputTokens());
+                waitPhase, sent, execution.maxOutputTokens());
     }
 
     private static Redactor striking(Redaction struck) {

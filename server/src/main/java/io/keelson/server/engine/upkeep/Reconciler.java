@@ -9,6 +9,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.execute.RecordedRequests;
 import io.keelson.server.run.RunStore;
 import java.util.List;
 import java.util.Set;
@@ -52,9 +53,9 @@ public final class Reconciler {
                 ? new Command.Fail(expired.runId(), expired.stepId(), expired.epoch(),
                         new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                                 "the step took longer than its timeout"),
-                        Result.of("null"), Actor.RECONCILER)
+                        Result.of("null"), RecordedRequests.in(expired.details()), Actor.RECONCILER)
                 : new Command.LeaseExpired(expired.runId(), expired.taskId(), expired.lane(), expired.epoch(),
-                        expired.lease(), Actor.RECONCILER);
+                        expired.lease(), RecordedRequests.in(expired.details()), Actor.RECONCILER);
     }
 
     /**

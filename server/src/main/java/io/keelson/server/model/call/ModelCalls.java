@@ -2,6 +2,7 @@ package io.keelson.server.model.call;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
 import io.keelson.server.model.ModelException;
@@ -21,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Predicate;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Sends requests of tools to models, and makes failures of tools out of those of providers. Waits without a connection to the
@@ -30,6 +32,9 @@ public final class ModelCalls {
 
     /** The code of a model that gives no answer. */
     public static final String UNAVAILABLE = "MODEL_UNAVAILABLE";
+
+    /** Of text, for the estimate of a request whose answer is lost. */
+    private static final int BYTES_PER_TOKEN = 4;
 
     private final WorkspaceModels models;
     private final Predicate<String> priced;
@@ -88,11 +93,15 @@ public final class ModelCalls {
     public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
             throws ToolFailure, InterruptedException {
         try (BusySystems.Pass pass = busy.enter("model:" + model.name(), UNAVAILABLE)) {
+            JsonNode document = Json.MAPPER.valueToTree(request);
+            call.sent().sending(model.name(), Json.digest(document),
+                    Json.write(document).length / BYTES_PER_TOKEN + 1, request.maxOutputTokens());
             call.waitPhase().begin();
             CompletableFuture<ModelAnswer> sent = client.send(model.endpoint(), request,
                     Duration.between(clock.instant(), call.deadline()), listener);
             try {
                 ModelAnswer answer = sent.get();
+                call.sent().ended();
                 call.waitPhase().end();
                 return answer;
             } catch (InterruptedException e) {
@@ -100,6 +109,9 @@ public final class ModelCalls {
                 throw e;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof ModelException failure) {
+                    if (!failure.lost()) {
+                        call.sent().ended();
+                    }
                     throw failure(model.name(), failure, pass);
                 }
                 throw new IllegalStateException("a request to a model broke", e.getCause());
@@ -115,7 +127,7 @@ public final class ModelCalls {
             case KEY_REFUSED -> ToolFailure.permanent("MODEL_KEY_REFUSED", message);
             case BAD_REQUEST -> ToolFailure.permanent("MODEL_REQUEST_REFUSED", message);
             case CONTEXT_OVERFLOW -> ToolFailure.permanent("CONTEXT_OVERFLOW", message);
-            case UNAVAILABLE -> ToolFailure.infrastructure(UNAVAILABLE, message);
+            case UNAVAILABLE, INTERRUPTED -> ToolFailure.infrastructure(UNAVAILABLE, message);
             case UNREADABLE -> ToolFailure.infrastructure("MODEL_ANSWER_UNREADABLE", message);
         };
         Tokens usage = e.usage();

@@ -15,6 +15,8 @@ import io.keelson.server.outbound.OutboundRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
@@ -26,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -213,15 +216,23 @@ public final class HttpModelClient implements ModelClient {
                         String.valueOf(e.getMessage()));
                 case OutboundRefusedException e -> new ModelException(Kind.BAD_REQUEST, String.valueOf(e.getMessage()),
                         null, null, id);
-                case InterruptedIOException e -> new ModelException(Kind.UNAVAILABLE,
+                case ConnectException e -> unconnected(e, id);
+                case UnknownHostException e -> unconnected(e, id);
+                case SSLHandshakeException e -> unconnected(e, id);
+                case InterruptedIOException e -> new ModelException(Kind.INTERRUPTED,
                         "no whole answer within " + timeout.toMillis() + " ms, or none of its bytes for "
                                 + IDLE.toSeconds() + " s",
                         null, usage(), id);
-                case IOException e -> new ModelException(Kind.UNAVAILABLE,
+                case IOException e -> new ModelException(Kind.INTERRUPTED,
                         Failures.shown("the connection failed: " + e.getMessage(), secrets), null, usage(),
                         id);
                 default -> failure;
             };
+        }
+
+        private ModelException unconnected(IOException e, @Nullable String id) {
+            return new ModelException(Kind.UNAVAILABLE,
+                    Failures.shown("the connection failed: " + e.getMessage(), secrets), null, null, id);
         }
     }
 }

@@ -23,6 +23,7 @@ import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.tool.BusySystems;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Redactor;
+import io.keelson.server.tool.SentRequests;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
@@ -99,7 +100,7 @@ class ModelGenerateTest {
                 new UUID(1, 3), "test", Json.read(input), 1, 1, "key", Clock.systemUTC().instant().plusSeconds(30),
                 null, line -> {}, Redactor.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
-                }, WaitPhase.NONE, held));
+                }, WaitPhase.NONE, SentRequests.NONE, held));
     }
 
     private ToolFailure refused(String input) {

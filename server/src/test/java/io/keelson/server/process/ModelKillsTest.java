@@ -1,0 +1,114 @@
+package io.keelson.server.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.devmodel.TestModel;
+import io.keelson.client.Event;
+import io.keelson.client.Keelson;
+import io.keelson.client.LedgerEntry;
+import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
+import io.keelson.core.Breadth;
+import io.keelson.server.Invariants;
+import io.keelson.server.db.CountingProxy.Write;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
+import io.keelson.server.process.KilledNode.Point;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Servers are killed between a model's answer and its commit, and after it: each turn is charged once, and each request that its
+ * provider billed beyond that is named.
+ */
+@Timeout(value = 60, unit = TimeUnit.MINUTES)
+class ModelKillsTest {
+    private static final int KILLS = Breadth.of(3, 200);
+    private static final int NODES = 2;
+    private static final int TURNS = 3;
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Write CHARGE = new Write("billing_ledger", "charge");
+    private static final String SCRIPT = """
+            rules:
+              - {name: turn, when: {turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}], usage: {input: 1000, output: 10}}}
+              - {name: turn, when: {turn: 2}, answer: {calls: [{tool: echo, input: {n: 2}}], usage: {input: 1000, output: 10}}}
+              - {name: end, answer: {text: "done", usage: {input: 1000, output: 10}}}
+            """;
+
+    @Test
+    void eachTurnIsChargedOnceAndLostAnswersAreNamed(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (TestModel model = new TestModel(SCRIPT); Database database = new Database(url,
+                DatabaseOptions.DEFAULTS.withPoolSize(4))) {
+            Path models = Files.writeString(folder.resolve("models.yaml"), """
+                    models:
+                      m: {wire: openai-chat, base_url: "%s/v1", model: m, family: f, context_tokens: 9000,
+                          max_output_tokens: 500, prices: {input: 100, output: 100}}
+                    """.formatted(model.uri("")));
+            List<String> runs = new ArrayList<>();
+            try (KilledNodes nodes = new KilledNodes(NODES, folder, url,
+                    Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_MODELS", models.toString()))) {
+                for (int kill = 0; kill < KILLS; kill++) {
+                    int node = kill % NODES;
+                    Keelson client = nodes.client(node);
+                    for (int i = 0; i < 2; i++) {
+                        runs.add(client.runs().create(mission("kill " + kill + " run " + i)).id());
+                    }
+                    nodes.kill(node, (kill + kill / NODES) % 2 == 0 ? Point.BEFORE_COMMIT : Point.AFTER_COMMIT, CHARGE,
+                            kill % TURNS);
+                    nodes.awaitReady(node);
+                }
+                assertCharged(nodes.client(0), runs, model.journal());
+            }
+            Invariants.hold(database);
+        }
+    }
+
+    private static RunRequest mission(String title) {
+        return RunRequest.of(Json.read("""
+                {"name": "%1$s", "start": true, "plan": {"tasks": [{"id": "t", "title": "%1$s.", "tools_needed": ["echo"],
+                 "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "m"}}]}}""".formatted(title)));
+    }
+
+    private static void assertCharged(Keelson client, List<String> runs, List<JsonNode> journal) {
+        int surplus = 0;
+        int named = 0;
+        for (String id : runs) {
+            Run run = client.runs().awaitEnd(id, LIMIT);
+            assertThat(run.state()).as(run.name() + " " + run.errorCode()).isEqualTo("completed");
+            List<LedgerEntry> charges = client.ledger().ofRun(id).stream()
+                    .filter(entry -> entry.transactionType().equals("charge")).toList();
+            assertThat(charges).as(run.name()).hasSize(TURNS)
+                    .allSatisfy(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.101"));
+            int billed = (int) journal.stream().filter(line -> line.get("billed").isObject()
+                    && line.get("body").toString().contains(run.name() + ".")).count();
+            List<JsonNode> lost = client.runs().events(id, 0, 500).items().stream()
+                    .filter(event -> event.eventType().equals("model_answer_lost")).map(Event::payload).toList();
+            assertThat(lost.size()).as("%s: billed %d times, charged %d times", run.name(), billed, TURNS)
+                    .isGreaterThanOrEqualTo(billed - TURNS);
+            assertThat(lost).allSatisfy(each -> {
+                assertThat(each.get("model").stringValue()).isEqualTo("m");
+                assertThat(each.get("request_sha256").stringValue()).hasSize(64);
+                assertThat(new BigDecimal(each.get("estimated_cost").stringValue())).isPositive();
+            });
+            surplus += billed - TURNS;
+            named += lost.size();
+        }
+        System.out.printf("model kills: %d kills, %d runs, %d requests billed beyond the charged ones, %d named%n",
+                KILLS, runs.size(), surplus, named);
+        assertThat(surplus).isBetween(1, 2 * KILLS);
+    }
+}
