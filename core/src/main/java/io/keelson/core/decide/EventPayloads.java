@@ -1,9 +1,7 @@
 package io.keelson.core.decide;
 
-import java.util.List;
-import io.keelson.core.run.LostAnswer;
-import io.keelson.core.money.Prices;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Judge;
 import io.keelson.core.plan.RunPolicy;
@@ -11,6 +9,7 @@ import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Result;
@@ -20,6 +19,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

@@ -44,6 +44,7 @@ class ModelTurnsTest {
               - {name: busy, when: {text: "Wait", first: 1}, answer: {status: 429, headers: {retry-after: "1"}}}
               - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
               - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
+              - {name: late, when: {text: "Never"}, answer: {text: "late", delay_ms: 60000}}
               - name: broken arguments
                 when: {text: "Count badly", turn: 1}
                 answer: {calls: [{tool: echo, arguments: '{"n": '}, {tool: process_run, input: {program: ls}}]}
@@ -204,6 +205,8 @@ class ModelTurnsTest {
         assertThat(ended(run).state()).isEqualTo("failed");
         assertThat(ended(run).errorCode()).isEqualTo("MODEL_REFUSED");
         assertThat(model.journal().stream().filter(line -> line.path("rule").asString("").equals("refuse"))).hasSize(1);
+        assertThat(keelson.runs().events(run.id(), 0, 500).items()).extracting(Event::eventType)
+                .doesNotContain("model_answer_lost");
         assertThat(charged(run)).isEqualByComparingTo("0.000008");
     }
 
@@ -236,6 +239,20 @@ class ModelTurnsTest {
         Awaitility.await().atMost(LIMIT).until(() -> slow().equals("open"));
         keelson.runs().cancel(run.id(), null);
         Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> slow().equals("gone"));
+        assertThat(charged(run)).isZero();
+    }
+
+    @Test
+    void anAnswerThatComesTooLateIsNamedAndNotCharged() throws Exception {
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "late", "start": true, "plan": {"tasks": [{"id": "t", "steps": [{"tool": "model.generate",
+                 "timeout_seconds": 1, "retry": {"max_attempts": 1},
+                 "input": {"model": "openai-chat", "prompt": "Never answer"}}]}]}}""")));
+        assertThat(ended(run).errorCode()).isIn("STEP_TIMEOUT", "MODEL_UNAVAILABLE");
+        JsonNode lost = event(run, "model_answer_lost");
+        assertThat(lost.get("model").stringValue()).isEqualTo("openai-chat");
+        assertThat(lost.get("lease_epoch").intValue()).isEqualTo(1);
+        assertThat(lost.get("estimated_tokens").intValue()).isBetween(501, 700);
         assertThat(charged(run)).isZero();
     }
 
