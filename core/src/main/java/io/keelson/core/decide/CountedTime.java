@@ -32,9 +32,10 @@ final class CountedTime {
         return active(view, now).compareTo(view.run.policy().timeouts().running()) >= 0;
     }
 
-    /** True while a task's time does not count: it waits for a person, a time, a signal or another run. */
+    /** True while a task's time does not count: it waits for a person, a time, a signal, another run or a busy system. */
     static boolean spared(TaskRow task) {
-        return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING);
+        return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING
+                || step.state == StepState.RUNNING && step.deferredSince != null);
     }
 
     static boolean spared(RunView view, AgentRow agent) {
@@ -42,12 +43,16 @@ final class CountedTime {
                 .filter(task -> task.state != TaskState.QUEUED || task.hasSlot).allMatch(CountedTime::spared);
     }
 
-    /** Excludes a step's wait from the time of its task and its agent. */
-    static void spare(ChangeSet changes, StepRow step, Instant now) {
-        if (step.startedAt != null) {
-            moveOn(changes, step.task(), Duration.between(step.startedAt, now), now);
+    /**
+     * Excludes a step's wait from the time of its task and its agent.
+     *
+     * @param since when the wait began; null for none
+     */
+    static void spare(ChangeSet changes, StepRow step, @Nullable Instant since, Instant now) {
+        if (since != null) {
+            moveOn(changes, step.task(), Duration.between(since, now), now);
             AgentRow agent = step.task().agent();
-            agent.begunAt = later(agent.begunAt, Duration.between(step.startedAt, now), now);
+            agent.begunAt = later(agent.begunAt, Duration.between(since, now), now);
             changes.touch(agent);
         }
     }

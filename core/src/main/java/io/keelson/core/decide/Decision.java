@@ -147,7 +147,7 @@ final class Decision {
     void move(StepRow step, StepState to, Payload payload) {
         Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to, payload);
         if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
-            CountedTime.spare(changes, step, now);
+            CountedTime.spare(changes, step, step.startedAt, now);
         }
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {

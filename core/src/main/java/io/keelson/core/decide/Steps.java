@@ -273,6 +273,7 @@ final class Steps {
         String holder = Objects.requireNonNull(step.holder);
         boolean failed = error != null;
         d.view.calls.add(d.now, 1, error == null || AgentMistakes.isMistake(step, error) ? 0 : 1);
+        CountedTime.spare(d.changes, step, step.deferredSince, d.now);
         step.resultEpoch = step.leaseEpoch;
         step.tokens += result.tokens().total();
         step.cost = step.cost.add(cost.amount());

@@ -4,7 +4,7 @@ import io.keelson.core.money.Tokens;
 import java.time.Instant;
 
 /**
- * A request to a model whose answer nobody has received. Its provider may have billed it; the run is not charged.
+ * A request to a model whose answer was not received. Its provider may have billed it; the run is not charged.
  *
  * @param model by whose prices the estimate is made
  * @param requestSha256 digest of the request

@@ -201,6 +201,23 @@ class DeferralTest {
     }
 
     @Test
+    void deferralDoesNotUseUpTheTimeOfItsTask() {
+        world = World.start(RunPolicy.DEFAULT, plan(task("a").steps(2)));
+        StepRow step = world.claim("a");
+        defer(step, Duration.ofMinutes(59));
+        world.watchUntil(world.now.plus(Duration.ofMinutes(59)));
+        next(step);
+        world.watchUntil(world.now.plus(Duration.ofMinutes(4)));
+        assertThat(step.task().state()).isEqualTo(TaskState.RUNNING);
+        world.complete(step);
+        world.claim("a");
+        world.watchUntil(world.now.plus(Duration.ofMinutes(59)));
+        assertThat(step.task().state()).isEqualTo(TaskState.RUNNING);
+        world.watchUntil(world.now.plus(Duration.ofMinutes(2)));
+        assertThat(world.events("task_crashed")).hasSize(1);
+    }
+
+    @Test
     void siblingsAndLaterStepsKeepTheirOrder() {
         world = World.start(RunPolicy.DEFAULT, plan(task("a").steps(2), task("b")));
         StepRow first = world.step("a", "s1");

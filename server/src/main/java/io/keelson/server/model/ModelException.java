@@ -22,8 +22,10 @@ public final class ModelException extends Exception {
         CONTEXT_OVERFLOW,
         /** An error of the provider, or no connection to it. */
         UNAVAILABLE,
-        /** The request was sent, and the connection broke or was silent for too long before the end of the answer. */
+        /** The request was sent, and the connection broke before the end of the answer. */
         INTERRUPTED,
+        /** The request was sent, and the answer did not end in time. */
+        TIMED_OUT,
         /** An answer that does not follow the wire. */
         UNREADABLE
     }
@@ -49,7 +51,7 @@ public final class ModelException extends Exception {
 
     /** Whether the provider may have billed an answer of which nothing is known. */
     public boolean lost() {
-        return usage == null && (kind == Kind.INTERRUPTED || kind == Kind.UNREADABLE);
+        return usage == null && (kind == Kind.INTERRUPTED || kind == Kind.TIMED_OUT || kind == Kind.UNREADABLE);
     }
 
     public Kind kind() {

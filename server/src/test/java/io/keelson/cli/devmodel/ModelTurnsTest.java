@@ -45,6 +45,8 @@ class ModelTurnsTest {
               - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
               - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
               - {name: late, when: {text: "Never"}, answer: {text: "late", delay_ms: 60000}}
+              - {name: outage, when: {model: flaky, turn: 3, first: 3}, answer: {status: 500}}
+              - {name: outage, when: {model: flaky, turn: 3, first: 1}, answer: {cut_after_bytes: 0}}
               - name: broken arguments
                 when: {text: "Count badly", turn: 1}
                 answer: {calls: [{tool: echo, arguments: '{"n": '}, {tool: process_run, input: {program: ls}}]}
@@ -77,6 +79,8 @@ class ModelTurnsTest {
                   anthropic-messages: {wire: anthropic-messages, base_url: "%1$s", %2$s}
                   primary: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 9000, model: down,
                       max_output_tokens: 500, prices: {input: 1, output: 1}, fallback: [anthropic-messages]}
+                  flaky: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 9000, model: flaky,
+                      max_output_tokens: 500, prices: {input: 1, output: 1}}
                 """.formatted(model.uri(""), """
                 model: m, family: f, context_tokens: 9000, max_output_tokens: 500, api_key: {env: A_KEY},
                       prices: {input: 0.25, cache_read: 0.025, cache_write: 0.3, output: 2}"""));
@@ -254,6 +258,19 @@ class ModelTurnsTest {
         assertThat(lost.get("lease_epoch").intValue()).isEqualTo(1);
         assertThat(lost.get("estimated_tokens").intValue()).isBetween(501, 700);
         assertThat(charged(run)).isZero();
+    }
+
+    @Test
+    void aTurnOutlastsItsProvider() throws Exception {
+        int before = model.journal().size();
+        Run run = contractor("flaky", "Outlast them", "");
+        assertThat(ended(run).state()).isEqualTo("completed");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("first call",
+                "second call", "outage", "outage", "outage", "outage", "report");
+        assertThat(keelson.runs().steps(run.id()).getLast().attempt()).isEqualTo(3);
+        assertThat(keelson.runs().events(run.id(), 0, 500).items().stream()
+                .filter(event -> event.eventType().equals("step_deferred"))).hasSize(2);
     }
 
     private String slow() throws Exception {

@@ -92,6 +92,17 @@ public final class ModelCalls {
      */
     public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener)
             throws ToolFailure, InterruptedException {
+        return send(call, model, request, listener, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param outlasting whether a provider that is out of order counts as one that asks for a pause, so that the step waits in the
+     *     queue until it answers again
+     */
+    public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,
+            boolean outlasting) throws ToolFailure, InterruptedException {
         try (BusySystems.Pass pass = busy.enter("model:" + model.name(), UNAVAILABLE)) {
             JsonNode document = Json.MAPPER.valueToTree(request);
             call.sent().sending(model.name(), Json.digest(document),
@@ -112,14 +123,14 @@ public final class ModelCalls {
                     if (!failure.lost()) {
                         call.sent().ended();
                     }
-                    throw failure(model.name(), failure, pass);
+                    throw failure(model.name(), failure, pass, outlasting);
                 }
                 throw new IllegalStateException("a request to a model broke", e.getCause());
             }
         }
     }
 
-    private static ToolFailure failure(String model, ModelException e, BusySystems.Pass pass) {
+    private static ToolFailure failure(String model, ModelException e, BusySystems.Pass pass, boolean outlasting) {
         String message = e.getMessage() + (e.requestId() == null ? "" : " (request " + e.requestId() + ")");
         ToolFailure failure = switch (e.kind()) {
             case DEFERRED -> throw pass.busy(e.retryAfter(), message);
@@ -127,7 +138,13 @@ public final class ModelCalls {
             case KEY_REFUSED -> ToolFailure.permanent("MODEL_KEY_REFUSED", message);
             case BAD_REQUEST -> ToolFailure.permanent("MODEL_REQUEST_REFUSED", message);
             case CONTEXT_OVERFLOW -> ToolFailure.permanent("CONTEXT_OVERFLOW", message);
-            case UNAVAILABLE, INTERRUPTED -> ToolFailure.infrastructure(UNAVAILABLE, message);
+            case UNAVAILABLE, INTERRUPTED -> {
+                if (outlasting && e.usage() == null) {
+                    throw pass.busy(null, message);
+                }
+                yield ToolFailure.infrastructure(UNAVAILABLE, message);
+            }
+            case TIMED_OUT -> ToolFailure.infrastructure(UNAVAILABLE, message);
             case UNREADABLE -> ToolFailure.infrastructure("MODEL_ANSWER_UNREADABLE", message);
         };
         Tokens usage = e.usage();

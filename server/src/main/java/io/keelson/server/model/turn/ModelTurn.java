@@ -64,7 +64,7 @@ public final class ModelTurn implements Tool {
         TurnTools tools = new TurnTools(input.tools(), catalogue, announced.apply(call.workspaceId()));
         ModelRequest request = TurnPrompt.of(input, tools, model.wire(),
                 call.outputTokens(model.maxOutputTokens(), 0));
-        ModelAnswer answer = calls.send(call, model, request, call.log()::answer);
+        ModelAnswer answer = calls.send(call, model, request, call.log()::answer, lastAttempt(call));
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
@@ -87,7 +87,7 @@ public final class ModelTurn implements Tool {
         ConfiguredModel asked = calls.find(call, String.valueOf(input.text("model")));
         String before = input.lastModel();
         for (String other : asked.fallback()) {
-            if (call.attempt() >= RetryPolicy.STEP.maxAttempts() || other.equals(before)) {
+            if (lastAttempt(call) || other.equals(before)) {
                 try {
                     return calls.find(call, other);
                 } catch (ToolFailure e) {
@@ -96,6 +96,11 @@ public final class ModelTurn implements Tool {
             }
         }
         return asked;
+    }
+
+    /** The attempt after the short retries of a turn. It waits for a provider that is out of order, and costs no further one. */
+    private static boolean lastAttempt(ToolCall call) {
+        return call.attempt() >= RetryPolicy.STEP.maxAttempts();
     }
 
     private ObjectNode output(ToolCall call, TurnOutput output, ModelAnswer answer)

@@ -219,7 +219,7 @@ public final class HttpModelClient implements ModelClient {
                 case ConnectException e -> unconnected(e, id);
                 case UnknownHostException e -> unconnected(e, id);
                 case SSLHandshakeException e -> unconnected(e, id);
-                case InterruptedIOException e -> new ModelException(Kind.INTERRUPTED,
+                case InterruptedIOException e -> new ModelException(Kind.TIMED_OUT,
                         "no whole answer within " + timeout.toMillis() + " ms, or none of its bytes for "
                                 + IDLE.toSeconds() + " s",
                         null, usage(), id);

@@ -249,7 +249,7 @@ class HttpModelClientTest {
                     assertThat(stream && cut > bytes - 16).as("after " + cut + " of " + bytes).isTrue();
                 } else {
                     assertThat(((ModelException) failure.getCause()).kind()).as("after " + cut)
-                            .isIn(Kind.UNAVAILABLE, Kind.UNREADABLE);
+                            .isIn(Kind.INTERRUPTED, Kind.UNREADABLE);
                 }
             }
         }

@@ -138,7 +138,7 @@ class WireReadingTest {
                         new ByteArrayInputStream(Arrays.copyOf(body, body.length / 2))));
         ModelException failure = (ModelException) exchange.failure(cut, java.time.Duration.ofSeconds(1));
 
-        assertThat(failure.kind()).isEqualTo(ModelException.Kind.UNAVAILABLE);
+        assertThat(failure.kind()).isEqualTo(ModelException.Kind.INTERRUPTED);
         assertThat(failure.usage()).isEqualTo(new Tokens(100, 800, 50, 1, 0));
     }
 
