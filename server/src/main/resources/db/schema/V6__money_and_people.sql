@@ -300,3 +300,63 @@ create index if not exists ix_schedule_ticks_at_work on schedule_ticks (schedule
 create or replace function keelson_schedules_due(at timestamptz) returns boolean language sql stable as $$
     select (select min(wake_at) from schedules where wake_at is not null) <= at
 $$;
+
+create table if not exists mcp_servers (
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    name varchar(64) not null check (name ~ '^[a-z0-9][a-z0-9_-]*$'),
+    definition jsonb not null,
+    revision integer not null default 1 check (revision >= 1),
+    spoken varchar(20),
+    error text,
+    checked_at timestamptz,
+    created_at timestamptz not null default clock_timestamp(),
+    updated_at timestamptz not null default clock_timestamp(),
+    updated_by varchar(255) not null,
+    primary key (workspace_id, name)
+);
+
+comment on table mcp_servers is 'Servers of the Model Context Protocol whose tools a workspace uses.';
+comment on column mcp_servers.revision is 'rises with each change of the definition';
+comment on column mcp_servers.spoken is 'revision of the protocol that the server was last found to speak';
+comment on column mcp_servers.error is 'of the last look at its tools; null when it succeeded';
+
+create table if not exists mcp_tools (
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    server varchar(64) not null,
+    name varchar(128) not null,
+    accepted jsonb,
+    seen jsonb,
+    primary key (workspace_id, server, name)
+);
+
+comment on table mcp_tools is 'Tools of these servers, as they may be used and as their servers describe them.';
+comment on column mcp_tools.accepted is 'null for a tool that may not be used';
+comment on column mcp_tools.seen is 'null for a tool that the server has no more';
+
+-- A step whose tool waits elsewhere is deferred; this is what it goes on with.
+create table if not exists call_waits (
+    step_id uuid primary key,
+    workspace_id uuid not null,
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    task_id uuid not null,
+    system varchar(64) not null,
+    tool varchar(200) not null,
+    state varchar(10) not null check (state in ('sent', 'asked', 'answered', 'task')),
+    server_state text,
+    remote_task text,
+    questions jsonb,
+    answers jsonb,
+    answered_by varchar(255),
+    rounds integer not null default 0,
+    since timestamptz not null
+);
+
+comment on table call_waits is 'Calls of tools of other servers that have been sent and have no result yet.';
+comment on column call_waits.state is
+    'sent: its outcome is unknown; asked: a person is to answer; answered: to be sent again; task: works on the other server';
+comment on column call_waits.server_state is 'what the other server wants to have back with the answers';
+comment on column call_waits.remote_task is 'the task''s id on the other server';
+
+create index if not exists ix_call_waits_run on call_waits (run_id);
+create index if not exists ix_call_waits_asked on call_waits (workspace_id, since) where state = 'asked';
+create index if not exists ix_call_waits_tasks on call_waits (since) where remote_task is not null;

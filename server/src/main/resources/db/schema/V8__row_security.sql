@@ -80,9 +80,9 @@ select keelson_enable_rls('workflow_recipes', 'workspace_id = (select keelson_wo
 -- Our own tables, of which one also has rows of no workspace.
 select keelson_enable_rls('operator_audit', 'workspace_id = (select keelson_workspace())');
 select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())', true) from unnest('{
-    artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, credit_slots,
+    artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, call_waits, credit_slots,
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
-    orchestration_runs, orchestration_tasks, simulated_effects, principals,
+    mcp_servers, mcp_tools, orchestration_runs, orchestration_tasks, simulated_effects, principals,
     proposals, recipe_versions, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
     schedules, secrets, task_budgets, task_steps, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
     workspace_limits}'::text[]) as own;

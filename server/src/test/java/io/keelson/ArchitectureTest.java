@@ -53,8 +53,8 @@ class ArchitectureTest {
             "server.plan      | core server.expr server.json server.tool",
             "server.model     | core.money core.plan core.policy server.compute server.json server.outbound server.plan"
                     + " server.tool",
-            "server.mcp       | core.policy server.artifact server.audit server.db server.json server.outbound server.plan"
-                    + " server.secret server.tool",
+            "server.mcp       | core.plan core.policy server.artifact server.audit server.background server.db server.json"
+                    + " server.outbound server.plan server.run server.secret server.tool",
             "server.run       | core server.db server.json",
             "server.audit     | server.db server.json",
             "server.workspace | server.audit server.db server.json",

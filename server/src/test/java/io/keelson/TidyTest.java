@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -95,17 +96,19 @@ class TidyTest {
     /** SQL names a table only in the package that owns it. */
     @Test
     void aTableIsNamedOnlyByItsOwner() {
-        Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit",
+        Map<String, String> owners = new HashMap<>(Map.of(
+                "workspaces|api_keys|principals|workspace_limits|operator_audit",
                 "(auth|workspace|audit)",
                 "orchestration_\\w+|run_event_packs\\w*|event_exports|run_attempts|run_agents|work_results|step_results|artifacts|artifact_uploads|artifact_reservations"
                         + "|upload_slots|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
-                        + "|escalation_tickets|workers|inbox_assignments|proposals",
+                        + "|escalation_tickets|workers|inbox_assignments|proposals|call_waits",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",
                 "execution_commands|simulated_effects", "effect",
                 "billing_ledger|credit_\\w+|prices",
-                "(money|run)", "board_tasks|agent_reports", "(board|run)", "status_document_progress", "statusdoc");
+                "(money|run)", "board_tasks|agent_reports", "(board|run)", "status_document_progress", "statusdoc"));
+        owners.put("mcp_\\w+", "mcp");
         // Claims and their explanation read the limits of concurrent work; the artifact quota reads its limit under its
         // lock. The ledger verification compares the ledger with the runs' own amounts in one snapshot.
         Set<String> exempt = Set.of("server/src/main/java/io/keelson/server/run/WorkLimits.java workspace_limits",

@@ -68,6 +68,8 @@ final class Background {
         CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
         engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
                 DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
+        parts.mcp().start(engine::settingsChanged);
+        tasks.add(parts.mcp().task());
         WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
         Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),
                 engine.tasks(), purger.tasks()).forEach(tasks::addAll);

@@ -8,6 +8,7 @@ import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.ExpressionLimits;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.mcp.McpService;
 import io.keelson.server.model.registry.Models;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.outbound.OutboundClient;
@@ -17,6 +18,7 @@ import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
+import io.keelson.server.run.queue.CallWaits;
 import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.submission.PlanEdits;
 import io.keelson.server.submission.RecipeMissions;
@@ -26,6 +28,7 @@ import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.workspace.WorkspaceStore;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
@@ -39,7 +42,7 @@ import java.util.function.Function;
  */
 record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient outbound, CommandHandler commands,
         Computation computation, Function<UUID, MissionReader> missions, Roster roster, RecipeStore recipes,
-        WorkspaceModels models,
+        WorkspaceModels models, McpService mcp,
         SubmissionServices submissions) {
 
     /** @throws StartupException when a registered command type has the name of a tool */
@@ -55,25 +58,34 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
                         computation("files", Computation.UNLIMITED, closer), outbound, clock),
                 commands, settings.commands());
+        McpService mcp = closer.register(new McpService(database, McpConfiguration.read(settings.tools().mcpServers()),
+                outbound, storage.secrets(), new CallWaits(DbClock.DATABASE),
+                Path.of(System.getProperty("java.io.tmpdir")),
+                KeelsonVersion.current().number(), clock, System::nanoTime));
+        mcp.refresh();
         WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
         WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
         PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes);
-        ToolCatalog tools = ModelTools.added(plain, workspaceModels, storage.money().prices(), served::announced,
+        ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
+                served::announced,
                 facts::of, computation, clock, closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
-                .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
+                .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
+                        () -> served.in(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
                 .in(work -> Turns.of(computation, workspace, work::get));
         RecipeMissions recipeMissions = new RecipeMissions(database, recipes, missions);
         Settings.Artifacts artifacts = settings.artifacts();
-        NewPlans plans = new NewPlans(knowledge, knowledge::timeout, admission::of, agents::of);
+        NewPlans plans = new NewPlans(
+                workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions, served::everywhere),
+                knowledge::timeout, admission::of, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),
                 SlotKind.WAITING, settings.execution().waitingSlots(), SlotKind.MODEL,
@@ -87,7 +99,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         observation.metrics().executors(engine::busy, slots);
         observation.metrics().missions(recipeMissions.cache()::hits, recipeMissions.cache()::misses);
         return new EngineParts(engine, store, tools, outbound, commands, computation, missions, roster, recipes,
-                workspaceModels,
+                workspaceModels, mcp,
                 SubmissionServices.of(recipeMissions, database, storage.runs(), storage.money(), engine,
                         new PlanEdits(database, store.scopes(), plans)));
     }

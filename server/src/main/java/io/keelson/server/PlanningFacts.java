@@ -75,7 +75,7 @@ final class PlanningFacts {
     /** Of this server and of the workspace's workers. */
     private Map<String, ObjectNode> tools(ToolCatalog catalogue, UUID workspace) {
         Map<String, ObjectNode> shown = new TreeMap<>();
-        for (Tool tool : catalogue.all()) {
+        for (Tool tool : catalogue.in(workspace).all()) {
             ToolSpec spec = tool.spec();
             if (!AgentTerms.NEVER.contains(spec.name()) && !spec.name().startsWith("verify.")
                     && !spec.name().equals(Models.JUDGE_TOOL)) {

@@ -75,6 +75,9 @@ public enum Setting {
     KEELSON_MODELS("",
             "file with the models that this server calls (docs/guide/models.md), the same on all servers of a database; "
                     + "empty: none"),
+    KEELSON_MCP_SERVERS("",
+            "file with the commands that workspaces may start MCP servers with (docs/guide/mcp.md), the same on all servers "
+                    + "of a database; empty: none"),
     KEELSON_METRICS_ACCESS("loopback",
             "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
                     + "`key` (none; a key with the scope `operator` is always accepted)"),

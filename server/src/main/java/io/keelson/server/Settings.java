@@ -84,8 +84,9 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      *
      * @param programs that they may start
      * @param privateAddresses whether they reach private networks
+     * @param mcpServers file with commands that workspaces may start MCP servers with; null for none
      */
-    public record Tools(Folders folders, Set<String> programs, boolean privateAddresses) {
+    public record Tools(Folders folders, Set<String> programs, boolean privateAddresses, @Nullable Path mcpServers) {
 
         public Tools {
             programs = Set.copyOf(programs);
@@ -232,7 +233,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
     /** The same where the user's folders are these. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
         Folders others = new Folders(tools.folders.allowed, ofUser, tools.folders.keyFiles);
-        return with(http, new Tools(others, tools.programs, tools.privateAddresses), execution);
+        return with(http, new Tools(others, tools.programs, tools.privateAddresses, tools.mcpServers), execution);
     }
 
     private Settings with(Http otherHttp, Tools otherTools, Execution otherExecution) {

@@ -93,7 +93,7 @@ final class SettingsReader {
                         secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS)).toList()),
                 new Settings.Tools(folders(config),
                         list(Setting.KEELSON_ALLOWED_PROGRAMS, ",").collect(Collectors.toSet()),
-                        flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES)),
+                        flag(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES), mcpServers()),
                 new Settings.Execution(number(Setting.KEELSON_EXECUTOR_SLOTS, 0, MAX_EXECUTOR_SLOTS),
                         number(Setting.KEELSON_WAITING_SLOTS, 0, MAX_WAITING_SLOTS),
                         number(Setting.KEELSON_MODEL_CALLS, 0, MAX_WAITING_SLOTS),
@@ -222,6 +222,11 @@ final class SettingsReader {
     private @Nullable Path webFolder() {
         String folder = text(Setting.KEELSON_WEB_DIR);
         return folder == null ? null : path(Setting.KEELSON_WEB_DIR, folder);
+    }
+
+    private @Nullable Path mcpServers() {
+        String file = text(Setting.KEELSON_MCP_SERVERS);
+        return file == null ? null : path(Setting.KEELSON_MCP_SERVERS, file);
     }
 
     private Settings.Models models() {

@@ -163,7 +163,7 @@ final class Steps {
         }
         EventPayloads.lost(d, step, command.lost());
         Deferral deferral = command.deferral();
-        if (deferral != null && !deferrable(d, step).isPositive()) {
+        if (deferral != null && !deferrable(d, step, deferral).isPositive()) {
             Recorded recorded =
                     record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", deferral.error());
             StepFailures.exhausted(d, step, deferral.error(), recorded.spent());
@@ -181,9 +181,9 @@ final class Steps {
         return Reply.CHANGED;
     }
 
-    /** The step is claimed again after the delay, and once more when {@code provider_wait_seconds} end. */
+    /** The step is claimed again after the delay, and once more when the patience ends. */
     private static void defer(Decision d, StepRow step, Deferral deferral) {
-        Duration longest = deferrable(d, step);
+        Duration longest = deferrable(d, step, deferral);
         step.nextRunAt = d.now.plus(deferral.delay().compareTo(longest) < 0 ? deferral.delay() : longest);
         step.deferredSince = Objects.requireNonNullElse(step.deferredSince, d.now);
         step.deferredFor = deferral.busy();
@@ -193,9 +193,9 @@ final class Steps {
     }
 
     /** How long a busy system may still defer the step in this attempt. */
-    private static Duration deferrable(Decision d, StepRow step) {
+    private static Duration deferrable(Decision d, StepRow step, Deferral deferral) {
         Duration waited = CountedTime.goingSince(d.view, step.deferredSince, d.now);
-        return d.run.policy().timeouts().providerWait().minus(waited);
+        return Objects.requireNonNullElse(deferral.patience(), d.run.policy().timeouts().providerWait()).minus(waited);
     }
 
     static Reply leaseExpired(Decision d, Command.LeaseExpired command) {

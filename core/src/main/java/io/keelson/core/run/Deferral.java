@@ -4,16 +4,25 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a step cannot be executed before a time: the system that it needs is busy.
+ * Why a step cannot be executed before a time: the system that it needs is busy, or works on the step's call.
  *
  * @param delay minimum time before the next claim, not negative
  * @param busy the busy system, such as {@code model:NAME}; null when the holder names none
- * @param error the step's failure when the system is still busy after {@code provider_wait_seconds}
+ * @param error the step's failure when the system is still busy after the patience
+ * @param patience maximum time from the attempt's first deferral; null for {@code provider_wait_seconds} of the run
  */
-public record Deferral(Duration delay, @Nullable String busy, StepError error) {
+public record Deferral(Duration delay, @Nullable String busy, StepError error, @Nullable Duration patience) {
 
     /** Prefix of {@link #busy} for a model. */
     public static final String MODEL = "model:";
+
+    /** Prefix of {@link #busy} for a question to a person. */
+    public static final String INBOX = "inbox:";
+
+    /** With the run's patience. */
+    public Deferral(Duration delay, @Nullable String busy, StepError error) {
+        this(delay, busy, error, null);
+    }
 
     public Deferral {
         if (delay.isNegative()) {

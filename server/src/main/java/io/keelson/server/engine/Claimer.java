@@ -12,6 +12,7 @@ import io.keelson.server.tool.SlotKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,14 +28,14 @@ final class Claimer implements Runnable {
     private final Claims claims;
     private final LocalDispatcher node;
     private final WorkAvailability available;
-    private final Map<SlotKind, List<String>> tools;
+    private final Supplier<Map<SlotKind, List<String>>> tools;
     private final String holder;
     private final Duration lease;
     private final WorkspaceRoundRobin workspaceRoundRobin = new WorkspaceRoundRobin();
     private volatile boolean closing;
 
     Claimer(Claims claims, LocalDispatcher node, WorkAvailability available,
-            Map<SlotKind, List<String>> tools, String holder, Duration lease) {
+            Supplier<Map<SlotKind, List<String>>> tools, String holder, Duration lease) {
         this.claims = claims;
         this.node = node;
         this.available = available;
@@ -55,7 +56,7 @@ final class Claimer implements Runnable {
             try {
                 var _ = watch.news();
                 boolean more = false;
-                for (Map.Entry<SlotKind, List<String>> each : tools.entrySet()) {
+                for (Map.Entry<SlotKind, List<String>> each : tools.get().entrySet()) {
                     more |= claim(each.getKey(), each.getValue());
                 }
                 if (!more) {

@@ -44,6 +44,7 @@ import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.WorkspaceTools;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -98,6 +99,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final WorkAvailability available;
     private final ClusterNotifier notifier;
     private final LiveTexts texts;
+    private final WorkspaceTools workspaceTools;
 
     /** @param replanner creates new plans from planners' answers */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, SecretStore secrets,
@@ -113,6 +115,7 @@ public final class Engine implements Commands, AutoCloseable {
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         texts = new LiveTexts(database);
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts);
+        workspaceTools = catalog.ofWorkspaces();
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
@@ -134,7 +137,7 @@ public final class Engine implements Commands, AutoCloseable {
                 .collect(Collectors.groupingBy(ToolSpec::slot, () -> new EnumMap<>(SlotKind.class),
                         Collectors.mapping(ToolSpec::name, Collectors.toList())));
         Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
-        claimer = new Claimer(claims, work, available, tools, node, options.lease());
+        claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
         DueWorkPoller dueWorkPoller =
                 new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
@@ -143,7 +146,7 @@ public final class Engine implements Commands, AutoCloseable {
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
-                expired, options.observer());
+                workspaceTools::refresh, expired, options.observer());
         remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
                 runner::terms, options.tracing());
     }
@@ -173,6 +176,17 @@ public final class Engine implements Commands, AutoCloseable {
     public void settingsChanged() {
         maintenance.readSettings();
         notifier.ring(ClusterNotifier.Notification.SETTINGS);
+    }
+
+    /** The tools that this node claims work of: the built-in ones, and those of workspaces. */
+    private Map<SlotKind, List<String>> claimable(Map<SlotKind, List<String>> builtIn) {
+        List<String> more = workspaceTools.names();
+        if (more.isEmpty()) {
+            return builtIn;
+        }
+        Map<SlotKind, List<String>> all = new EnumMap<>(builtIn);
+        all.merge(SlotKind.WAITING, more, (one, other) -> Stream.concat(one.stream(), other.stream()).toList());
+        return all;
     }
 
     private CompletableFuture<Reply> own(Command command) {

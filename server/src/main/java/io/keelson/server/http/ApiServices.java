@@ -11,6 +11,7 @@ import io.keelson.server.effect.CommandHandler;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.live.LiveTexts;
+import io.keelson.server.mcp.McpService;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
@@ -61,7 +62,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
 
     /** What is kept for a workspace. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
-            WorkspaceModels models, SecretStore secrets, RecipeStore recipes, Endpoints endpoints,
+            WorkspaceModels models, McpService mcp, SecretStore secrets, RecipeStore recipes, Endpoints endpoints,
             Deliveries deliveries) {}
 
     /** Services that also work without requests. */

@@ -31,7 +31,7 @@ public final class NewPlans {
     private static final int MOST_TASKS = 10_000;
 
     private final SchemaCheck shape = new SchemaCheck("mission");
-    private final ToolKnowledge tools;
+    private final Function<UUID, ToolKnowledge> tools;
     private final Function<String, Duration> toolTimeout;
     private final Function<UUID, ModelRules> models;
     private final Function<UUID, List<RosterAgent>> roster;
@@ -42,11 +42,13 @@ public final class NewPlans {
     public record Checked(Plan plan, String json) {}
 
     /**
+     * @param tools of a workspace
      * @param toolTimeout how long a call of a tool may take when its step says nothing
      * @param models which models a workspace's plans may name
      * @param roster a workspace's agents
      */
-    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout, Function<UUID, ModelRules> models,
+    public NewPlans(Function<UUID, ToolKnowledge> tools, Function<String, Duration> toolTimeout,
+            Function<UUID, ModelRules> models,
             Function<UUID, List<RosterAgent>> roster) {
         this.roster = roster;
         this.tools = tools;
@@ -56,7 +58,7 @@ public final class NewPlans {
 
     /** Without a price list and a roster. */
     public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
-        this(tools, toolTimeout, workspace -> ModelRules.UNKNOWN, workspace -> List.of());
+        this(workspace -> tools, toolTimeout, workspace -> ModelRules.UNKNOWN, workspace -> List.of());
     }
 
     /**
@@ -99,7 +101,8 @@ public final class NewPlans {
                         config, problems));
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
-        followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
+        followUps.addAll(PlanCheck.check(beside(left, completed),
+                new CompletedTaskNames(tools.apply(workspace), completed), inputs));
         followUps.addAll(models.apply(workspace).check(config, answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);

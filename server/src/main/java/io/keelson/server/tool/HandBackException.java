@@ -17,8 +17,15 @@ public final class HandBackException extends RuntimeException {
      * @param system its name, such as {@code model:NAME}
      * @param code of the step's failure when it is busy for longer than the run waits
      * @param delay time until the step may be executed again
+     * @param patience how long the step may be handed back in all; null for as long as the run waits for busy systems
      */
-    public record Busy(String system, String code, Duration delay) {}
+    public record Busy(String system, String code, Duration delay, @Nullable Duration patience) {
+
+        /** With the run's patience. */
+        public Busy(String system, String code, Duration delay) {
+            this(system, code, delay, null);
+        }
+    }
 
     private final transient @Nullable Busy busy;
 

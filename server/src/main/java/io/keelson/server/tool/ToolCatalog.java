@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
@@ -31,9 +32,14 @@ public final class ToolCatalog {
 
     private record Entry(Tool tool, Schema input, Schema output) {}
 
+    /** No tools. */
+    public static final ToolCatalog EMPTY = new ToolCatalog(List.of());
+
     private final Map<String, Entry> entries = new TreeMap<>();
+    private final WorkspaceTools ofWorkspaces;
 
     public ToolCatalog(Collection<? extends Tool> tools) {
+        ofWorkspaces = WorkspaceTools.NONE;
         SchemaRegistry schemas = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
         for (Tool tool : tools) {
             Entry entry = new Entry(tool, schemas.getSchema(tool.spec().inputSchema()),
@@ -44,8 +50,41 @@ public final class ToolCatalog {
         }
     }
 
-    private ToolCatalog(Map<String, Entry> known) {
+    private ToolCatalog(Map<String, Entry> known, WorkspaceTools ofWorkspaces) {
         entries.putAll(known);
+        this.ofWorkspaces = ofWorkspaces;
+    }
+
+    /**
+     * The same for workspaces that have tools of their own.
+     *
+     * @param more the tools of a workspace, none of which has a name of these
+     */
+    public ToolCatalog withWorkspaces(WorkspaceTools more) {
+        return new ToolCatalog(entries, more);
+    }
+
+    /** The tools that workspaces have besides these. */
+    public WorkspaceTools ofWorkspaces() {
+        return ofWorkspaces;
+    }
+
+    /** All tools that a workspace has. */
+    public ToolCatalog in(UUID workspace) {
+        ToolCatalog own = ofWorkspaces.of(workspace);
+        if (own.entries.isEmpty()) {
+            return this;
+        }
+        ToolCatalog whole = new ToolCatalog(entries, WorkspaceTools.NONE);
+        whole.entries.putAll(own.entries);
+        return whole;
+    }
+
+    /** The tool of that name in a workspace. */
+    public Optional<Tool> find(UUID workspace, String name) {
+        Entry entry = entries.get(name);
+        return Optional.ofNullable(entry == null ? ofWorkspaces.of(workspace).entries.get(name) : entry)
+                .map(Entry::tool);
     }
 
     /**
@@ -54,7 +93,7 @@ public final class ToolCatalog {
      * @throws IllegalArgumentException when it has one of them already
      */
     public ToolCatalog with(Collection<? extends Tool> more) {
-        ToolCatalog whole = new ToolCatalog(entries);
+        ToolCatalog whole = new ToolCatalog(entries, ofWorkspaces);
         new ToolCatalog(more).entries.forEach((name, entry) -> {
             if (whole.entries.put(name, entry) != null) {
                 throw new IllegalArgumentException("two tools are called " + name);

@@ -26,6 +26,9 @@ public record ToolSpec(
         SlotKind slot,
         Effects effects) {
 
+    /** How the names of tools of a workspace's servers of the Model Context Protocol begin. */
+    public static final String MCP = "mcp.";
+
     /** A tool whose calls compute, and which says nothing about their effects. */
     public ToolSpec(String name, String description, JsonNode inputSchema, JsonNode outputSchema,
             Duration defaultTimeout, boolean engineOwned) {

@@ -30,7 +30,8 @@ class AnswerSchemasTest {
     /** Objects whose members are not the API's: documents of users, of tools, and of types of events. */
     private static final Set<String> FREE = Set.of(
             "Answer.result", "AuditEntry.detail", "BoardTask.planning_data", "Command.payload", "Command.response",
-            "Deployment.config", "Deployment.provider", "Event.payload", "InboxItem.data", "Order.provider",
+            "Deployment.config", "Deployment.provider", "Event.payload", "InboxItem.data", "McpServer.tools[].accepted",
+            "McpServer.tools[].seen", "Order.provider",
             "PlanVersion.plan", "Proposal.data", "Recipe.execution_config.budget", "Recipe.inputs", "Run.config",
             "Run.inputs", "Run.output", "Run.plan", "Schedule.inputs", "Schedule.mission", "Step.input",
             "Step.output", "StepAttempt.input", "StepAttempt.output", "TranscriptEntry.calls[]",
@@ -43,7 +44,8 @@ class AnswerSchemasTest {
             "Answer.code", "Answer.detail", "Answer.lease_expires_at", "Answer.next", "Answer.result",
             "Deployment.capital", "Deployment.command_id", "Deployment.config", "Deployment.mode",
             "Explanation.step_id", "Explanation.task_id", "Lifecycle.errors", "Lifecycle.machines", "Lifecycle.title",
-            "Machine.projection", "Machine.projection[].when", "Machine.transitions[].event", "Order.command_id",
+            "McpServer.log", "Machine.projection", "Machine.projection[].when", "Machine.transitions[].event",
+            "Order.command_id",
             "Order.limit_price", "Price.usd_per_call", "Price.usd_per_million_tokens", "Recipe.execution_config",
             "Recipe.execution_config.budget", "Recipe.execution_config.max_retries",
             "Recipe.execution_config.originated_from", "Recipe.mission", "Recipe.omitted", "Recipe.steps",

@@ -22,9 +22,12 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.http.support.RequestSchema;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.mcp.McpCommands;
+import io.keelson.server.mcp.McpService;
 import io.keelson.server.model.registry.Models;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.money.Money;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
@@ -34,6 +37,7 @@ import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunStore;
+import io.keelson.server.run.queue.CallWaits;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.RunReader;
@@ -229,6 +233,8 @@ class OpenApiTest {
                             engine.texts()),
                     new ApiServices.Stores(artifacts, new ArtifactRetention(DbClock.DATABASE), money,
                             new Roster(database), new WorkspaceModels(Models.NONE, workspace -> Optional.empty()),
+                            new McpService(database, McpCommands.NONE, new OutboundClient(false), secrets,
+                                    new CallWaits(DbClock.DATABASE), folder, "1", Clock.systemUTC(), System::nanoTime),
                             secrets,
                             new RecipeStore(),
                             new Endpoints(database, secrets), new Deliveries(database)),

@@ -91,7 +91,7 @@ class ModelRulesTest {
 
     @Test
     void aNewPlanIsJudgedAsWell() {
-        NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, workspace -> ONLY_SMALL,
+        NewPlans reader = new NewPlans(workspace -> Missions.TOOLS, Missions.TOOLS::timeout, workspace -> ONLY_SMALL,
                 workspace -> List.of());
         var old = JsonMapper.shared().readTree("{\"version\": 1, \"tasks\": []}");
 

@@ -49,6 +49,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -83,13 +84,13 @@ public final class RemoteDispatch implements RemoteWork {
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
-    private final Function<String, TurnText.Terms> callTerms;
+    private final BiFunction<UUID, String, TurnText.Terms> callTerms;
 
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
             WorkAvailability available,
             Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease,
-            Function<String, TurnText.Terms> callTerms, Tracing tracing) {
+            BiFunction<UUID, String, TurnText.Terms> callTerms, Tracing tracing) {
         this.callTerms = callTerms;
         this.database = database;
         this.workers = store.workers();
@@ -404,7 +405,7 @@ public final class RemoteDispatch implements RemoteWork {
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
-                VerdictText.of(output), TurnText.of(output, callTerms),
+                VerdictText.of(output), TurnText.of(output, tool -> callTerms.apply(workspace, tool)),
                 input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()));
     }
 

@@ -275,7 +275,8 @@ public final class LocalExecutor {
             HandBackException.Busy busy = e.busy();
             return busy == null ? null
                     : new Deferral(busy.delay(), busy.system(),
-                            new StepError(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage())));
+                            new StepError(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage())),
+                            busy.patience());
         }
 
         private synchronized boolean enter() {
@@ -324,7 +325,8 @@ public final class LocalExecutor {
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
                             ProposalTexts.of(result.proposals()),
-                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::terms), input,
+                            VerdictText.of(result.output()),
+                            TurnText.of(result.output(), tool -> runner.terms(execution.workspaceId(), tool)), input,
                             null),
                     actor);
         }

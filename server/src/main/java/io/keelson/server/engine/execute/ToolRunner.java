@@ -15,10 +15,12 @@ import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
 import io.keelson.server.tool.WaitPhase;
 import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.function.Function;
 
 /** Calls a built-in tool for one execution, after resolving and checking its input. */
@@ -47,18 +49,20 @@ public final class ToolRunner {
     }
 
     /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
-    public TurnText.Terms terms(String tool) {
-        return catalog.find(tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
+    public TurnText.Terms terms(UUID workspace, String tool) {
+        return catalog.find(workspace, tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
                 found.spec().effects().atMostOnce())).orElse(new TurnText.Terms(TIMEOUT, false));
     }
 
+    /** Whether executors of servers run the tool: built in, or a workspace's own that a server calls. */
     public boolean knows(String tool) {
-        return catalog.find(tool).isPresent();
+        return catalog.find(tool).isPresent() || tool.startsWith(ToolSpec.MCP);
     }
 
     /** What a call of the tool uses of an executor. */
     public SlotKind slot(String tool) {
-        return catalog.find(tool).map(found -> found.spec().slot()).orElse(SlotKind.COMPUTING);
+        return catalog.find(tool).map(found -> found.spec().slot())
+                .orElse(tool.startsWith(ToolSpec.MCP) ? SlotKind.WAITING : SlotKind.COMPUTING);
     }
 
     /**
@@ -72,7 +76,8 @@ public final class ToolRunner {
         Redaction struck = input.struck();
         try (ExecutionLog log = new ExecutionLog(logs.apply(execution), struck,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
-            ToolResult result = catalog.execute(execution.tool(), call(execution, input, waitPhase, sent, log));
+            ToolResult result = catalog.in(execution.workspaceId()).execute(execution.tool(),
+                    call(execution, input, waitPhase, sent, log));
             return struck.none() ? result
                     : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());

@@ -24,12 +24,16 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final RunEnds ends;
     private final WorkLimits limits;
     private final CurrentPrices prices;
+    private final Runnable more;
     private final ExpiredData expired;
     private final Observer observer;
     private volatile List<BackgroundTask> tasks = List.of();
 
+    /** @param more reads further settings; on any thread */
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
-            RunEnds ends, WorkLimits limits, CurrentPrices prices, ExpiredData expired, Observer observer) {
+            RunEnds ends, WorkLimits limits, CurrentPrices prices, Runnable more, ExpiredData expired,
+            Observer observer) {
+        this.more = more;
         this.heartbeat = heartbeat;
         this.dueWorkPoller = dueWorkPoller;
         this.reconciler = reconciler;
@@ -80,13 +84,14 @@ public final class MaintenanceScheduler implements AutoCloseable {
         heartbeat.send();
     }
 
-    /** Reads limits and prices; of two concurrent calls the later one's result counts. */
+    /** Reads limits, prices and tools of workspaces; of two concurrent calls the later one's result counts. */
     public void readSettings() {
         dueWorkPoller.<@Nullable Object>query(c -> {
             limits.refresh(c);
             prices.refresh(c);
             return null;
         });
+        more.run();
     }
 
     @Override

@@ -30,9 +30,10 @@ public final class InboxDecisions {
      * @param gate only for a task's review
      * @param hardLimitUsd only for a budget
      * @param tasks only for a budget: new budgets of tasks in USD, by the tasks' ids in the plan
+     * @param content only for an elicitation: the answer
      */
     record Acceptance(@Nullable String reason, @Nullable Integer gate, @Nullable BigDecimal hardLimitUsd,
-            Map<String, BigDecimal> tasks) {}
+            Map<String, BigDecimal> tasks, @Nullable ObjectNode content) {}
 
     /** @param retry only for a task's review */
     record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry) {}
@@ -42,9 +43,11 @@ public final class InboxDecisions {
     private final ParentShare share;
     private final EscalationActions escalations;
     private final ProposalActions proposals;
+    private final InboxItems items;
 
     public InboxDecisions(Reads reads, Submission submission, EscalationActions escalations,
-            ProposalActions proposals) {
+            ProposalActions proposals, InboxItems items) {
+        this.items = items;
         this.proposals = proposals;
         this.reads = reads;
         this.submission = submission;
@@ -54,9 +57,9 @@ public final class InboxDecisions {
 
     public void addTo(Route.Table table) {
         table.post(Scope.APPROVE, "/inbox/{id}/accept", Acceptance.class, (request, body) -> decide(request,
-                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks)));
+                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks, body.content)));
         table.post(Scope.APPROVE, "/inbox/{id}/reject", Rejection.class, (request, body) -> decide(request,
-                new Decision(false, body.reason, body.gate, body.retry, null, Map.of())));
+                new Decision(false, body.reason, body.gate, body.retry, null, Map.of(), null)));
     }
 
     /**
@@ -64,9 +67,10 @@ public final class InboxDecisions {
      * @param retry whether a task whose output is rejected is done again
      * @param limit the run's new hard limit; null leaves it unchanged
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
+     * @param content the answer to an elicitation
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
-            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks) {}
+            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, @Nullable ObjectNode content) {}
 
     private ApiResponse decide(ApiRequest request, Decision decision) throws InterruptedException {
         Id id = InboxItems.id(request);
@@ -74,6 +78,7 @@ public final class InboxDecisions {
         requireKnown("retry", !decision.retry || id.kind() == InboxKind.TASK_REVIEW, id);
         requireKnown("hard_limit_usd", decision.limit == null || id.kind() == InboxKind.BUDGET, id);
         requireKnown("tasks", decision.tasks.isEmpty() || id.kind() == InboxKind.BUDGET, id);
+        requireKnown("content", decision.content == null || id.kind() == InboxKind.ELICITATION, id);
         UUID run = run(request.workspace(), id);
         decide(request, run, id, decision);
         return ApiResponse.ok(Json.object().put("id", id.text()).put("kind", id.kind().wire())
@@ -104,6 +109,7 @@ public final class InboxDecisions {
             case PROPOSAL -> proposals.answer(request, reads.proposal(request.workspace(), id.subject()), said.accept(),
                     said.comment());
             case ESCALATION -> escalation(request, id.subject(), said);
+            case ELICITATION -> elicitation(request, run, id, said);
         }
     }
 
@@ -111,6 +117,15 @@ public final class InboxDecisions {
         submission.submit(request,
                 new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.comment(),
                         request.actor()));
+    }
+
+    /** Stores the answer, and has the call sent again. */
+    private void elicitation(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
+        UUID task = UUID.fromString(reads.read((runs, c) -> runs.step(c, request.workspace(), id.subject()))
+                .orElseThrow(() -> InboxItems.notFound(id.text())).get("task_id").stringValue());
+        items.answer(request.workspace(), id, asked -> Elicitation.answers(asked, said.accept(), said.content()),
+                String.valueOf(request.actor().id()));
+        submission.submit(request, new Command.RetryTask(run, task, request.actor()));
     }
 
     private void escalation(ApiRequest request, UUID id, Decision said) throws InterruptedException {
@@ -124,7 +139,7 @@ public final class InboxDecisions {
         Optional<UUID> run = switch (id.kind()) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> Optional.of(id.subject())
                     .filter(subject -> reads.exists(workspace, subject));
-            case APPROVAL_STEP -> of(reads.read((runs, c) -> runs.step(c, workspace, id.subject())));
+            case APPROVAL_STEP, ELICITATION -> of(reads.read((runs, c) -> runs.step(c, workspace, id.subject())));
             case TASK_REVIEW -> of(reads.read((runs, c) -> runs.task(c, workspace, id.subject())));
             case PROPOSAL -> of(reads.findProposal(workspace, id.subject()));
             case ESCALATION -> of(reads.read((runs, c) -> runs.escalation(c, workspace, id.subject())));

@@ -18,6 +18,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -48,6 +49,22 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     /** What waits under that id. */
     Optional<ObjectNode> item(Connection c, UUID workspace, Id id) throws SQLException {
         return inbox.item(c, workspace, id.kind().wire(), id.subject()).map(InboxItems::shown);
+    }
+
+    /**
+     * Stores the answer to an elicitation that waits.
+     *
+     * @param answers of the item's row
+     * @throws ApiProblem when it does not wait any more
+     */
+    void answer(UUID workspace, Id id, Function<JsonNode, ObjectNode> answers, String by) {
+        database.runInTransaction(c -> {
+            ObjectNode row = inbox.item(c, workspace, id.kind().wire(), id.subject())
+                    .orElseThrow(() -> notFound(id.text()));
+            if (!inbox.answer(c, workspace, id.subject(), answers.apply(row.path("asked")), by)) {
+                throw notFound(id.text());
+            }
+        });
     }
 
     /**
@@ -90,6 +107,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         item.set("body", row.get("proposal_body"));
         item.set("data", switch (kind) {
             case PROPOSAL -> row.get("proposal_data");
+            case ELICITATION -> Elicitation.shown(row.path("asked"));
             case APPROVAL_STEP -> row.get("input");
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
             case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data"))
@@ -105,7 +123,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     private static String subject(InboxKind kind, ObjectNode row, UUID subject) {
         return switch (kind) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "/runs/" + row.get("run_id").stringValue();
-            case APPROVAL_STEP -> "/steps/" + subject;
+            case APPROVAL_STEP, ELICITATION -> "/steps/" + subject;
             case TASK_REVIEW -> "/tasks/" + subject;
             case ESCALATION -> "/escalations/" + subject;
             case PROPOSAL -> "/proposals/" + subject;
@@ -122,6 +140,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case ESCALATION -> text(row, "message");
             case BUDGET -> run + budget(row);
             case PROPOSAL -> text(row, "proposal_title");
+            case ELICITATION -> "The MCP server '" + row.path("asked").path("server").asString("") + "' asks: "
+                    + Elicitation.messages(row.path("asked"));
         };
     }
 
@@ -160,6 +180,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                     ? "the run continues, if its limit allows it or hard_limit_usd raises the limit"
                     : "the run continues, if the task's budget allows it or tasks raises the budget";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
+            case ELICITATION -> "the call is sent again, with `content` as the answer";
         };
     }
 
@@ -169,6 +190,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case APPROVAL_STEP -> "the step fails, and its task with it";
             case TASK_REVIEW -> "the task fails; with retry it runs again, with the reason as feedback";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
+            case ELICITATION -> "the call is sent again, and the server learns that the answer is declined";
             case ESCALATION -> replan(row) ? "the new plan is dropped, and the original failure remains"
                     : "the run fails";
         };

@@ -19,7 +19,9 @@ public enum InboxKind {
     /** A run that its budget has stopped. */
     BUDGET("budget_"),
     /** What a step proposes; nothing waits for the answer. */
-    PROPOSAL("prop_");
+    PROPOSAL("prop_"),
+    /** What a tool of another server asks. */
+    ELICITATION("elic_");
 
     private final String wire = name().toLowerCase(Locale.ROOT);
     private final String prefix;

@@ -65,7 +65,7 @@ public final class WorkerActions {
         Set<String> served = new TreeSet<>();
         workers(request.workspace())
                 .forEach(worker -> worker.path("tools").forEach(tool -> served.add(tool.asString())));
-        for (Tool tool : catalog.all()) {
+        for (Tool tool : catalog.in(request.workspace()).all()) {
             tools.add(document(tool.spec()));
             served.remove(tool.spec().name());
         }
@@ -76,7 +76,8 @@ public final class WorkerActions {
 
     private static ObjectNode document(ToolSpec spec) {
         ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
-                .put("source", "builtin").put("effects", spec.effects().wire())
+                .put("source", spec.name().startsWith(ToolSpec.MCP) ? "mcp" : "builtin")
+                .put("effects", spec.effects().wire())
                 .put("default_timeout_seconds", spec.defaultTimeout().toSeconds());
         document.set("input_schema", spec.inputSchema());
         document.set("output_schema", spec.outputSchema());

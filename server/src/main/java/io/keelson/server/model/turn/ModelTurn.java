@@ -22,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -35,16 +36,16 @@ public final class ModelTurn implements Tool {
             .having(Effects.READ).using(SlotKind.MODEL);
 
     private final ModelCalls calls;
-    private final Function<String, Optional<Tool>> catalogue;
+    private final BiFunction<UUID, String, Optional<Tool>> catalogue;
     private final Function<UUID, Map<String, JsonNode>> announced;
     private final Computation computation;
 
     /**
-     * @param catalogue the tools of this server, for their descriptions and schemas
+     * @param catalogue the tools that a workspace can use, by their names, for their descriptions and schemas
      * @param announced what the workers of a workspace say of their tools, by name
      * @param computation for the checks of answers
      */
-    public ModelTurn(ModelCalls calls, Function<String, Optional<Tool>> catalogue,
+    public ModelTurn(ModelCalls calls, BiFunction<UUID, String, Optional<Tool>> catalogue,
             Function<UUID, Map<String, JsonNode>> announced, Computation computation) {
         this.calls = calls;
         this.catalogue = catalogue;
@@ -61,7 +62,8 @@ public final class ModelTurn implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         TurnInputView input = new TurnInputView(call.input());
         ConfiguredModel model = chosen(call, input);
-        TurnTools tools = new TurnTools(input.tools(), catalogue, announced.apply(call.workspaceId()));
+        TurnTools tools = new TurnTools(input.tools(), tool -> catalogue.apply(call.workspaceId(), tool),
+                announced.apply(call.workspaceId()));
         ModelRequest request = TurnPrompt.of(input, tools, model.wire(),
                 call.outputTokens(model.maxOutputTokens(), 0));
         ModelAnswer answer = calls.send(call, model, request, call.log()::answer, lastAttempt(call));

@@ -123,6 +123,18 @@ public final class InboxReader {
         }
     }
 
+    /** Stores the answer to an elicitation; false when it does not wait any more. */
+    public boolean answer(Connection c, UUID workspaceId, UUID subject, ObjectNode answers, String by)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(InboxSql.ANSWER)) {
+            statement.setString(1, answers.toString());
+            statement.setString(2, by);
+            statement.setObject(3, subject);
+            statement.setObject(4, workspaceId);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
     /** Sets the common first parameters; returns the next position. */
     private int workspace(PreparedStatement statement, UUID workspaceId) throws SQLException {
         int p = 1;
@@ -130,6 +142,7 @@ public final class InboxReader {
         statement.setObject(p++, workspaceId);
         statement.setObject(p++, workspaceId);
         clock.bind(statement, p++);
+        statement.setObject(p++, workspaceId);
         return p;
     }
 }

@@ -4,7 +4,7 @@ import io.keelson.server.db.DbClock;
 
 /**
  * The queries of {@link InboxReader}. Items are derived from their causes: the timers of the kind {@code human}, runs stopped
- * for their budget, and pending proposals. Four parameters come first: three times the workspace, and the time.
+ * for their budget, pending proposals, and questions of foreign tools. Five parameters come first: three times the workspace, the time, and the workspace.
  */
 final class InboxSql {
 
@@ -51,7 +51,12 @@ final class InboxSql {
                       from proposals p
                      where p.workspace_id = ? and p.state = 'pending'
                        and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null
-                       and (p.expires_at is null or p.expires_at > {now})) i
+                       and (p.expires_at is null or p.expires_at > {now})
+                    union all
+                    select 'elicitation', w.step_id, w.run_id, w.since, null
+                      from call_waits w
+                     where w.workspace_id = ? and w.state = 'asked'
+                       and exists (select from orchestration_steps s where s.id = w.step_id and s.state = 'running')) i
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
             DbClock.SQL);
 
@@ -75,7 +80,9 @@ final class InboxSql {
                 {data} as subject_data,
                 case when p.kind = 'task_review' then t.attempt_number end as gate,
                 case when p.kind = 'task_review' then t.error_message end as feedback,
-                pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
+                pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data,
+                case when p.kind = 'elicitation' then (select jsonb_build_object('server', c.system, 'tool', c.tool,
+                    'questions', c.questions) from call_waits c where c.step_id = p.subject) end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
                 {due} as sort_due, {since} as sort_since
               from page p
@@ -84,10 +91,10 @@ final class InboxSql {
               left join timers w on w.kind = 'human' and w.subject = p.subject
               left join escalation_tickets e on p.kind = 'escalation' and e.id = p.subject
               left join proposals pr on p.kind = 'proposal' and pr.id = p.subject
-              left join orchestration_steps s on s.id = case p.kind when 'approval_step' then p.subject
+              left join orchestration_steps s on s.id = case p.kind when 'approval_step' then p.subject when 'elicitation' then p.subject
                    when 'proposal' then pr.step_id when 'escalation' then e.step_id end
               left join orchestration_tasks t on t.id = case p.kind when 'task_review' then p.subject
-                   when 'approval_step' then s.task_id when 'proposal' then pr.task_id
+                   when 'approval_step' then s.task_id when 'elicitation' then s.task_id when 'proposal' then pr.task_id
                    when 'escalation' then e.task_id end
              order by sort_due, sort_since, p.subject""".replace("{now}", DbClock.SQL).replace("{order}", ORDER)
             .replace("{data}", InboxDataSql.DATA).replace("{limit}", InboxDataSql.HARD_LIMIT)
@@ -114,6 +121,11 @@ final class InboxSql {
                    due_at = case when ? and a.since = excluded.since then a.due_at else excluded.due_at end,
                    assigned_by = excluded.assigned_by, assigned_at = excluded.assigned_at""".replace("{now}",
             DbClock.SQL);
+
+    /** For an elicitation that waits. */
+    static final String ANSWER = """
+            update call_waits set state = 'answered', answers = ?::jsonb, answered_by = ?
+             where step_id = ? and workspace_id = ? and state = 'asked'""";
 
     private InboxSql() {}
 }

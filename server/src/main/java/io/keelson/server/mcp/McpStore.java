@@ -1,0 +1,271 @@
+package io.keelson.server.mcp;
+
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.json.Json;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code mcp_servers} and {@code mcp_tools}. Each change by a person has its entry in the audit log. */
+public final class McpStore {
+    /** Most servers of a workspace. */
+    public static final int MAX_SERVERS = 100;
+
+    private static final String SERVERS = """
+            select * from mcp_servers where ?::uuid is null or workspace_id = ? order by workspace_id, name""";
+    private static final String SERVER = "select * from mcp_servers where workspace_id = ? and name = ?";
+    private static final String TOOLS = """
+            select * from mcp_tools where ?::uuid is null or workspace_id = ? order by workspace_id, server, name""";
+    private static final String PUT = """
+            insert into mcp_servers as s (workspace_id, name, definition, updated_by) values (?, ?, ?::jsonb, ?)
+            on conflict (workspace_id, name) do update
+               set definition = excluded.definition, revision = s.revision + 1, updated_by = excluded.updated_by,
+                   updated_at = clock_timestamp()""";
+    private static final String COUNT = "select count(*) from mcp_servers where workspace_id = ? and name <> ?";
+    private static final String CHECKED = """
+            update mcp_servers set spoken = coalesce(?, spoken), error = ?, checked_at = clock_timestamp()
+             where workspace_id = ? and name = ? and revision = ?""";
+    private static final String REMOVE = "delete from mcp_servers where workspace_id = ? and name = ?";
+    private static final String REMOVE_TOOLS = "delete from mcp_tools where workspace_id = ? and server = ?";
+    private static final String SEE = """
+            insert into mcp_tools (workspace_id, server, name, seen, accepted) values (?, ?, ?, ?::jsonb, ?::jsonb)
+            on conflict (workspace_id, server, name) do update
+               set seen = excluded.seen, accepted = coalesce(mcp_tools.accepted, excluded.accepted)""";
+    private static final String LOSE = """
+            update mcp_tools set seen = null where workspace_id = ? and server = ? and name <> all (?)""";
+    private static final String TURN_OFF = """
+            update mcp_tools set accepted = null
+             where workspace_id = ? and server = ? and not ('*' = any (?) or name = any (?))""";
+    private static final String TURN_ON = """
+            update mcp_tools set accepted = seen
+             where workspace_id = ? and server = ? and accepted is null and ('*' = any (?) or name = any (?))""";
+    private static final String ACCEPT = """
+            update mcp_tools set accepted = seen where workspace_id = ? and server = ? and name = ? and seen is not null
+               and accepted is not null""";
+
+    private final Database database;
+
+    public McpStore(Database database) {
+        this.database = database;
+    }
+
+    /** All servers and tools of all workspaces. */
+    record Everything(List<McpServerRow> servers, List<McpToolRow> tools) {}
+
+    Everything everything() {
+        return Tenancy.allWorkspaces(
+                () -> database.withConnection(c -> new Everything(servers(c, null), tools(c, null))));
+    }
+
+    public List<McpServerRow> servers(UUID workspace) {
+        return database.withConnection(c -> servers(c, workspace));
+    }
+
+    public Optional<McpServerRow> server(UUID workspace, String name) {
+        return database.withConnection(c -> {
+            try (PreparedStatement read = c.prepareStatement(SERVER)) {
+                read.setObject(1, workspace);
+                read.setString(2, name);
+                return Rows.all(read, McpStore::server).stream().findFirst();
+            }
+        });
+    }
+
+    /** The server's tools, by name. */
+    public List<McpToolRow> tools(UUID workspace, String server) {
+        return database.withConnection(c -> tools(c, workspace)).stream().filter(row -> row.server().equals(server))
+                .toList();
+    }
+
+    private static List<McpServerRow> servers(Connection c, @Nullable UUID workspace) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(SERVERS)) {
+            read.setObject(1, workspace);
+            read.setObject(2, workspace);
+            return Rows.all(read, McpStore::server);
+        }
+    }
+
+    private static List<McpToolRow> tools(Connection c, @Nullable UUID workspace) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(TOOLS)) {
+            read.setObject(1, workspace);
+            read.setObject(2, workspace);
+            return Rows.all(read, McpStore::tool);
+        }
+    }
+
+    /** Sets a server, new or existing. False when the workspace has as many as it may. */
+    public boolean put(UUID workspace, String name, McpDefinition definition, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            if (count(c, workspace, name) >= MAX_SERVERS) {
+                return false;
+            }
+            try (PreparedStatement put = c.prepareStatement(PUT)) {
+                put.setObject(1, workspace);
+                put.setString(2, name);
+                put.setString(3, definition.document().toString());
+                put.setString(4, origin.name());
+                put.executeUpdate();
+            }
+            switchTools(c, TURN_OFF, workspace, name, definition);
+            switchTools(c, TURN_ON, workspace, name, definition);
+            AuditLog.write(c, origin, "mcp_server_set", workspace, name, audited(definition));
+            return true;
+        });
+    }
+
+    private static ObjectNode audited(McpDefinition definition) {
+        ObjectNode audited = definition.document();
+        audited.remove(List.of("headers", "bearer"));
+        return audited;
+    }
+
+    private static int count(Connection c, UUID workspace, String name) throws SQLException {
+        try (PreparedStatement count = c.prepareStatement(COUNT)) {
+            count.setObject(1, workspace);
+            count.setString(2, name);
+            try (ResultSet row = count.executeQuery()) {
+                row.next();
+                return row.getInt(1);
+            }
+        }
+    }
+
+    private static void switchTools(Connection c, String sql, UUID workspace, String server, McpDefinition definition)
+            throws SQLException {
+        try (PreparedStatement change = c.prepareStatement(sql)) {
+            change.setObject(1, workspace);
+            change.setString(2, server);
+            change.setArray(3, c.createArrayOf("text", definition.tools().toArray()));
+            change.setArray(4, c.createArrayOf("text", definition.tools().toArray()));
+            change.executeUpdate();
+        }
+    }
+
+    /** False when there was none of that name. */
+    public boolean remove(UUID workspace, String name, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement remove = c.prepareStatement(REMOVE);
+                    PreparedStatement tools = c.prepareStatement(REMOVE_TOOLS)) {
+                for (PreparedStatement each : List.of(remove, tools)) {
+                    each.setObject(1, workspace);
+                    each.setString(2, name);
+                }
+                boolean removed = remove.executeUpdate() == 1;
+                if (removed) {
+                    tools.executeUpdate();
+                    AuditLog.write(c, origin, "mcp_server_removed", workspace, name, Json.object());
+                }
+                return removed;
+            }
+        });
+    }
+
+    /** Uses a tool as the server describes it now. False when it is off or gone. */
+    public boolean accept(UUID workspace, String server, String tool, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement accept = c.prepareStatement(ACCEPT)) {
+                accept.setObject(1, workspace);
+                accept.setString(2, server);
+                accept.setString(3, tool);
+                boolean accepted = accept.executeUpdate() == 1;
+                if (accepted) {
+                    AuditLog.write(c, origin, "mcp_tool_accepted", workspace, server + "." + tool, Json.object());
+                }
+                return accepted;
+            }
+        });
+    }
+
+    /** Records a look at a server that has failed. */
+    void failed(McpServerRow server, String error) {
+        database.runInTransaction(c -> checked(c, server, null, error));
+    }
+
+    /**
+     * Records what a server offers. A tool that is allowed and that this server sees for the first time is accepted as it is.
+     *
+     * @param tools pinned descriptions by name
+     */
+    void seen(McpServerRow server, String spoken, Map<String, ObjectNode> tools) {
+        database.runInTransaction(c -> {
+            checked(c, server, spoken, null);
+            Map<String, McpToolRow> before = new HashMap<>();
+            tools(c, server.workspaceId()).stream().filter(row -> row.server().equals(server.name()))
+                    .forEach(row -> before.put(row.name(), row));
+            for (Map.Entry<String, ObjectNode> each : tools.entrySet()) {
+                McpToolRow row = before.get(each.getKey());
+                if (row == null || !each.getValue().equals(row.seen())) {
+                    see(c, server, each.getKey(), each.getValue());
+                }
+            }
+            Set<String> lost = new HashSet<>(before.keySet());
+            lost.removeAll(tools.keySet());
+            if (!lost.isEmpty()) {
+                lose(c, server, tools.keySet());
+            }
+        });
+    }
+
+    private static void see(Connection c, McpServerRow server, String name, ObjectNode tool) throws SQLException {
+        try (PreparedStatement see = c.prepareStatement(SEE)) {
+            see.setObject(1, server.workspaceId());
+            see.setString(2, server.name());
+            see.setString(3, name);
+            see.setString(4, tool.toString());
+            see.setString(5, server.definition().allows(name) ? tool.toString() : null);
+            see.executeUpdate();
+        }
+    }
+
+    private static void lose(Connection c, McpServerRow server, Set<String> kept) throws SQLException {
+        try (PreparedStatement lose = c.prepareStatement(LOSE)) {
+            lose.setObject(1, server.workspaceId());
+            lose.setString(2, server.name());
+            lose.setArray(3, c.createArrayOf("text", kept.toArray()));
+            lose.executeUpdate();
+        }
+    }
+
+    private static void checked(Connection c, McpServerRow server, @Nullable String spoken, @Nullable String error)
+            throws SQLException {
+        try (PreparedStatement checked = c.prepareStatement(CHECKED)) {
+            checked.setString(1, spoken);
+            checked.setString(2, error);
+            checked.setObject(3, server.workspaceId());
+            checked.setString(4, server.name());
+            checked.setInt(5, server.revision());
+            checked.executeUpdate();
+        }
+    }
+
+    private static McpServerRow server(ResultSet row) throws SQLException {
+        return new McpServerRow(row.getObject("workspace_id", UUID.class), row.getString("name"),
+                McpDefinition.of(Json.read(row.getString("definition"))), row.getInt("revision"),
+                row.getString("spoken"), Rows.optionalTime(row, "checked_at"), row.getString("error"),
+                Rows.time(row, "created_at"), Rows.time(row, "updated_at"), row.getString("updated_by"));
+    }
+
+    private static McpToolRow tool(ResultSet row) throws SQLException {
+        return new McpToolRow(row.getObject("workspace_id", UUID.class), row.getString("server"),
+                row.getString("name"), json(row.getString("accepted")), json(row.getString("seen")));
+    }
+
+    private static @Nullable JsonNode json(@Nullable String text) {
+        return text == null ? null : Json.read(text);
+    }
+}

@@ -1,0 +1,256 @@
+package io.keelson.server.mcp;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.json.Json;
+import io.keelson.server.mcp.wire.Mcp;
+import io.keelson.server.mcp.wire.McpClient;
+import io.keelson.server.mcp.wire.McpException;
+import io.keelson.server.mcp.wire.McpException.Outcome;
+import io.keelson.server.run.queue.CallWaits;
+import io.keelson.server.run.queue.CallWaits.State;
+import io.keelson.server.run.queue.CallWaits.Wait;
+import io.keelson.server.secret.Redaction;
+import io.keelson.server.tool.HandBackException;
+import io.keelson.server.tool.HandBackException.Busy;
+import io.keelson.server.tool.SlotKind;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.time.Duration;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code mcp.SERVER.TOOL}: a tool of a server of the workspace. A call that waits for a person or for a task of the server hands
+ * its step back; {@link CallWaits} has what it goes on with.
+ */
+final class McpTool implements Tool {
+    private static final JsonNode OUTPUT = Json
+            .read("""
+            {"type": "object", "properties": {
+              "text": {"type": "string", "description": "what the tool answers"},
+              "structured": {"description": "the same as data, where the tool gives it"},
+              "content": {"type": "array", "items": {"type": "object"}, "description": "links, and the names of artifacts"}}}""");
+    /** So much of a call's time is kept for the report of its outcome. */
+    private static final Duration MARGIN = Duration.ofMillis(500);
+    private static final Duration PATIENCE = Duration.ofDays(365);
+    /** How often a call that waits for a person looks again, should nothing wake it. */
+    private static final Duration LOOK = Duration.ofMinutes(15);
+    private static final Duration SOON = Duration.ofSeconds(1);
+    private static final long MIN_POLL_MS = 200;
+    private static final long MAX_POLL_MS = 3_600_000;
+    private static final int MAX_ROUNDS = 20;
+    private static final Set<String> ANSWERABLE = Set.of("elicitation/create");
+
+    private final McpService service;
+    private final String server;
+    private final String name;
+    private final JsonNode accepted;
+    private final ToolSpec spec;
+
+    /** @param accepted the tool's description as it may be used */
+    McpTool(McpService service, McpServerRow server, String name, JsonNode accepted) {
+        this.service = service;
+        this.server = server.name();
+        this.name = name;
+        this.accepted = accepted;
+        String title = accepted.path("title").asString(name);
+        this.spec =
+                new ToolSpec(ToolSpec.MCP + server.name() + "." + name, accepted.path("description").asString(title),
+                        McpSchemas.usable(accepted.path("inputSchema")), OUTPUT, server.definition().timeout(), false,
+                        SlotKind.WAITING, McpEffects.of(server.definition(), name, accepted.path("annotations")));
+    }
+
+    @Override
+    public ToolSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
+        Wait before = service.database().withConnection(c -> service.waits().find(c, call.stepId())).orElse(null);
+        if (before != null && before.state() == State.ASKED) {
+            throw asks(call);
+        }
+        if (before != null && before.state() == State.SENT && spec.effects().atMostOnce()) {
+            throw unknown("an earlier execution of this call has sent it and has no answer");
+        }
+        try (McpConnections.Use use = connected(call)) {
+            hold(call);
+            try {
+                JsonNode result = before != null && before.remoteTask() != null
+                        ? poll(call, use.client(), before, before.remoteTask())
+                        : send(call, use.client(), before);
+                return finish(call, use.struck(), result, before);
+            } catch (ToolFailure e) {
+                throw e.saying(use.struck().text(String.valueOf(e.getMessage())));
+            }
+        }
+    }
+
+    private McpConnections.Use connected(ToolCall call) throws ToolFailure, InterruptedException {
+        try {
+            return service.use(call.workspaceId(), server);
+        } catch (McpException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Refuses a tool that is not as it was accepted. */
+    private void hold(ToolCall call) throws ToolFailure {
+        McpToolRow row = service.tool(call.workspaceId(), server, name);
+        if (row == null || row.accepted() == null) {
+            throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", "the workspace does not allow the tool " + spec.name());
+        }
+        if (row.changed() || !row.accepted().equals(accepted)) {
+            throw ToolFailure.permanent("MCP_TOOL_CHANGED", "the server describes " + spec.name()
+                    + " otherwise than it was accepted; look at it with `keelson mcp show " + server
+                    + "` and accept it with `keelson mcp accept " + server + " " + name + "`");
+        }
+    }
+
+    private JsonNode send(ToolCall call, McpClient client, @Nullable Wait before)
+            throws ToolFailure, InterruptedException {
+        if (spec.effects().atMostOnce() || before != null) {
+            put(call, State.SENT, before, null, null, null);
+        }
+        ObjectNode meta = Json.object().put(Mcp.META_EFFECT_KEY, call.effectKey());
+        if (call.traceparent() != null) {
+            meta.put("traceparent", call.traceparent());
+        }
+        call.log().line("calls " + name + " of " + server);
+        call.waitPhase().begin();
+        try {
+            return client.call(new McpClient.ToolRequest(name, accepted.path("inputSchema"), call.input(), meta,
+                    before == null ? null : before.answers(), before == null ? null : before.serverState()),
+                    left(call));
+        } catch (McpException e) {
+            throw ended(call, before, e);
+        } finally {
+            call.waitPhase().end();
+        }
+    }
+
+    /** A call whose outcome is known leaves nothing behind; one whose outcome is not is not repeated where that may do harm. */
+    private ToolFailure ended(ToolCall call, @Nullable Wait before, McpException e) {
+        if (e.outcome() == Outcome.LOST && spec.effects().atMostOnce()) {
+            return unknown(String.valueOf(e.getMessage()));
+        }
+        if (before == null) {
+            service.database().runInTransaction(c -> service.waits().remove(c, call.stepId()));
+        } else {
+            service.database().runInTransaction(c -> service.waits().put(c, before));
+        }
+        return failure(e);
+    }
+
+    private static ToolFailure unknown(String reason) {
+        return ToolFailure.permanent("OUTCOME_UNKNOWN", reason + ": it may have had its effect, and is not repeated");
+    }
+
+    private ToolFailure failure(McpException e) {
+        return new ToolFailure(e.code(), e.permanent() ? ErrorClass.PERMANENT : ErrorClass.INFRASTRUCTURE,
+                server + ": " + e.getMessage(), e.retryAfter());
+    }
+
+    private Duration left(ToolCall call) {
+        Duration left = Duration.between(service.clock().instant(), call.deadline()).minus(MARGIN);
+        return left.isPositive() ? left : Duration.ofMillis(1);
+    }
+
+    private JsonNode poll(ToolCall call, McpClient client, Wait before, String task)
+            throws ToolFailure, InterruptedException {
+        call.waitPhase().begin();
+        try {
+            if (before.state() == State.ANSWERED && before.answers() != null) {
+                client.updateTask(task, before.answers(), left(call));
+                put(call, State.TASK, before, null, task, null);
+            }
+            return client.task(task, left(call));
+        } catch (McpException e) {
+            throw failure(e);
+        } finally {
+            call.waitPhase().end();
+        }
+    }
+
+    private ToolResult finish(ToolCall call, Redaction struck, JsonNode raw, @Nullable Wait before)
+            throws ToolFailure {
+        JsonNode result = struck.none() ? raw : struck.json(raw);
+        if (before != null && before.remoteTask() != null) {
+            return task(call, result, before, before.remoteTask());
+        }
+        return switch (result.path("resultType").asString("complete")) {
+            case "complete" -> McpResults.of(call, name, accepted.path("outputSchema"), result);
+            case "input_required" -> throw asked(call, raw, before, null);
+            case "task" -> throw works(call, raw, before);
+            default -> throw ToolFailure.permanent("MCP_RESULT_INVALID", "the result's type is unknown");
+        };
+    }
+
+    private ToolResult task(ToolCall call, JsonNode task, Wait before, String id) throws ToolFailure {
+        return switch (task.path("status").asString("")) {
+            case "working" -> throw later(task);
+            case "input_required" -> throw asked(call, task, before, id);
+            case "completed" -> McpResults.of(call, name, accepted.path("outputSchema"), task.path("result"));
+            case "failed" -> throw ToolFailure.permanent("MCP_REFUSED", "the server's task failed: "
+                    + task.at("/error/message").asString(task.path("statusMessage").asString("")));
+            case "cancelled" -> throw ToolFailure.permanent("MCP_TASK_CANCELLED", "the server has cancelled its task");
+            default -> throw ToolFailure.permanent("MCP_RESULT_INVALID", "the task's status is unknown");
+        };
+    }
+
+    private HandBackException works(ToolCall call, JsonNode result, @Nullable Wait before) throws ToolFailure {
+        String id = result.path("taskId").asString("");
+        if (id.isEmpty()) {
+            throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's task has no id");
+        }
+        put(call, State.TASK, before, null, id, null);
+        return later(result);
+    }
+
+    private HandBackException later(JsonNode task) {
+        long delay = Math.clamp(task.path("pollIntervalMs").asLong(1_000), MIN_POLL_MS, MAX_POLL_MS);
+        return new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_TIMEOUT", Duration.ofMillis(delay), PATIENCE),
+                "a task of " + server + " works for the call");
+    }
+
+    private HandBackException asked(ToolCall call, JsonNode result, @Nullable Wait before, @Nullable String task)
+            throws ToolFailure {
+        JsonNode questions = result.path("inputRequests");
+        int rounds = before == null ? 0 : before.rounds();
+        if (rounds >= MAX_ROUNDS) {
+            throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server asked " + MAX_ROUNDS + " times for one call");
+        }
+        boolean known = questions.valueStream().allMatch(each -> ANSWERABLE.contains(each.path("method").asString("")));
+        if (!known) {
+            throw ToolFailure.permanent("MCP_INPUT_NOT_SUPPORTED",
+                    "the server asks for what this client does not give: only people's answers to questions");
+        }
+        boolean none = questions.isMissingNode() || questions.isEmpty();
+        String state = result.path("requestState").stringValue(null);
+        Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
+                none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);
+        service.database().runInTransaction(c -> service.waits().put(c, next));
+        return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", SOON, PATIENCE),
+                server + " wants the call again") : asks(call);
+    }
+
+    private static HandBackException asks(ToolCall call) {
+        return new HandBackException(new Busy("inbox:elic_" + call.stepId(), "MCP_NOT_ANSWERED", LOOK, PATIENCE),
+                "the server asks a person");
+    }
+
+    private void put(ToolCall call, State state, @Nullable Wait before, @Nullable String serverState,
+            @Nullable String task, @Nullable JsonNode questions) {
+        Wait wait = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name, state,
+                state == State.SENT && before != null ? before.serverState() : serverState, task, questions,
+                state == State.SENT && before != null ? before.answers() : null, before == null ? 0 : before.rounds());
+        service.database().runInTransaction(c -> service.waits().put(c, wait));
+    }
+
+}

@@ -1,0 +1,152 @@
+package io.keelson.server.mcp;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.keelson.server.json.Json;
+import io.keelson.server.mcp.wire.JsonRpc;
+import io.keelson.server.mcp.wire.Mcp;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A server of the stateless era behind HTTP, with tools that ask, work in tasks, break off and change. */
+public final class FakeMcpServer implements AutoCloseable {
+    private final HttpServer http;
+    /** Each request's JSON-RPC message, with its headers as {@code _headers}. */
+    public final List<JsonNode> requests = new CopyOnWriteArrayList<>();
+    /** Status of tasks by their ids. */
+    public final Map<String, String> tasks = new ConcurrentHashMap<>();
+    public volatile String description = "Adds";
+    public volatile String text = "sum";
+    private final String annotations;
+
+    public FakeMcpServer(String annotations) throws IOException {
+        this.annotations = annotations;
+        http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        http.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        http.createContext("/mcp", this::answer);
+        http.createContext("/moved", exchange -> {
+            exchange.getResponseHeaders().add("Location", url());
+            exchange.sendResponseHeaders(307, -1);
+            exchange.close();
+        });
+        http.start();
+    }
+
+    public String url() {
+        return "http://127.0.0.1:" + http.getAddress().getPort() + "/mcp";
+    }
+
+    public List<JsonNode> calls(String tool) {
+        return requests.stream().filter(each -> each.path("method").asString().equals("tools/call"))
+                .filter(each -> each.at("/params/name").asString().equals(tool)).toList();
+    }
+
+    public List<JsonNode> of(String method) {
+        return requests.stream().filter(each -> each.path("method").asString().equals(method)).toList();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        ObjectNode message = (ObjectNode) Json.read(exchange.getRequestBody().readAllBytes());
+        ObjectNode headers = message.putObject("_headers");
+        exchange.getRequestHeaders().forEach((name, values) -> headers.put(name.toLowerCase(), values.getFirst()));
+        requests.add(message);
+        JsonNode result = result(message);
+        if (result.isMissingNode()) {
+            exchange.close();
+            return;
+        }
+        byte[] body = Json.write(JsonRpc.result(message.get("id"), result));
+        boolean stream = message.path("method").asString().equals("tools/list");
+        if (stream) {
+            body = (": keep-alive\n\nevent: message\ndata: " + JsonRpc.result(message.get("id"), result) + "\n\n")
+                    .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        }
+        exchange.getResponseHeaders().add("Content-Type", stream ? "text/event-stream" : "application/json");
+        exchange.sendResponseHeaders(200, body.length);
+        exchange.getResponseBody().write(body);
+        exchange.close();
+    }
+
+    private JsonNode result(JsonNode message) {
+        JsonNode params = message.path("params");
+        return switch (message.path("method").asString()) {
+            case "server/discover" -> Json.read("{\"resultType\": \"complete\", \"supportedVersions\": [\""
+                    + Mcp.MODERN + "\"], \"capabilities\": {\"tools\": {}}}");
+            case "tools/list" -> list();
+            case "tools/call" -> call(params);
+            case "tasks/get" -> task(params.path("taskId").asString());
+            case "tasks/cancel" -> {
+                tasks.put(params.path("taskId").asString(), "cancelled");
+                yield Json.object().put("resultType", "complete");
+            }
+            default -> Json.object();
+        };
+    }
+
+    private JsonNode list() {
+        ArrayNode tools = Json.array();
+        for (String name : List.of("add", "ask", "work", "break", "big", "fail")) {
+            ObjectNode tool = tools.addObject().put("name", name)
+                    .put("description", name.equals("add") ? description : "Tool " + name);
+            tool.set("inputSchema", Json.read("""
+                    {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties":
+                      {"n": {"$ref": "#/$defs/N"}, "region": {"type": "string", "x-mcp-header": "Region"}},
+                     "$defs": {"N": {"type": "integer"}}}"""));
+            tool.set("annotations", Json.read(annotations));
+        }
+        ObjectNode result = Json.object().put("resultType", "complete");
+        result.set("tools", tools);
+        return result;
+    }
+
+    private JsonNode call(JsonNode params) {
+        return switch (params.path("name").asString()) {
+            case "ask" -> params.has("inputResponses") ? text(params.at("/inputResponses/who/action").asString() + " "
+                    + params.at("/inputResponses/who/content/name").asString("") + " "
+                    + params.path("requestState").asString("")) : Json.read("""
+                            {"resultType": "input_required", "requestState": "opaque", "inputRequests": {"who": {
+                              "method": "elicitation/create", "params": {"mode": "form", "message": "Whom?",
+                              "requestedSchema": {"type": "object", "required": ["name"],
+                                                  "properties": {"name": {"type": "string"}}}}}}}""");
+            case "work" -> {
+                tasks.putIfAbsent("t1", "working");
+                yield Json.read("""
+                        {"resultType": "task", "taskId": "t1", "status": "working", "pollIntervalMs": 200}""");
+            }
+            case "break" -> Json.MAPPER.missingNode();
+            case "big" -> text("x".repeat(100_000));
+            case "fail" -> ((ObjectNode) text("no such file")).put("isError", true);
+            default -> text(text);
+        };
+    }
+
+    private JsonNode task(String id) {
+        String status = tasks.getOrDefault(id, "failed");
+        ObjectNode task = Json.object().put("resultType", "complete").put("taskId", id).put("status", status)
+                .put("pollIntervalMs", 200);
+        if (status.equals("completed")) {
+            task.set("result", text("worked"));
+        }
+        return task;
+    }
+
+    private static JsonNode text(String text) {
+        ObjectNode result = Json.object().put("resultType", "complete");
+        result.putArray("content").addObject().put("type", "text").put("text", text);
+        return result;
+    }
+
+    @Override
+    public void close() {
+        http.stop(0);
+    }
+}
