@@ -58,6 +58,16 @@ final class AttemptRestarts {
         TaskMoves.queue(d, task);
     }
 
+    /** Starts the task's next attempt at once with another turn. */
+    static void withTurn(Decision d, TaskRow task, StepSpec turn) {
+        d.disarm(TimerKind.TASK_RETRY, task.id());
+        task.nextRunAt = null;
+        task.attempt++;
+        task.continuations = 0;
+        PlanRows.freshSteps(d, task, List.of(turn));
+        TaskMoves.queue(d, task);
+    }
+
     /** True when the next attempt of an agent's task goes on from its last whole turn. */
     private static boolean keepsTurns(Decision d, TaskRow task) {
         boolean allowed = ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass)

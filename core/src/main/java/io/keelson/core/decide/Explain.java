@@ -208,7 +208,7 @@ public final class Explain {
     }
 
     private void task(TaskRow task) {
-        AgentTerms terms = task.spec().policy().agent();
+        AgentTerms terms = Ladder.terms(task);
         if (terms != null && terms.slug() != null && !task.terminal()) {
             add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
                     ? "as the plan says"

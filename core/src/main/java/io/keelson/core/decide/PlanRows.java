@@ -133,7 +133,11 @@ final class PlanRows {
 
     /** Steps for a task's new attempt; those of the old one leave the view. */
     static void freshSteps(Decision d, TaskRow task) {
-        List<StepSpec> planned = task.planned();
+        freshSteps(d, task, task.planned());
+    }
+
+    /** The same with other steps. */
+    static void freshSteps(Decision d, TaskRow task, List<StepSpec> planned) {
         dropSteps(d, task);
         task.cursor = 0;
         addSteps(d, task, planned);

@@ -36,6 +36,16 @@ final class Propagation {
         failed(d, task, error, failure, d.run.policy().failures().agent(task.agent().name()));
     }
 
+    /** A task has failed for good, and a new plan is asked for at once. */
+    static void replan(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure) {
+        List<TaskRow> ended = new ArrayList<>();
+        fail(d, task, error, failure, false, ended);
+        task.agent().failing = true;
+        d.changes.touch(task.agent());
+        Replanning.begin(d, "task '" + task.key() + "' failed: " + error.code());
+        Completion.ended(d, ended);
+    }
+
     static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure,
             FailureMode mode) {
         TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();

@@ -154,7 +154,9 @@ final class StepFailures {
                 } else {
                     TaskFailures.rejected(task, error);
                     EventPayloads.crashed(d, task, error);
-                    Propagation.failed(d, task, error, failure);
+                    if (!Ladder.climb(d, task, error, failure)) {
+                        Propagation.failed(d, task, error, failure);
+                    }
                 }
             }
         }

@@ -56,6 +56,9 @@ final class TaskFailures {
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
             case FAIL -> {
+                if (Ladder.climb(d, task, error, PayloadPart.Failure.of(error, decision))) {
+                    return;
+                }
                 if (task.state == TaskState.VERIFYING && error.errorClass() == ErrorClass.QUALITY) {
                     d.note(task, new TaskPayload.VerificationFailed(task.verifierScore, error.message(), 0,
                             PayloadPart.Failure.of(error, decision)));
@@ -74,6 +77,11 @@ final class TaskFailures {
         if (when != null) {
             d.arm(TimerKind.TASK_RETRY, task.id(), when);
         }
+    }
+
+    /** Number of attempts that the task may have by itself. */
+    static int tries(Decision d, TaskRow task) {
+        return policy(d, task).maxAttempts();
     }
 
     /** Number of retries that the task has left. */

@@ -55,6 +55,7 @@ public enum EventType {
     TASK_OUTPUT_SUBMITTED(ActorType.AGENT, "its output is handed in for verification"),
     TASK_VERIFICATION_STARTED(ActorType.VERIFIER, "a verifier begins"),
     TASK_VERIFICATION_PASSED(ActorType.VERIFIER, "the verifiers approve its output"),
+    TASK_RUNG_REACHED(ActorType.COORDINATOR, "its retries are used up, and the next rung of the ladder is tried"),
     TASK_VERIFICATION_SKIPPED(ActorType.COORDINATOR, "a judge is not asked about its output"),
     TASK_VERIFICATION_FAILED(ActorType.VERIFIER, "a verifier rejects its output"),
     TASK_HUMAN_REVIEW_REQUESTED(ActorType.SYSTEM, "a person is asked about its output"),

@@ -25,10 +25,11 @@ import org.jspecify.annotations.Nullable;
  * @param budget maximum cost of its steps in all attempts of the run, in credits; of a {@code for_each}, of all items
  *               together; null for no limit
  * @param judges models among the verifying steps, by the steps' names
+ * @param ladder what follows when its retries are used up, in order
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
-        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges) {
+        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges, List<Rung> ladder) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
@@ -36,40 +37,49 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
         verify = List.copyOf(verify);
         thresholds = Map.copyOf(thresholds);
         judges = Map.copyOf(judges);
+        ladder = List.copyOf(ladder);
         budget = budget == null ? null : Amounts.of(budget);
     }
 
     /** Of a task that is no agent's. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of());
+        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of());
     }
 
     /** With that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
-                judges);
+                judges, ladder);
     }
 
     /** With those terms. */
     public TaskPolicy with(AgentTerms terms) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
-                judges);
+                judges, ladder);
     }
 
     /** With those thresholds of its verifiers. */
     public TaskPolicy judged(Map<String, BigDecimal> least) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
+                ladder);
     }
 
     /** With that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
-                judges);
+                judges, ladder);
     }
 
     /** With those models among its verifiers. */
     public TaskPolicy judgedBy(Map<String, Judge> models) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models,
+                ladder);
+    }
+
+    /** With that ladder. */
+    public TaskPolicy climbing(List<Rung> rungs) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
+                rungs);
     }
 }

@@ -26,6 +26,7 @@ public sealed interface TaskPayload extends Payload {
             case OutputSubmitted _ -> EventType.TASK_OUTPUT_SUBMITTED;
             case VerificationStarted _ -> EventType.TASK_VERIFICATION_STARTED;
             case VerificationPassed _ -> EventType.TASK_VERIFICATION_PASSED;
+            case RungReached _ -> EventType.TASK_RUNG_REACHED;
             case VerificationSkipped _ -> EventType.TASK_VERIFICATION_SKIPPED;
             case VerificationFailed _ -> EventType.TASK_VERIFICATION_FAILED;
             case HumanReviewRequested _ -> EventType.TASK_HUMAN_REVIEW_REQUESTED;
@@ -131,6 +132,16 @@ public sealed interface TaskPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("score", score).put("verifier_feedback", verifierFeedback).put("tokens", tokens).put("cost", cost);
+        }
+    }
+
+    record RungReached(int rung, String to, boolean taken, @Nullable String agent, @Nullable String model,
+            BigDecimal cost,
+            String errorCode) implements TaskPayload {
+        @Override
+        public void write(Members to) {
+            to.put("rung", rung).put("to", this.to).put("taken", taken).put("agent", agent).put("model", model)
+                    .put("cost", cost).put("error_code", errorCode);
         }
     }
 

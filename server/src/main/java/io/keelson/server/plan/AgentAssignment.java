@@ -106,11 +106,41 @@ final class AgentAssignment {
                 null);
     }
 
-    /** As it is stored; null for what the rest of the task says as well. */
-    static @Nullable ObjectNode write(@Nullable Hired hired) {
-        if (hired == null || hired.terms.type() == null) {
+    boolean trusting() {
+        return trusting;
+    }
+
+    /** The best other agent of the roster for the task; null for none. */
+    @Nullable Hired other(JsonNode task, TaskType taskType, @Nullable Hired before) {
+        List<String> needed = texts(task.path("tools_needed"));
+        String slug = before == null ? null : before.terms.slug();
+        AgentSelection.Choice choice = AgentSelection.choose(
+                roster().stream().filter(agent -> !agent.slug().equals(slug)).toList(), taskType, needed);
+        return choice.chosen() == null ? null : hired(choice.chosen(), task, needed, choice.candidates());
+    }
+
+    /** The agent with another model, which decides where its turns are taken; null for no agent. */
+    @Nullable Hired withModel(@Nullable Hired agent, String model) {
+        if (agent == null || agent.terms.slug() == null || model.isEmpty()) {
             return null;
         }
+        AgentTerms terms = agent.terms;
+        RunsOn runsOn = models.configured(model) ? RunsOn.SERVER : terms.runsOn();
+        return new Hired(new AgentTerms(terms.type(), terms.id(), terms.slug(), model, terms.tools(),
+                bound(terms.maxTurns(), runsOn), terms.candidates(), runsOn), agent.instructions);
+    }
+
+    /** As it is stored within an object; null for none. */
+    static @Nullable Hired stored(JsonNode object) {
+        return read(object.path(STORED));
+    }
+
+    /** As it is stored; null for what the rest of the task says as well. */
+    static @Nullable ObjectNode write(@Nullable Hired hired) {
+        return hired == null || hired.terms.type() == null ? null : written(hired);
+    }
+
+    static ObjectNode written(Hired hired) {
         AgentTerms terms = hired.terms;
         ObjectNode stored = JsonNodeFactory.instance.objectNode().put("type", terms.type()).put("agent_id", terms.id())
                 .put("agent_name", terms.slug()).put("model", terms.model())

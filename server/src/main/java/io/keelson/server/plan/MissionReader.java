@@ -161,12 +161,13 @@ public final class MissionReader {
         Instant startAt = StartTime.read(document, problems);
         ObjectNode config = JsonFields.object(document, "config");
         FailureConfig.checkPlanners(config, problems);
+        LadderReader.check(config, problems);
         RunConfigReader.checkAmounts(config.path("budget"), problems);
         RunConfigReader.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
                 AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config)),
-                VerifyReader.judge(config), problems);
+                config, problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
         String name = name(document, problems);

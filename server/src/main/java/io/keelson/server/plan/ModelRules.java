@@ -3,12 +3,14 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.Rung;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +60,8 @@ public interface ModelRules {
         JsonNode preferences = config.path("model_preferences");
         Set<String> named = new TreeSet<>();
         preferences.forEach(model -> named.add(model.asString("")));
+        JsonNode ladder = config.path("ladder");
+        ladder.forEach(rung -> named.add(JsonFields.text(rung, "model", "")));
         tasks.forEach(task -> {
             named.add(JsonFields.text(task, "suggested_model", ""));
             task.path("steps").forEach(step -> named.add(ofStep(step)));
@@ -80,6 +84,13 @@ public interface ModelRules {
                         problem(objection, Pointers.of("/config/model_preferences", role), model.asString(), null));
             }
         });
+        for (int i = 0; i < ladder.size(); i++) {
+            String model = JsonFields.text(ladder.path(i), "model", "");
+            Objection objection = refused.get(model);
+            if (objection != null) {
+                problems.add(problem(objection, Pointers.of("/config/ladder", i) + "/model", model, null));
+            }
+        }
         for (int i = 0; i < tasks.size(); i++) {
             String model = JsonFields.text(tasks.path(i), "suggested_model", "");
             Objection objection = refused.get(model);
@@ -183,6 +194,8 @@ public interface ModelRules {
     private static Set<String> authors(JsonNode raw, TaskSpec task) {
         Set<String> authors = new TreeSet<>();
         authors.add(ofAgent(task));
+        task.policy().ladder().stream().map(Rung::agent).filter(Objects::nonNull).map(AgentTerms::model)
+                .filter(Objects::nonNull).forEach(authors::add);
         raw.path("steps").forEach(step -> authors.add(ofStep(step)));
         authors.remove("");
         return authors;

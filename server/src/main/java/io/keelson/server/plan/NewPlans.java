@@ -128,7 +128,7 @@ public final class NewPlans {
 
     private TaskReader reader(AgentAssignment agentAssignment, JsonNode config, Problems problems) {
         return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment,
-                VerifyReader.judge(config), problems);
+                config, problems);
     }
 
     /** A mission with this plan, for the published schema to judge. */
@@ -175,7 +175,8 @@ public final class NewPlans {
         ArrayNode tasks = merged.putArray("tasks");
         old.path("tasks").valueStream().filter(task -> completed.contains(JsonFields.text(task, "temp_id", "")))
                 .forEach(task -> tasks.add(independent(task, completed)));
-        answer.path("tasks").forEach(task -> tasks.add(((ObjectNode) task.deepCopy()).without(AgentAssignment.key())));
+        answer.path("tasks").forEach(task -> tasks
+                .add(((ObjectNode) task.deepCopy()).without(List.of(AgentAssignment.key(), LadderReader.STORED))));
         TaskReader reader =
                 reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace)), config,
                         new Problems());

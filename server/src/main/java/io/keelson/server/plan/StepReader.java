@@ -81,6 +81,12 @@ final class StepReader {
                 runsOn == RunsOn.SERVER ? SERVER_TURN_TIMEOUT : TURN_TIMEOUT);
     }
 
+    /** The same turn of another agent, under a name of its own. */
+    StepSpec turn(ObjectNode input, RunsOn runsOn, String name) {
+        StepSpec turn = turn(input, runsOn);
+        return new StepSpec(name, turn.kind(), turn.tool(), turn.input(), turn.retry(), turn.timeout());
+    }
+
     /** As stored: with name, kind and input even where they were left out. */
     ObjectNode normal(JsonNode raw, StepSpec step) {
         ObjectNode normal = JsonNodeFactory.instance.objectNode();

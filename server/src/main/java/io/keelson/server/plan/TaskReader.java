@@ -26,13 +26,15 @@ import tools.jackson.databind.node.ObjectNode;
 /** Tasks of a plan: the core's form, and the form in which they are stored. */
 final class TaskReader {
     /** Written otherwise, or not for a plan's author to say. */
-    private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", AgentAssignment.key());
+    private static final Set<String> NOT_STORED =
+            Set.of("id", "dependency_type", AgentAssignment.key(), LadderReader.STORED);
     static final String BUDGET = "budget_usd";
     private static final String WORST_CASE = "worst_case";
     private static final String ORDERING = "ordering";
 
     private final StepReader steps;
     private final VerifyReader verifiers;
+    private final LadderReader ladders;
     private final RetryPolicy retry;
     private final AgentAssignment agentAssignment;
     private final Problems problems;
@@ -41,13 +43,14 @@ final class TaskReader {
     /**
      * @param retry where what a task's own policy leaves out comes from
      * @param agentAssignment who does the tasks that have no steps
-     * @param judge the model that judges where a check names none; null for none
+     * @param config the run's: its ladder, and the model that judges where a check names none
      */
-    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment, @Nullable String judge,
+    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment, JsonNode config,
             Problems problems) {
+        this.ladders = new LadderReader(config.path("ladder"), agentAssignment, steps);
         this.agentAssignment = agentAssignment;
         this.steps = steps;
-        this.verifiers = new VerifyReader(steps, problems, judge);
+        this.verifiers = new VerifyReader(steps, problems, VerifyReader.judge(config));
         this.retry = retry;
         this.problems = problems;
     }
@@ -68,7 +71,7 @@ final class TaskReader {
             }
         }
         checkOutputSchema(raw, at);
-        TaskPolicy policy = policy(raw, at);
+        TaskPolicy policy = policy(raw, at).climbing(ladders.read(raw, type, title, upstreams, agent));
         return new TaskSpec(id, title, JsonFields.text(raw, "description"), type,
                 agent == null || agent.terms().slug() == null
                         ? JsonFields.text(raw.path("suggested_agent"), "agent_name")
@@ -121,6 +124,10 @@ final class TaskReader {
         ObjectNode assigned = AgentAssignment.write(hired.get(raw));
         if (assigned != null) {
             normal.set(AgentAssignment.key(), assigned);
+        }
+        ArrayNode ladder = ladders.write(raw);
+        if (ladder != null) {
+            normal.set(LadderReader.STORED, ladder);
         }
         if (raw.has("verify")) {
             normal.set("verify", verifiers.normal(raw.get("verify")));

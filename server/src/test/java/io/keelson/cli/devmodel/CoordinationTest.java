@@ -25,6 +25,18 @@ class CoordinationTest {
     private static final String SCRIPT =
             """
             rules:
+              - when: {model: author, text: STUBBORN}
+                answer: {text: "STUBBORN as ever.", usage: {input: 100, output: 100}}
+              - when: {model: sibling, text: STUBBORN}
+                answer: {text: "STUBBORN as ever.", usage: {input: 100, output: 100}}
+              - when: {model: strong, text: STUBBORN}
+                answer: {text: "STUBBORN as ever.", usage: {input: 100, output: 100}}
+              - when: {model: judge, text: STUBBORN}
+                answer: {json: {marks: [{criterion: 1, evidence: "", mark: 1}], feedback: "STUBBORN again.", confidence: 0.9},
+                  usage: {input: 100, output: 50}}
+              - when: {model: planner, text: STUBBORN}
+                answer: {json: {tasks: [{id: other, title: STUBBORN too, suggested_agent: {agent_name: first},
+                  verify: [{kind: model, criteria: [{criterion: "It yields", must_pass: true}]}]}]}, usage: {input: 900, output: 100}}
               - when: {model: planner, text: PLAN_UNREADABLE}
                 answer: {json: {tasks: [{id: write, title: Write, steps: [{tool: no.such.tool}],
                   verify: [{kind: jq, expression: "true"}]}]}}
@@ -71,7 +83,7 @@ class CoordinationTest {
     static void start() throws Exception {
         model = new TestModel(SCRIPT);
         StringBuilder models = new StringBuilder("models:\n");
-        Map.of("planner", "a", "mute", "a", "author", "a", "judge", "b", "sibling", "a")
+        Map.of("planner", "a", "mute", "a", "author", "a", "judge", "b", "sibling", "a", "strong", "a")
                 .forEach((name, family) -> models.append("""
                   %s: {wire: openai-chat, base_url: "%s", model: %s, family: %s, context_tokens: 100000, max_output_tokens: 2000,
                     prices: {input: 1, output: 10}}
@@ -308,5 +320,49 @@ class CoordinationTest {
                 .isEqualTo("[\"task say added\",\"task write removed\"]");
         Result late = cli.run("approve", id, "--plan", file("tasks: [{id: say, steps: [{tool: echo}]}]"));
         assertThat(late.err()).contains("only a plan that waits for approval can be changed");
+    }
+
+    @Test
+    void ladderIsClimbedRungByRungUnderOneBudget() throws Exception {
+        for (String[] agent : new String[][] {{"first", "author"}, {"second", "sibling"}}) {
+            cli.lines("agents", "create", "--file", file("{slug: %s, name: %s, model: %s, tools: [], capabilities: []}"
+                    .formatted(agent[0], agent[0], agent[1])));
+        }
+        String mission = """
+                goal: A STUBBORN goal
+                config:
+                  budget: {hard_limit_usd: %s}
+                  retry: {max_retries_per_task: 1}
+                  planner: {tool: model.plan}
+                  replan: {max: 1}
+                  model_preferences: {planner: planner, verifier: judge}
+                  ladder: [{to: agent}, {to: model, model: strong}, {to: replan}, {to: human}]
+                plan:
+                  tasks:
+                    - id: write
+                      title: STUBBORN tale
+                      suggested_agent: {agent_name: first}
+                      verify: [{kind: model, criteria: [{criterion: "It yields", must_pass: true}]}]
+                """;
+        JsonNode run = run(mission.formatted("1"));
+
+        assertThat(run.path("state").asString()).as(run.toPrettyString()).isEqualTo("escalated");
+        List<String> rungs = events(run, "task_rung_reached").stream().map(each -> each.path("payload"))
+                .map(each -> each.path("rung").asInt() + " " + each.path("to").asString() + " "
+                        + each.path("agent").asString("-") + " " + each.path("model").asString("-"))
+                .toList();
+        assertThat(rungs).containsExactly("1 agent second sibling", "2 model second strong", "3 replan - -",
+                "1 agent second sibling", "2 model second strong", "4 human - -");
+        assertThat(asked("author", "STUBBORN")).hasSize(2);
+        assertThat(asked("sibling", "STUBBORN")).hasSize(2);
+        assertThat(asked("strong", "STUBBORN")).hasSize(2);
+        JsonNode ledger = Json.read(cli.run("ledger", run.get("id").stringValue(), "--json").out());
+        List<JsonNode> charges = ledger.path("items").valueStream()
+                .filter(each -> each.path("transaction_type").asString("").equals("charge")).toList();
+        assertThat(charges).extracting(each -> each.path("purpose").asString()).contains("work", "verification",
+                "planning");
+        assertThat(charges.stream().map(each -> new BigDecimal(each.path("amount").asString()))
+                .reduce(BigDecimal.ZERO, BigDecimal::add))
+                .isEqualByComparingTo(new BigDecimal(run.path("total_cost").asString()));
     }
 }

@@ -1,0 +1,118 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Rung;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TaskPayload;
+import java.math.BigDecimal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ladder of a task that its own retries did not help: another agent, another model, a new plan, a human. A rung gives the
+ * task one attempt more, if the budget pays for it. The turn that a rung has put in place names the rung in force.
+ */
+final class Ladder {
+    private static final String REASON = "ladder";
+
+    private Ladder() {}
+
+    /** The terms of the agent that does the task now; null for none. */
+    static @Nullable AgentTerms terms(TaskRow task) {
+        int taken = taken(task);
+        return taken == 0 ? task.spec().policy().agent() : task.spec().policy().ladder().get(taken - 1).agent();
+    }
+
+    /** The number of the rung in force, from 1; 0 before the first that changes the task's agent. */
+    private static int taken(TaskRow task) {
+        List<Rung> rungs = task.spec().policy().ladder();
+        for (int i = rungs.size(); i > 0; i--) {
+            StepSpec turn = rungs.get(i - 1).turn();
+            if (turn != null && task.steps.stream().anyMatch(step -> step.spec().kind() == StepKind.TURN
+                    && step.spec().name().equals(turn.name()))) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * A task has failed, and its retries are used up: takes the next rung that is possible.
+     *
+     * @return false where there is none: the failure is final
+     */
+    static boolean climb(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure) {
+        List<Rung> rungs = task.spec().policy().ladder();
+        if (rungs.isEmpty() || error.errorClass() == ErrorClass.HUMAN_REJECTION || d.run.failing || !d.atWork()
+                || task.state != TaskState.RUNNING && task.state != TaskState.VERIFYING) {
+            return false;
+        }
+        for (int number = taken(task) + 1; number <= rungs.size(); number++) {
+            Rung rung = rungs.get(number - 1);
+            boolean taken = switch (rung.to()) {
+                case AGENT, MODEL -> rung.turn() != null && again(d, task, number, rung, rung.turn(), error, failure);
+                case REPLAN -> replan(d, task, number, rung, error, failure);
+                case HUMAN -> ask(d, task, number, rung, error, failure);
+                case FAIL -> false;
+            };
+            if (taken) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean again(Decision d, TaskRow task, int number, Rung rung, StepSpec turn, StepError error,
+            PayloadPart.Failure failure) {
+        BigDecimal least = Holds.least(d, turn);
+        if (!HardLimit.allows(HardLimit.run(d), least) || !HardLimit.allows(HardLimit.task(d, task.planKey()), least)
+                || !Credits.affordable(d, least)) {
+            note(d, task, number, rung, false, error);
+            return false;
+        }
+        note(d, task, number, rung, true, error);
+        task.grantedRetries = Math.max(task.grantedRetries, task.attempt + 1 - TaskFailures.tries(d, task));
+        retry(d, task, error, failure, false);
+        AttemptRestarts.withTurn(d, task, turn);
+        return true;
+    }
+
+    private static boolean replan(Decision d, TaskRow task, int number, Rung rung, StepError error,
+            PayloadPart.Failure failure) {
+        if (!Replanning.possible(d) || Replanning.underWay(d) || task.group() != null) {
+            return false;
+        }
+        note(d, task, number, rung, true, error);
+        Propagation.replan(d, task, error, failure);
+        return true;
+    }
+
+    private static boolean ask(Decision d, TaskRow task, int number, Rung rung, StepError error,
+            PayloadPart.Failure failure) {
+        note(d, task, number, rung, true, error);
+        retry(d, task, error, failure, true);
+        Tickets.failure(d, task, null, error, REASON);
+        return true;
+    }
+
+    private static void retry(Decision d, TaskRow task, StepError error, PayloadPart.Failure failure, boolean parked) {
+        TaskMoves.cancelSteps(d, task);
+        task.errorCode = error.code();
+        task.errorMessage = error.message();
+        task.errorClass = error.errorClass().wire();
+        TaskFailures.again(d, task, parked ? null : d.now, task.state == TaskState.VERIFYING
+                ? new TaskPayload.VerificationFailed(task.verifierScore, error.message(), 1, failure)
+                : EventPayloads.retrying(task, 0, failure));
+    }
+
+    private static void note(Decision d, TaskRow task, int number, Rung rung, boolean taken, StepError error) {
+        AgentTerms agent = rung.agent();
+        d.note(task, new TaskPayload.RungReached(number, rung.to().wire(), taken, agent == null ? null : agent.slug(),
+                agent == null ? null : agent.model(), task.cost.stripTrailingZeros(), error.code()));
+    }
+}
