@@ -13,14 +13,18 @@ import { openPalette } from './part/palette.js';
 import './page/signin.js';
 
 const PAGES = [
+  { name: '', href: '/ui/', title: 'Overview', icon: 'home', key: 'o', load: () => import('./page/overview.js'), view: () => html`<k-overview></k-overview>` },
   { name: 'runs', href: '/ui/runs', title: 'Runs', icon: 'list', key: 'r', load: () => import('./page/runs.js'), view: () => html`<k-runs></k-runs>` },
+  { name: 'inbox', href: '/ui/inbox', title: 'Inbox', icon: 'inbox', key: 'i', load: () => import('./page/inbox.js'), view: () => html`<k-inbox></k-inbox>` },
+  { name: 'launch', href: '/ui/launch', title: 'Launch', icon: 'play', key: 'l', load: () => import('./page/launch.js'), view: () => html`<k-launch></k-launch>` },
+  { name: 'money', href: '/ui/money', title: 'Money', icon: 'coins', key: 'm', load: () => import('./page/money.js'), view: () => html`<k-money></k-money>` },
 ];
 const RUN = { load: () => import('./page/run.js'), view: (id) => html`<k-run .run=${id}></k-run>` };
 const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
-const KEYS = [['⌘K', 'Search or jump'], ['g then r', 'Runs'], ['j k', 'Next, previous row'],
-  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['?', 'This list']];
+const KEYS = [['⌘K', 'Search or jump'], ['g then o, r, i, l, m', 'Overview, Runs, Inbox, Launch, Money'], ['j k', 'Next, previous row'],
+  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['a r c n', 'In the inbox: accept, reject, comment, next'], ['?', 'This list']];
 
 class App extends Part {
   static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
@@ -55,7 +59,7 @@ class App extends Part {
   #page() {
     const [first, second] = route.path;
     if (first === 'runs' && second) return RUN;
-    return PAGES.find((page) => page.name === (first ?? 'runs'));
+    return PAGES.find((page) => page.name === (first ?? ''));
   }
 
   async #arrive() {
@@ -145,7 +149,7 @@ class App extends Part {
   }
 
   #links() {
-    const first = route.path[0] ?? 'runs';
+    const first = route.path[0] ?? '';
     return PAGES.map((page) => html`<a href=${page.href} aria-current=${page.name === first ? 'page' : nothing}>${icon(page.icon)}${page.title}
       ${page.name === 'inbox' && this.waiting ? html`<span class="pill">${this.waiting}<span class="hidden-text"> waiting</span></span>` : nothing}</a>`);
   }

@@ -10,7 +10,7 @@ export class Problem extends Error {
     super(body.detail ?? body.title ?? 'The server did not answer.');
     this.status = status;
     this.code = body.code ?? (status ? `HTTP_${status}` : 'UNREACHABLE');
-    this.errors = body.errors ?? [];
+    this.problems = body.problems ?? [];
   }
 }
 

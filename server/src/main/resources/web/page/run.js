@@ -133,7 +133,8 @@ class Run extends Part {
     return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(first)}</strong>
       ${others.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
       ${reasons.length > 4 ? html`<span class="small soft">and ${reasons.length - 4} more reasons</span>` : nothing}</div>
-      <span class="row wrap">${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
+      <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}Answer</a>` : nothing}
+      ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
   }
 
   #facts(run) {

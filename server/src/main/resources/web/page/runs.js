@@ -64,7 +64,7 @@ class Runs extends Part {
   }
 
   async #load(again = false) {
-    if (route.path[1]) return;
+    if (route.path[0] !== 'runs' || route.path[1]) return;
     const queries = this.#queries();
     const question = JSON.stringify(queries);
     if (question === this.#question && !again) { this.requestUpdate(); return; }
@@ -197,7 +197,7 @@ class Runs extends Part {
     if (!this.rows) return html`<div class="card">${skeleton(9)}</div>`;
     if (!this.rows.length) {
       const filtered = [...route.query.keys()].length > 0;
-      return html`<div class="card">${filtered ? empty('search', 'No run is like that', 'Change or remove the filter.') : empty('list', 'No runs yet', 'Start one from the command line:', 'keelson run examples/repository-report.yaml')}</div>`;
+      return html`<div class="card">${filtered ? empty('search', 'No run is like that', 'Change or remove the filter.') : empty('list', 'No runs yet', 'Start one from a recipe, or from the command line:', 'keelson run examples/repository-report.yaml')}</div>`;
     }
     const list = this.#sorted();
     const height = this.#height();
@@ -229,7 +229,8 @@ class Runs extends Part {
     const lacks = me.lacks('runs:write');
     const filter = this.#filterOfBulk();
     const chips = ['tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id'].filter((each) => route.get(each));
-    return html`<div class="head"><h1>Runs</h1><span class="soft num">${this.rows ? `${count(this.rows.length)}${this.#cursors?.length ? '+' : ''}` : ''}</span></div>
+    return html`<div class="head"><h1>Runs</h1><span class="soft num">${this.rows ? `${count(this.rows.length)}${this.#cursors?.length ? '+' : ''}` : ''}</span>
+        <span class="end row wrap"><a class="btn first" href="/ui/launch">${icon('play', 'small')}Launch</a></span></div>
       <div class="filters"><div class="views" role="group" aria-label="Views">${VIEWS.map(([id, title]) => html`<button class="view" aria-pressed=${view === id}
           @click=${() => route.set({ view: id === 'all' ? null : id })}>${title}</button>`)}</div>
         <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label></div>

@@ -2,13 +2,13 @@ import { html, nothing } from 'lit';
 import { credits } from '../draw/format.js';
 import { name } from './bits.js';
 
-const SIGN = { added: '+', removed: '−', changed: '~', same: ' ' };
+const SIGN = { added: '+', removed: '−', changed: '~' };
 const WORD = { added: 'added', removed: 'removed', changed: 'changed', same: 'kept' };
 const plain = (value) => (value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Tasks of a plan as cards, with what is different from the one before. */
 export function planTasks(diff) {
-  return html`<ol class="plan">${diff.slice(0, 300).map((row) => html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind]}</span>
+  return html`<ol class="plan">${diff.slice(0, 300).map((row, i) => html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind] ?? i + 1}</span>
     <div class="stack grow"><div class="row wrap"><strong>${name(row.title ?? row.id, 160)}</strong><code class="soft cut">${name(row.id, 60)}</code>
       ${row.task.suggested_agent?.agent_name || row.task.agent ? html`<span class="soft small">agent ${name(row.task.suggested_agent?.agent_name ?? row.task.agent, 60)}</span>` : nothing}
       ${row.task.estimated_cost ? html`<span class="end num soft">~${credits(row.task.estimated_cost)}</span>` : nothing}</div>

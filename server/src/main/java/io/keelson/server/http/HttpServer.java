@@ -170,9 +170,8 @@ public final class HttpServer implements AutoCloseable {
         Dashboard dashboard = options.dashboard();
         if (dashboard != null) {
             WebPages pages = new WebPages(dashboard);
-            config.routes.addHttpHandler(HandlerType.GET, "/ui", context -> context.redirect("/ui/"));
             config.routes.addHttpHandler(HandlerType.GET, "/ui/<file>", context -> serve(context, pages));
-            config.routes.addHttpHandler(HandlerType.GET, "/ui/", context -> serve(context, pages));
+            config.routes.addHttpHandler(HandlerType.GET, "/ui", context -> serve(context, pages));
         }
         config.routes.exception(HttpResponseException.class, this::refuse);
     }

@@ -2,6 +2,7 @@ package io.keelson.server.web;
 
 import io.keelson.server.http.ApiServer;
 import io.keelson.server.json.Json;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -41,6 +42,33 @@ final class DashboardSeed {
                   {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""".formatted(name));
         api.awaitState(id, "running");
         return id;
+    }
+
+    /** Its plan waits for an approval. */
+    String approvedPlan() {
+        String id = api
+                .create("""
+                {"name": "release-notes", "start": true, "config": {"autonomy": {"level": "approve"}}, "plan": {"tasks": [
+                  {"id": "research", "title": "Research the changes", "steps": [{"name": "look", "tool": "echo"}]},
+                  {"id": "notes", "title": "Translate the notes", "depends_on": ["research"], "steps": [{"name": "write", "tool": "echo"}]}]}}""");
+        awaitWaiting(id);
+        return id;
+    }
+
+    /** Inputs of each type that the form has a field for. */
+    String recipe() {
+        String name = "print-" + UUID.randomUUID();
+        return api.post("/api/v1/recipes",
+                """
+                {"name": "%s", "goal": "Print a letter", "inputs": {
+                  "to": {"type": "string", "default": "ann", "description": "Who gets it"},
+                  "copies": {"type": "integer", "minimum": 1, "maximum": 100},
+                  "urgent": {"type": "boolean", "default": false}, "colour": {"enum": ["black", "red"], "default": "black"},
+                  "names": {"type": "array", "items": {"type": "string"}, "default": []},
+                  "more": {"type": "object", "default": {}}},
+                 "plan": {"tasks": [{"id": "print", "title": "Print", "steps": [{"tool": "echo", "input": {"n": "${ .inputs.copies }"}}]}]}}"""
+                        .formatted(name))
+                .json().get("id").asString();
     }
 
     String failing() {

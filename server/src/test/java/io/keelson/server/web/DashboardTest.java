@@ -7,6 +7,8 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.http.ApiServer;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -15,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -198,19 +201,143 @@ class DashboardTest {
     }
 
     @Test
+    void overviewShowsWhatWaitsFailsRunsAndCosts() {
+        Page page = browser.signedIn("/ui/");
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Needs you")));
+        sees(page.getByText("SOURCE_DOWN").first());
+        sees(page.getByText("Ship version 4.2 to everyone?").first());
+        page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(Pattern.compile("SOURCE_DOWN"))).click();
+        sees(page.getByText("the source does not answer").first());
+        page.context().close();
+    }
+
+    @Test
+    void inboxIsAnsweredByKeyboardAfterItsConsequenceWasShown() {
+        String id = new DashboardSeed(api).approvedPlan();
+        Page page = browser.signedIn("/ui/inbox?run=" + id);
+        sees(page.getByText("Translate the notes").first());
+        page.keyboard().press("a");
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.DIALOG))
+                .containsText("the run starts to execute its plan");
+        page.getByRole(AriaRole.DIALOG).getByLabel("Comment").fill("read it");
+        page.keyboard().press("Tab");
+        page.keyboard().press("Tab");
+        page.keyboard().press("Enter");
+        sees(page.getByText("Nothing waits for you"));
+        api.awaitState(id, "completed");
+        page.context().close();
+    }
+
+    @Test
+    void anAnswerOfAnotherPersonIsNoError() {
+        String id = new DashboardSeed(api).waiting("answered-elsewhere");
+        Page page = browser.signedIn("/ui/inbox?run=" + id);
+        sees(page.getByText("Go on?").first());
+        page.keyboard().press("r");
+        sees(page.getByRole(AriaRole.DIALOG));
+        String item = api.get("/api/v1/inbox?run_id=" + id).json().get("items").get(0).get("id").asString();
+        api.post("/api/v1/inbox/" + item + "/accept", "{}");
+        api.awaitState(id, "completed");
+        button(page, "Reject").last().click();
+        sees(page.getByText("Another person has answered it"));
+        browser.expect("404");
+        browser.expect("409");
+        page.context().close();
+    }
+
+    @Test
+    void recipeIsAFormThatNamesWrongValuesAndStartsOnce() {
+        String recipe = new DashboardSeed(api).recipe();
+        Page page = browser.signedIn("/ui/launch?recipe=" + recipe);
+        page.getByLabel("copies").fill("1000");
+        page.getByLabel("to", new Page.GetByLabelOptions().setExact(true)).fill("ben");
+        button(page, "Start the run").click();
+        sees(page.locator(".field").filter(new Locator.FilterOptions().setHasText("copies")).getByRole(AriaRole.ALERT));
+        browser.expect("422");
+        page.getByLabel("copies").fill("3");
+        page.getByLabel("urgent").check();
+        page.getByLabel("colour").selectOption("red");
+        page.getByLabel("names").fill("ann\nbob");
+        page.getByLabel("more").fill("{\"a\": [1]}");
+        button(page, "Start the run").dblclick();
+        page.waitForURL(Pattern.compile(".*/ui/runs/[0-9a-f-]{36}"));
+        String inputs = api.get("/api/v1/runs?recipe_id=" + recipe).json().get("items").toString();
+        assertThat(api.get("/api/v1/runs?recipe_id=" + recipe).json().get("items").size()).as(inputs).isEqualTo(1);
+        String id = page.url().replaceAll(".*/", "");
+        assertThat(api.get("/api/v1/runs/" + id).json().get("inputs").toString()).contains("\"copies\":3")
+                .contains("\"urgent\":true")
+                .contains("\"names\":[\"ann\",\"bob\"]").contains("\"colour\":\"red\"")
+                .contains("\"more\":{\"a\":[1]}");
+        page.context().close();
+    }
+
+    @Test
+    void sumsOfMoneyAreThoseOfTheApi() {
+        Page page = browser.signedIn("/ui/money");
+        String available =
+                api.get("/api/v1/credits").json().get("available").decimalValue().setScale(6).toPlainString();
+        PlaywrightAssertions.assertThat(page.locator(".figures strong").first()).hasAttribute("title", available);
+        String total = api.get("/api/v1/usage?by=tool").json().get("total").get("credits").decimalValue().setScale(6)
+                .toPlainString();
+        PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(2).locator("strong")).hasAttribute("title",
+                total);
+        button(page, "Verify").click();
+        sees(page.getByText("All balances follow from the ledger."));
+        page.context().close();
+    }
+
+    @Test
+    void paletteFindsARunByItsIdAndShortcutsCanBeSwitchedOff() {
+        Page page = browser.signedIn("/ui/");
+        page.keyboard().press("Control+k");
+        page.getByRole(AriaRole.COMBOBOX, new Page.GetByRoleOptions().setName("Search or jump")).fill(train);
+        sees(page.getByRole(AriaRole.OPTION).filter(new Locator.FilterOptions().setHasText("release-train")));
+        page.keyboard().press("Enter");
+        page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
+        page.keyboard().press("?");
+        page.getByLabel("Shortcuts of a single key").uncheck();
+        button(page, "Close").click();
+        page.keyboard().press("g");
+        page.keyboard().press("m");
+        assertThat(page.url()).contains("/ui/runs/");
+        page.context().close();
+    }
+
+    @Test
+    void aKeyThatOnlyReadsSeesDisabledActionsWithTheScope() {
+        String reader = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_READ)).substring("Bearer ".length());
+        Page page = browser.signedIn("/ui/runs/" + train, 1440, 900, ColorScheme.LIGHT, reader);
+        Locator pause = button(page, "Pause");
+        PlaywrightAssertions.assertThat(pause).isDisabled();
+        PlaywrightAssertions.assertThat(pause).hasAttribute("title", "Needs the scope runs:write");
+        page.context().close();
+    }
+
+    @Test
     void axeFindsNothingAndNothingOverflows() {
         List<String> found = new ArrayList<>();
+        String recipe = new DashboardSeed(api).recipe();
+        List<String> paths = List.of("/ui/", "/ui/runs", "/ui/runs/" + train + "?task=ship", "/ui/runs/" + failed,
+                "/ui/runs/" + train + "?view=plan", "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",
+                "/ui/launch?recipe=" + recipe,
+                "/ui/money", "/ui/nothing");
         for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
             for (int width : List.of(390, 1440)) {
-                for (String path : List.of("/ui/runs", "/ui/runs/" + train + "?task=ship", "/ui/runs/" + failed)) {
-                    Page page = browser.signedIn(path, width, 844, scheme);
-                    page.locator(".run-row, .tree-row").nth(1).waitFor();
+                Page page = browser.open("/ui/", width, 844, scheme);
+                if (width == 390) {
+                    browser.violations(page).forEach(each -> found.add(scheme + " sign in " + each));
+                }
+                browser.signIn(page);
+                for (String path : paths) {
+                    DashboardBrowser.go(page, path);
+                    page.locator(".page h1, .page h2").first().waitFor();
+                    PlaywrightAssertions.assertThat(page.locator(".skeleton")).hasCount(0);
                     browser.violations(page).forEach(each -> found.add(scheme + " " + width + " " + path + " " + each));
                     if ((Boolean) page.evaluate("document.documentElement.scrollWidth > innerWidth")) {
                         found.add(scheme + " " + width + " " + path + " is wider than the window");
                     }
-                    page.context().close();
                 }
+                page.context().close();
             }
         }
         assertThat(found).isEmpty();

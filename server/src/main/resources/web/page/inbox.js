@@ -1,0 +1,163 @@
+import { html, nothing } from 'lit';
+import { all, get, post } from '../api/client.js';
+import { live } from '../live/stream.js';
+import { me } from '../store/me.js';
+import { prefs } from '../store/prefs.js';
+import { route } from '../store/route.js';
+import { count, credits } from '../draw/format.js';
+import { planDiff } from '../draw/diff.js';
+import { Part } from '../part/base.js';
+import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
+import { ask } from '../part/dialog.js';
+import { icon } from '../part/icon.js';
+import { json } from '../part/json.js';
+import { planTasks } from '../part/plan.js';
+
+export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
+  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], proposal: ['info', 'Proposal'] };
+const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION']);
+
+/** The inbox in two panes: what waits for a person, and what happens by each answer. */
+class Inbox extends Part {
+  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true } };
+  #plansOf = null;
+
+  constructor() {
+    super();
+    for (const store of [prefs, me]) this.watch(store);
+    this.watch(route, 'change', () => this.#load());
+    this.watch(live, 'event', () => this.#soon());
+    this.watch(live, 'resume', () => this.#soon());
+    this.watch(document, 'keydown', (event) => this.#key(event));
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.#load();
+  }
+
+  #soon() {
+    this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 400);
+  }
+
+  async #load() {
+    if (route.path[0] !== 'inbox') return;
+    const query = { kind: route.get('kind'), run_id: route.get('run'), assignee: route.get('mine') ? '@me' : null, limit: 100 };
+    try {
+      const { items } = await all('/inbox', query, 500);
+      this.items = items;
+      this.failure = null;
+    } catch (failure) { this.failure = failure; }
+  }
+
+  #current() {
+    return this.items?.find((item) => item.id === route.get('item')) ?? this.items?.[0];
+  }
+
+  #go(by) {
+    const at = this.items.indexOf(this.#current());
+    const next = this.items[Math.max(0, Math.min(this.items.length - 1, at + by))];
+    if (next) route.set({ item: next.id }, true);
+    this.updateComplete.then(() => this.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }));
+  }
+
+  #key(event) {
+    if (!prefs.values.shortcuts || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog') || !this.items?.length) return;
+    const item = this.#current();
+    const act = { j: () => this.#go(1), n: () => this.#go(1), k: () => this.#go(-1), a: () => this.#answer(item, 'accept'), r: () => this.#answer(item, 'reject'),
+      e: () => this.#assign(item), c: () => this.querySelector('textarea[name=reason]')?.focus() }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  async #answer(item, answer) {
+    if (me.lacks('approve') || this.busy) return;
+    const fields = [{ name: 'reason', label: 'Comment', kind: 'text', value: this.querySelector('textarea[name=reason]')?.value ?? '' }];
+    if (item.kind === 'budget' && answer === 'accept' && item.data?.charged !== undefined) fields.unshift({ name: 'hard_limit_usd', label: 'New limit of the run in credits', kind: 'number', value: String((item.hard_limit_usd ?? 0) * 2 || '') });
+    const again = item.kind === 'task_review' && answer === 'reject';
+    const values = await ask({ title: answer === 'accept' ? 'Accept?' : 'Reject?', text: answer === 'accept' ? item.on_accept : item.on_reject, fields, yes: again ? 'Reject and do it again' : answer === 'accept' ? 'Accept' : 'Reject', danger: answer === 'reject' });
+    if (!values) return;
+    this.busy = true;
+    const body = { ...(values.reason ? { reason: values.reason } : {}), ...(item.gate ? { gate: item.gate } : {}), ...(again ? { retry: true } : {}), ...(values.hard_limit_usd ? { hard_limit_usd: Number(values.hard_limit_usd) } : {}) };
+    const at = this.items.indexOf(item);
+    try {
+      await post(`/inbox/${item.id}/${answer}`, body);
+      toast(answer === 'accept' ? 'Accepted' : 'Rejected');
+      this.changed = null;
+      route.set({ item: (this.items[at + 1] ?? this.items[at - 1])?.id ?? null }, true);
+    } catch (failure) {
+      if (failure.code === 'GATE_CHANGED') {
+        this.changed = { before: item, id: item.run_id };
+      } else if (ANSWERED.has(failure.code)) toast('Another person has answered it, or the run has moved on. Nothing was changed by you.');
+      else toast(`${failure.message} (${failure.code})`, true);
+    }
+    this.busy = false;
+    this.#load();
+  }
+
+  async #assign(item) {
+    const values = await ask({ title: 'Assign', text: 'The name of a person of this workspace. Empty takes the assignment away.', yes: 'Assign', fields: [{ name: 'assignee', label: 'To', value: item.assignee ?? me.name }] });
+    if (!values) return;
+    await post(`/inbox/${item.id}/assign`, { assignee: values.assignee || null }).then(() => toast('Assigned'), (failure) => toast(failure.message, true));
+    this.#load();
+  }
+
+  #plan(item) {
+    if (item.kind !== 'plan_approval' && !item.data?.plan) return nothing;
+    if (this.#plansOf !== item.id) {
+      this.#plansOf = item.id;
+      this.versions = null;
+      get(`/runs/${item.run_id}/plans`).then(({ items }) => { this.versions = items.toSorted((a, b) => a.version - b.version); }, () => null);
+    }
+    const proposed = item.data?.plan;
+    const { changes } = item.data ?? {};
+    const last = this.versions?.[this.versions.length - 1];
+    const before = changes ? last?.plan : this.versions?.length > 1 ? this.versions[this.versions.length - 2].plan : null;
+    const after = changes || !last ? proposed : last.plan;
+    let diff = planDiff(before, after);
+    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id)).map((row) => (row.kind === 'changed' ? { ...row, fields: row.fields.filter((field) => !['steps', 'tools', 'temp_id', 'id', 'task_type', 'trigger_rule'].includes(field.name)) } : row));
+    return html`<section class="stack"><h2>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${count(item.data?.task_count ?? diff.length)} tasks${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)} credits` : nothing}</span></h2>
+      ${item.data?.reason ? html`<p>${name(item.data.reason, 600)}</p>` : nothing}${proposed?.reasoning ? html`<p class="soft">${name(proposed.reasoning, 2000)}</p>` : nothing}${planTasks(diff)}</section>`;
+  }
+
+  #data(item) {
+    const { plan, changes, estimated_cost, task_count, reason, ...rest } = item.data ?? {};
+    const facts = Object.entries(rest).filter(([, value]) => value !== null && typeof value !== 'object' && value !== item.question);
+    const values = Object.entries(rest).filter(([, value]) => value !== null && typeof value === 'object');
+    const shown = plan || changes ? facts.filter(([key]) => key !== 'goal') : facts;
+    return html`${!plan && reason ? html`<p>${name(reason, 1000)}</p>` : nothing}${shown.length ? html`<dl class="facts wide-facts">${shown.map(([key, value]) => html`<dt>${key.replaceAll('_', ' ')}</dt><dd>${name(value, 4000)}</dd>`)}</dl>` : nothing}
+      ${values.map(([key, value]) => json(key.replaceAll('_', ' '), value, key === 'output'))}`;
+  }
+
+  #detail(item) {
+    const lacks = me.lacks('approve');
+    const [symbol, kind] = KINDS[item.kind] ?? ['info', item.kind];
+    const before = this.changed?.before;
+    return html`<article class="card detail" aria-label="The question"><header><span class="row i-person">${icon(symbol)}</span><span class="grow cut">${kind} · <a href="/ui/runs/${item.run_id}${item.task_key ? `?task=${encodeURIComponent(item.task_key)}` : ''}">${name(item.run_name, 80)}</a>${item.task_title ? html` · ${name(item.task_title, 80)}` : nothing}</span>
+        <button class="btn low bare" @click=${() => this.#assign(item)}>${icon('user', 'small')}${item.assignee ? name(item.assignee, 40) : 'Assign'}</button></header>
+      <div class="pad stack gap4">
+        <h2 class="question">${name(item.question, 2000)}</h2>
+        <p class="soft small">Waits for ${ago(item.created_at)}${item.due_at ? html`, due ${when(item.due_at)}` : nothing}${item.overdue ? html` <strong class="i-failed">overdue</strong>` : nothing}${item.error_code ? html` · <code>${item.error_code}</code>` : nothing}</p>
+        ${before?.run_id === item.run_id && before.gate !== item.gate ? html`<div class="note warn" role="alert">${icon('alert')}<div class="stack grow"><strong>The output has changed since you looked. Nothing was decided.</strong>${json('What you saw', before.data?.output, true)}${json('What it is now', item.data?.output, true)}</div></div>` : nothing}
+        ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
+        ${this.#plan(item)}${this.#data(item)}
+        <label class="field"><span>Comment <span class="faint small">c</span></span><textarea class="input" name="reason" rows="2" maxlength="2000" placeholder="Stored with your answer"></textarea></label></div>
+      <footer class="answers"><div class="answer"><span class="small soft"><strong class="i-done">Yes</strong> → ${name(item.on_accept, 400)}</span><button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''} @click=${() => this.#answer(item, 'accept')}>${icon('check', 'small')}Accept <kbd>a</kbd></button></div>
+        <div class="answer"><span class="small soft"><strong class="i-failed">No</strong> → ${name(item.on_reject, 400)}</span><button class="btn danger" ?disabled=${lacks || this.busy} title=${lacks ?? ''} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></div></footer></article>`;
+  }
+
+  render() {
+    const item = this.#current();
+    return html`<div class="head"><h1>Inbox</h1><span class="soft num">${this.items ? count(this.items.length) : ''}</span>
+        <span class="end row wrap"><label class="row small"><input type="checkbox" .checked=${!!route.get('mine')} @change=${(event) => route.set({ mine: event.target.checked ? 'yes' : null })}>Only mine</label>
+          <label><span class="hidden-text">Kind</span><select class="input" @change=${(event) => route.set({ kind: event.target.value })}><option value="">All kinds</option>${Object.entries(KINDS).map(([id, [, title]]) => html`<option value=${id} ?selected=${route.get('kind') === id}>${title}</option>`)}</select></label></span></div>
+      ${route.get('run') ? html`<div><button class="chip" @click=${() => route.set({ run: null })}>of one run ${icon('cross', 'small')}</button></div>` : nothing}
+      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
+    : html`<div class="panes"><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, true)}>
+          <span class="row i-person">${icon((KINDS[each.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name, 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
+          <span class="small soft num">${each.overdue ? html`<strong class="i-failed">overdue</strong>` : ago(each.created_at)}</span></button></li>`)}</ul>
+        ${this.#detail(item)}</div>`}`;
+  }
+}
+customElements.define('k-inbox', Inbox);

@@ -1,0 +1,95 @@
+import { html, nothing } from 'lit';
+import { all, get, post } from '../api/client.js';
+import { me } from '../store/me.js';
+import { route } from '../store/route.js';
+import { count } from '../draw/format.js';
+import { planDiff } from '../draw/diff.js';
+import { Part } from '../part/base.js';
+import { ago, empty, name, problem, skeleton, toast } from '../part/bits.js';
+import { fields, valueOf } from '../part/form.js';
+import { icon } from '../part/icon.js';
+import { planTasks } from '../part/plan.js';
+
+/** Starts runs of recipes; the fields follow the schemas of the recipe's inputs. */
+class Launch extends Part {
+  static properties = { recipes: { state: true }, recipe: { state: true }, failure: { state: true }, problems: { state: true }, refused: { state: true }, busy: { state: true } };
+  #key = crypto.randomUUID();
+
+  constructor() {
+    super();
+    this.problems = {};
+    this.watch(route, 'change', () => this.#load());
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.#load();
+  }
+
+  async #load() {
+    if (route.path[0] !== 'launch') return;
+    try {
+      const id = route.get('recipe');
+      this.recipes ??= (await all('/recipes', {}, 1000)).items;
+      if (id && this.recipe?.id !== id) { this.recipe = null; this.problems = {}; this.refused = null; this.#key = crypto.randomUUID(); this.recipe = await get(`/recipes/${id}`); }
+      if (!id) this.recipe = null;
+      this.failure = null;
+    } catch (failure) { this.failure = failure; }
+  }
+
+  async #start(event) {
+    event.preventDefault();
+    if (this.busy) return;
+    this.busy = true;
+    this.problems = {};
+    this.refused = null;
+    const form = event.target;
+    const inputs = {};
+    const wrong = {};
+    for (const [input, given] of Object.entries(this.recipe.inputs ?? {})) {
+      try {
+        const value = valueOf(given.schema ?? given, form.elements[input]);
+        if (value !== undefined) inputs[input] = value;
+      } catch { wrong[input] = 'This is not JSON.'; }
+    }
+    const own = form.elements['run-name'].value.trim();
+    if (Object.keys(wrong).length) this.problems = wrong;
+    else {
+      try {
+        const run = await post(`/recipes/${this.recipe.id}/run`, { inputs, ...(own ? { name: own } : {}) }, this.#key);
+        toast('Started');
+        route.go(`/ui/runs/${run.id}`);
+      } catch (failure) {
+        if (failure.status) this.#key = crypto.randomUUID();
+        this.problems = Object.fromEntries(failure.problems.map((each) => [each.pointer?.match(/^\/inputs\/([^/]+)/)?.[1], each.message]).filter(([input]) => input));
+        this.refused = failure;
+      }
+    }
+    this.busy = false;
+    await this.updateComplete;
+    this.querySelector('[aria-invalid=true]')?.focus();
+  }
+
+  #form() {
+    const { recipe } = this;
+    const lacks = me.lacks('runs:write');
+    const inputs = recipe.inputs ?? {};
+    const plan = recipe.mission?.plan;
+    return html`<div class="panes even"><form class="card" @submit=${(event) => this.#start(event)} novalidate><header><h2 class="grow cut">${name(recipe.name, 120)}</h2><span class="soft small">version ${recipe.version}</span></header>
+        <div class="pad stack gap4">${recipe.description || recipe.mission?.goal ? html`<p class="soft">${name(recipe.description ?? recipe.mission.goal, 1000)}</p>` : nothing}
+          ${Object.keys(inputs).length ? fields(inputs, this.problems) : html`<p class="soft">This recipe has no inputs.</p>`}
+          <label class="field"><span>Name of the run</span><input class="input" name="run-name" placeholder=${recipe.name} autocomplete="off"></label>
+          ${this.refused ? problem(this.refused) : nothing}
+          <div class="row"><button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''}>${icon('play', 'small')}${this.busy ? 'Starting…' : 'Start the run'}</button><a class="btn bare" href="/ui/launch">Another recipe</a></div></div></form>
+      <div class="card"><header><h2>What it does</h2></header><div class="pad">${plan?.tasks ? planTasks(planDiff(null, plan)) : html`<p class="soft">A planner makes its plan from the goal when the run starts.</p>`}</div></div></div>`;
+  }
+
+  render() {
+    return html`<div class="head"><h1>Launch</h1></div>
+      ${this.failure ? problem(this.failure, () => this.#load()) : route.get('recipe') ? (this.recipe ? this.#form() : html`<div class="card">${skeleton()}</div>`)
+    : !this.recipes ? html`<div class="card">${skeleton()}</div>` : this.recipes.length ? html`<ul class="cards">${this.recipes.map((recipe) => html`<li><a class="card recipe" href="/ui/launch?recipe=${recipe.id}"><strong class="cut">${name(recipe.name, 120)}</strong>
+        <span class="soft clamp">${name(recipe.description ?? '', 300)}</span><span class="small faint">${count(Object.keys(recipe.inputs ?? {}).length)} inputs · version ${recipe.version} · changed ${ago(recipe.updated_at)} ago</span></a></li>`)}</ul>`
+      : html`<div class="card">${empty('play', 'No recipes yet', 'A recipe is a mission that is kept, with inputs to fill in. Keep one with:', 'keelson recipes create examples/nightly-report.yaml')}</div>`}`;
+  }
+}
+customElements.define('k-launch', Launch);
