@@ -165,12 +165,12 @@ public final class Runs {
      * @param name null for the run's own
      */
     public Run fork(String id, String task, Map<String, ?> inputs, @Nullable String name) {
-        ObjectNode body = Json.object().put("task", task);
-        body.set("inputs", Json.of(inputs));
-        if (name != null) {
-            body.put("name", name);
-        }
-        return run(Call.post(RequestPath.of("/runs/", id, "/fork"), body));
+        return fork(id, new ForkRequest(task, null, null, null, null, inputs, name));
+    }
+
+    /** Starts a run of the same plan from one of its tasks, or from a turn of it. */
+    public Run fork(String id, ForkRequest fork) {
+        return run(Call.post(RequestPath.of("/runs/", id, "/fork"), fork.body()));
     }
 
     /** Ends an agent and all of its tasks. */

@@ -4,11 +4,13 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.MissionFile;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
+import io.keelson.client.ForkRequest;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -72,14 +74,31 @@ public abstract class ActionCommand extends RunChange {
     }
 
     @Command(name = "fork", description = {"Starts a run of the same plan with other inputs, from one of its tasks.",
-            "Completed tasks that do not depend on that task are reused with their outputs; the others run again."},
+            "Completed tasks that do not depend on that task are reused with their outputs; the others run again.",
+            "With --turn an agent's task goes on from that turn: its turns and calls before it are copied and cost nothing."},
             footerHeading = "%nExamples:%n", footer = {"  keelson fork latest --from report --watch",
+                    "  keelson fork latest --from report --turn 5 --model large --watch",
                     "  keelson fork latest --from report --input title=\"Second try\""})
     public static final class Fork extends ActionCommand {
 
         @Option(names = "--from", paramLabel = "TASK", required = true,
                 description = "The first task to run again, by its id in the plan.")
         String task = "";
+
+        @Option(names = "--turn", paramLabel = "N",
+                description = "The first turn of that task to take again, by its number in the transcript.")
+        @Nullable Integer turn;
+
+        @Option(names = "--model", paramLabel = "MODEL", description = "Another model for the agent of that task.")
+        @Nullable String model;
+
+        @Option(names = "--instructions", paramLabel = "TEXT",
+                description = "Other instructions for the agent of that task.")
+        @Nullable String instructions;
+
+        @Option(names = "--tool", paramLabel = "TOOL",
+                description = "A tool that the agent of that task may call, instead of those it had; repeatable.")
+        @Nullable List<String> tools;
 
         @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE",
                 description = "The value of an input; repeatable.")
@@ -93,7 +112,7 @@ public abstract class ActionCommand extends RunChange {
             JsonNode before = runs.get(id).inputs();
             Map<String, JsonNode> values = new LinkedHashMap<>();
             inputs.forEach((key, value) -> values.put(key, MissionFile.value(value, before.path(key).isString())));
-            return runs.fork(id, task, values, name);
+            return runs.fork(id, new ForkRequest(task, turn, model, instructions, tools, values, name));
         }
     }
 

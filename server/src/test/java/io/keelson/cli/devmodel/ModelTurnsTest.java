@@ -1,10 +1,13 @@
 package io.keelson.cli.devmodel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Event;
+import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.LedgerEntry;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
@@ -136,6 +139,42 @@ class ModelTurnsTest {
         assertThat(facts.get("request_sha256").stringValue()).hasSize(64);
         assertThat(facts.get("request_id").stringValue()).isNotEmpty();
         assertThat(facts.at("/usage/output").intValue()).isEqualTo(17);
+    }
+
+    @Test
+    void forkFromATurnCopiesTheTurnsBeforeAndPaysForTheOthers() throws Exception {
+        keelson.agents().create(AgentRequest.of("forked").model("openai-chat").tools(List.of("echo")));
+        Run source = keelson.agents().run("forked", "Count for a fork", Map.of("from", 1));
+        assertThat(keelson.runs().awaitEnd(source.id(), LIMIT).state()).isEqualTo("completed");
+        String task = keelson.runs().tasks(source.id()).getFirst().key();
+        int before = model.journal().size();
+
+        Run fork = keelson.runs().fork(source.id(), ForkRequest.from(task).turn(2).model("anthropic-messages"));
+        Run ended = keelson.runs().awaitEnd(fork.id(), LIMIT);
+
+        assertThat(ended.state()).isEqualTo("completed");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("second call",
+                "report");
+        assertThat(journal).allSatisfy(
+                line -> assertThat(line.get("wire").stringValue()).isEqualTo("anthropic-messages"));
+        assertThat(keelson.runs().steps(fork.id()).stream().map(Step::tool)).containsExactly("model.turn", "echo",
+                "model.turn");
+        assertThat(charged(fork)).isEqualByComparingTo(billed(journal)).isPositive();
+        List<TranscriptEntry> entries = keelson.tasks().transcript(keelson.runs().tasks(fork.id()).getFirst().id());
+        assertThat(entries.stream().map(entry -> entry.turn() + " " + entry.kind() + " " + entry.copied()))
+                .containsExactly("1 turn true", "1 call true", "2 turn false", "2 call false", "3 turn false");
+        assertThat(entries.subList(0, 2)).allSatisfy(entry -> assertThat(entry.cost()).isZero());
+
+        Run again = keelson.runs().fork(fork.id(), ForkRequest.from(task).turn(3).instructions("Be exact."));
+        assertThat(keelson.runs().awaitEnd(again.id(), LIMIT).state()).isEqualTo("completed");
+        List<JsonNode> last = model.journal().stream().skip(before + journal.size()).toList();
+        assertThat(last).hasSize(1);
+        assertThat(last.getFirst().get("body").toString()).contains("Be exact.");
+        assertThat(conversation(last.getFirst())).isEqualTo(conversation(journal.getLast()));
+        assertThat(catchThrowableOfType(KeelsonException.class,
+                () -> keelson.runs().fork(source.id(), ForkRequest.from(task).turn(4))).code())
+                .isEqualTo("UNKNOWN_REFERENCE");
     }
 
     /** The messages of a request, without marks for the provider's cache and the bracket that ends their list. */

@@ -12,6 +12,7 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
@@ -21,6 +22,7 @@ import io.keelson.server.json.Json;
 import io.keelson.server.plan.CheckedMission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ReadResult;
+import io.keelson.server.run.read.CopiedTurns;
 import io.keelson.server.submission.RunSubmission;
 import java.util.HashMap;
 import java.util.List;
@@ -33,12 +35,19 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code POST /runs/{id}/fork}: a run of the same plan with other inputs, in which what completed before a task is taken
- * over.
+ * over. From a turn of a task it takes over the task's turns before that one as well.
  */
 public final class RunFork {
 
-    /** @param task its id in the plan */
-    record Fork(String task, @Nullable String name, @Nullable ObjectNode inputs) {}
+    /**
+     * @param task its id in the plan
+     * @param turn of the task, the first that is taken again; null to repeat the whole task
+     */
+    record Fork(String task, @Nullable Integer turn, @Nullable Overrides overrides, @Nullable String name,
+            @Nullable ObjectNode inputs) {}
+
+    /** What the task's agent has otherwise than in the source; null for no difference. */
+    record Overrides(@Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
 
     private final Function<UUID, MissionReader> missions;
     private final Ids ids;
@@ -59,7 +68,7 @@ public final class RunFork {
     private ApiResponse fork(ApiRequest request, Fork body) throws InterruptedException {
         String task = body.task;
         UUID source = request.id("id", IdKind.RUN);
-        CheckedMission mission = mission(request.workspace(), source, body.name, body.inputs);
+        CheckedMission mission = mission(request.workspace(), source, body);
         if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
             throw ApiProblem.of("UNKNOWN_REFERENCE", "/task",
                     "the run's plan has no task '" + Excerpt.piece(task) + "'");
@@ -69,12 +78,30 @@ public final class RunFork {
         if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
             request.require(Scope.APPROVE);
         }
+        ObjectNode origin = body.turn == null ? null
+                : Json.object().set(CopiedTurns.ORIGIN, copied(request.workspace(), source, task, body.turn));
         UUID id = RunSubmissions.runId(request, ids);
         NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
-                new NewRun.Fork(source, task, carried), null, request.traceparent());
+                new NewRun.Fork(source, task, carried), origin, request.traceparent());
         var _ = RunSubmissions.submitted(submission.submit(RunSubmissions.of(request,
                 new Command.Create(run, true, request.actor()), mission.externalIdPolicy())));
         return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
+    }
+
+    /** The turns before that one, and their calls. */
+    private ObjectNode copied(UUID workspace, UUID source, String task, int turn) {
+        CopiedTurns.Source turns = reads.read((runs, c) -> runs.turns(c, workspace, source, task))
+                .orElseThrow(() -> ApiProblem.of("UNKNOWN_REFERENCE", "/task",
+                        "the run has no single task '" + Excerpt.piece(task) + "'"));
+        if (turn > turns.turns()) {
+            throw ApiProblem.of("UNKNOWN_REFERENCE", "/turn", turns.turns() == 0 ? "the task has no turns"
+                    : "the task's turns are 1 to " + turns.turns());
+        }
+        if (!turns.ended()) {
+            throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION,
+                    "the task has not ended: its turns can still be taken again");
+        }
+        return turns.before(task, turn);
     }
 
     /** Its decision was about the inputs of the source, and would hold for others without a human having seen them. */
@@ -82,13 +109,19 @@ public final class RunFork {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
-    private CheckedMission mission(UUID workspace, UUID source, @Nullable String name, @Nullable ObjectNode inputs) {
+    private CheckedMission mission(UUID workspace, UUID source, Fork body) {
         ObjectNode document = RunMission.of(reads, workspace, source);
-        document.set("input", inputs == null ? Json.object() : inputs);
+        document.set("input", body.inputs == null ? Json.object() : body.inputs);
+        Overrides overrides = body.overrides;
+        if (overrides != null) {
+            document.path("plan").path("tasks").valueStream()
+                    .filter(each -> each.path("temp_id").asString("").equals(body.task))
+                    .forEach(each -> override((ObjectNode) each, overrides));
+        }
         document.put("trigger", "fork");
         keepBudgets(document, reads.run(workspace, source).path("task_budgets"));
-        if (name != null) {
-            document.put("name", name);
+        if (body.name != null) {
+            document.put("name", body.name);
         }
         return switch (missions.apply(workspace).read(document)) {
             case ReadResult.Ok<CheckedMission>(CheckedMission mission) -> mission;
@@ -97,6 +130,33 @@ public final class RunFork {
                             each.message()))
                     .toList());
         };
+    }
+
+    /** Other instructions or tools make the agent that had the task a contractor of the fork. */
+    private static void override(ObjectNode task, Overrides overrides) {
+        if (overrides.model != null) {
+            task.put("suggested_model", overrides.model);
+        }
+        if (overrides.instructions == null && overrides.tools == null) {
+            return;
+        }
+        JsonNode agent = task.path("assigned_agent");
+        ObjectNode contractor = Json.object().put("type", "contractor")
+                .put("agent_name", agent.path("agent_name").asString("contractor"));
+        for (String kept : List.of("model", "instructions", "tools", "max_turns")) {
+            JsonNode value = agent.path(kept);
+            if (!value.isMissingNode() && !value.isNull() && value.asInt(1) > 0) {
+                contractor.set(kept, value);
+            }
+        }
+        if (overrides.instructions != null) {
+            contractor.put("instructions", overrides.instructions);
+        }
+        if (overrides.tools != null) {
+            task.remove("tools_needed");
+            overrides.tools.forEach(contractor.putArray("tools")::add);
+        }
+        task.set("suggested_agent", contractor);
     }
 
     /** Tasks keep the budgets that were raised in the source. */

@@ -191,7 +191,19 @@ public final class RunReader {
      */
     public Page<ObjectNode> transcript(Connection c, UUID workspaceId, UUID taskId, int from, int limit)
             throws SQLException {
-        return page(c, TaskTranscript.SQL, part(workspaceId, taskId, from, limit), limit);
+        return page(c, TaskTranscript.SQL, statement -> {
+            statement.setObject(1, taskId);
+            statement.setObject(2, taskId);
+            statement.setObject(3, workspaceId);
+            statement.setInt(4, from);
+            statement.setLong(5, limit + 1L);
+        }, limit);
+    }
+
+    /** The turns of a task, by its id in the plan, for a fork; empty for an unknown task. */
+    public Optional<CopiedTurns.Source> turns(Connection c, UUID workspaceId, UUID runId, String task)
+            throws SQLException {
+        return CopiedTurns.of(c, workspaceId, runId, task);
     }
 
     /** Whether a step of the task, or its output, still needs a human's approval. */

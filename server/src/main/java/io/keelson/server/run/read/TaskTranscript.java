@@ -1,6 +1,9 @@
 package io.keelson.server.run.read;
 
-/** The turns, calls and other steps of a task's current attempt, each once and without what came before it. */
+/**
+ * The turns, calls and other steps of a task's current attempt, after those that it has copied from another run: each once, and
+ * without what came before it.
+ */
 final class TaskTranscript {
 
     /**
@@ -8,14 +11,15 @@ final class TaskTranscript {
      * task's output.
      */
     static final String SQL = """
-            select s.id as step_id, s.kind, count(*) filter (where s.kind = 'turn') over (order by s.position, s.turn) as turn,
-                s.tool, s.state, s.attempt, w.model, e.text, e.calls, e.again, e.facts -> 'answered' as model_answered,
+            select s.id as step_id, s.kind, count(*) filter (where s.kind = 'turn') over (order by s.part, s.position, s.turn) as turn,
+                s.copied, s.tool, s.state, s.attempt, w.model, e.text, e.calls, e.again, e.facts -> 'answered' as model_answered,
                 e.facts -> 'finish' as finish, e.facts -> 'first_text_ms' as first_text_ms, e.facts -> 'total_ms' as total_ms,
                 %s, %s, array_remove(array[%s, %s], null)::text[] as omitted,
-                s.error_code, s.error_class, s.error_message, s.tokens, w.usage, trim_scale(s.cost) as cost,
+                s.error_code, s.error_class, s.error_message,
+                case when s.copied then 0 else s.tokens end as tokens, case when not s.copied then w.usage end as usage,
+                case when s.copied then 0 else trim_scale(s.cost) end as cost,
                 s.started_at, s.completed_at
-              from orchestration_tasks t
-              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+              from (%s) s
               left join work_results w on w.step_id = s.id and w.epoch = s.result_epoch
              cross join lateral (select s.kind = 'turn' and jsonb_typeof(s.output) = 'object'
                    and (s.output -> 'tool_calls' is not null or s.output -> 'again' is not null) as asks offset 0) k
@@ -25,11 +29,10 @@ final class TaskTranscript {
                    case when s.kind = 'turn' and jsonb_typeof(s.output) = 'object' then s.output -> 'model_call' end as facts,
                    case when s.kind = 'turn' then null else coalesce(s.resolved_input, s.input) end as input,
                    case when k.asks is not true then s.output end as output offset 0) e
-             where t.workspace_id = ? and t.id = ?%s
-             order by s.position, s.turn
+             where s.workspace_id = ?
+             order by s.part, s.position, s.turn
             offset ? limit ?""".formatted(ReadSql.listed("e.input", "input"), ReadSql.listed("e.output", "output"),
-            ReadSql.leftOut("e.input", "input"), ReadSql.leftOut("e.output", "output"),
-            ReadSql.NOT_DELETED.formatted("t"));
+            ReadSql.leftOut("e.input", "input"), ReadSql.leftOut("e.output", "output"), CopiedTurns.STEPS);
 
     private TaskTranscript() {}
 }

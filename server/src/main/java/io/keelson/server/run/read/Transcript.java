@@ -30,11 +30,10 @@ final class Transcript {
                 case when s.kind = 'turn' or length(o.text) <= %1$d then o.text end as output, length(o.text) as chars,
                 case when s.kind = 'call' and length(o.text) > %1$d then left(o.text, %2$d) end as head,
                 case when s.kind = 'call' and length(o.text) > %1$d then right(o.text, %3$d) end as tail
-              from orchestration_tasks t
-              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+              from (%4$s) s
              cross join lateral (select s.output::text as text offset 0) o
-             where t.id = ? and s.kind in ('turn', 'call') and s.state in ('completed', 'failed', 'skipped')
-             order by s.position, s.turn""".formatted(RESULT, HEAD, TAIL);
+             where s.kind in ('turn', 'call') and s.state in ('completed', 'failed', 'skipped')
+             order by s.part, s.position, s.turn""".formatted(RESULT, HEAD, TAIL, CopiedTurns.STEPS);
 
     private final ArrayNode turns = Json.array();
     private ArrayNode results = Json.array();
@@ -48,6 +47,7 @@ final class Transcript {
         try (PreparedStatement statement = c.prepareStatement(STEPS)) {
             statement.setFetchSize(FETCHED);
             statement.setObject(1, task);
+            statement.setObject(2, task);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     transcript.add(row);

@@ -1,0 +1,71 @@
+package io.keelson.client;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A fork of a run from one of its tasks.
+ *
+ * @param task by its id in the plan
+ * @param turn the first turn of the task that is taken again; null to repeat the whole task
+ * @param model of the task's agent instead of the run's; null for the same
+ * @param instructions of the task's agent; null for the same
+ * @param tools of the task's agent; null for the same
+ * @param inputs values of inputs by name; the others are those of the run
+ * @param name of the new run; null for that of the run
+ */
+public record ForkRequest(String task, @Nullable Integer turn, @Nullable String model, @Nullable String instructions,
+        @Nullable List<String> tools, Map<String, ?> inputs, @Nullable String name) {
+
+    /** A fork that repeats the whole task. */
+    public static ForkRequest from(String task) {
+        return new ForkRequest(task, null, null, null, null, Map.of(), null);
+    }
+
+    /** The same from this turn of the task on. */
+    public ForkRequest turn(int first) {
+        return new ForkRequest(task, first, model, instructions, tools, inputs, name);
+    }
+
+    /** The same with another model of the task's agent. */
+    public ForkRequest model(String other) {
+        return new ForkRequest(task, turn, other, instructions, tools, inputs, name);
+    }
+
+    /** The same with other instructions of the task's agent. */
+    public ForkRequest instructions(String other) {
+        return new ForkRequest(task, turn, model, other, tools, inputs, name);
+    }
+
+    /** The same with other tools of the task's agent. */
+    public ForkRequest tools(List<String> other) {
+        return new ForkRequest(task, turn, model, instructions, other, inputs, name);
+    }
+
+    ObjectNode body() {
+        ObjectNode body = Json.object().put("task", task);
+        body.set("inputs", Json.of(inputs));
+        if (name != null) {
+            body.put("name", name);
+        }
+        if (turn != null) {
+            body.put("turn", turn);
+        }
+        ObjectNode overrides = Json.object();
+        if (model != null) {
+            overrides.put("model", model);
+        }
+        if (instructions != null) {
+            overrides.put("instructions", instructions);
+        }
+        if (tools != null) {
+            overrides.set("tools", Json.of(tools));
+        }
+        if (!overrides.isEmpty()) {
+            body.set("overrides", overrides);
+        }
+        return body;
+    }
+}
