@@ -20,17 +20,20 @@ import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.queue.CallWaits;
 import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.run.read.LongResults;
 import io.keelson.server.submission.PlanEdits;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.StartedRuns;
 import io.keelson.server.submission.SubmissionServices;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.builtin.ArtifactRead;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.workspace.WorkspaceStore;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
@@ -57,7 +60,10 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         ToolCatalog plain = EffectWiring.catalog(
                 BuiltinTools.all(ToolFolders.policy(settings, models, new WorkspaceStore(database)), expressions,
                         computation("files", Computation.UNLIMITED, closer), outbound, clock),
-                commands, settings.commands());
+                commands, settings.commands())
+                .with(List.of(new ArtifactRead((workspace, task, step, from, length) -> database
+                        .withConnection(c -> LongResults.part(c, workspace, task, step, from, length))
+                        .map(part -> new ArtifactRead.Part(part.text(), part.chars())))));
         McpService mcp = closer.register(new McpService(database, McpConfiguration.read(settings.tools().mcpServers()),
                 outbound, storage.secrets(), new CallWaits(DbClock.DATABASE),
                 Path.of(System.getProperty("java.io.tmpdir")),

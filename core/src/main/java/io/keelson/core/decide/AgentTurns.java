@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
@@ -21,6 +22,8 @@ final class AgentTurns {
     static final String LIMIT = "CONTINUATION_LIMIT";
     static final String UNREADABLE = "TURN_UNREADABLE";
     static final String REFUSED = "TOOL_NOT_ALLOWED";
+    static final String TOKENS = "TOKEN_LIMIT";
+    static final String CALLS = "CALL_LIMIT";
 
     private AgentTurns() {}
 
@@ -68,7 +71,8 @@ final class AgentTurns {
         for (TurnAnswer.Call call : calls) {
             StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
                     call.retry(), call.timeout()), turn.position(), ++ordinal, effect(task, call));
-            if (refused(d, step, call.refusal()) && !AgentMistakes.tolerated(d, step)) {
+            StepError refusal = call.refusal() == null ? beyondLimits(task, call.tool()) : call.refusal();
+            if (refused(d, step, refusal) && !AgentMistakes.tolerated(d, step)) {
                 return;
             }
         }
@@ -79,6 +83,13 @@ final class AgentTurns {
     /** True when the task may have a further turn; fails it when its turns are used up. */
     static boolean another(Decision d, TaskRow task) {
         boolean left = turnsAreLeft(d, task);
+        AgentTerms terms = task.spec().policy().agent();
+        long most = terms == null ? 0 : terms.limits().tokens();
+        if (left && most > 0 && task.steps.stream().mapToLong(step -> step.tokens).sum() >= most) {
+            Propagation.failed(d, task, new StepError(TOKENS, ErrorClass.PERMANENT,
+                    "the task wanted a further turn after " + most + " tokens"));
+            return false;
+        }
         if (!left) {
             Propagation.failed(d, task, new StepError(LIMIT, ErrorClass.PERMANENT,
                     "the task wanted more than " + furtherTurns(d, task) + " further turns"));
@@ -96,6 +107,25 @@ final class AgentTurns {
     static int furtherTurns(Decision d, TaskRow task) {
         AgentTerms terms = Ladder.terms(task);
         return terms == null || terms.maxTurns() == 0 ? d.run.policy().maxContinuations() : terms.maxTurns() - 1;
+    }
+
+    /** Why a call that has just been added exceeds the task's limits; null when it does not. */
+    private static @Nullable StepError beyondLimits(TaskRow task, String tool) {
+        AgentTerms terms = task.spec().policy().agent();
+        TurnLimits limits = terms == null ? TurnLimits.NONE : terms.limits();
+        int ofTool = limits.callsByTool().getOrDefault(tool, 0);
+        if (limits.calls() > 0 && calls(task, null) > limits.calls()) {
+            return new StepError(CALLS, ErrorClass.PERMANENT,
+                    "the task may make " + limits.calls() + " calls, and has made them");
+        }
+        return ofTool > 0 && calls(task, tool) > ofTool ? new StepError(CALLS, ErrorClass.PERMANENT,
+                "the task may call '" + tool + "' " + ofTool + " times, and has done so") : null;
+    }
+
+    /** @param tool null for any */
+    private static long calls(TaskRow task, @Nullable String tool) {
+        return task.steps.stream().filter(step -> step.spec().kind() == StepKind.CALL
+                && step.state != StepState.SKIPPED && (tool == null || step.spec().tool().equals(tool))).count();
     }
 
     /** See {@link StepRow#callEffect}. */

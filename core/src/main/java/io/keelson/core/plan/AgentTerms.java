@@ -17,12 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param candidates reasons of the choice, a line for each candidate, the best first; empty when the plan named the
  *                   agent
  * @param runsOn where its turns are taken
+ * @param limits of the task, beside its turns
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
-        List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn) {
+        List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits) {
 
     public static final String ROSTER = "roster";
     public static final String CONTRACTOR = "contractor";
+
+    /** Reads parts of results that are too long for a transcript. */
+    public static final String READS_RESULTS = "artifact.read";
 
     /** Tools only for plans: they belong to the engine, or would let an agent's turn make turns. */
     public static final Set<String> NEVER = Set.of(RunsOn.WORKERS.tool(), RunsOn.SERVER.tool(), "approval", "wait",
@@ -33,13 +37,25 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
         candidates = List.copyOf(candidates);
     }
 
+    /** Terms without further limits. */
+    public AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
+            List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn) {
+        this(type, id, slug, model, tools, maxTurns, candidates, runsOn, TurnLimits.NONE);
+    }
+
     /** Terms of an agent whose turns workers take. */
     public AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
             List<String> tools, int maxTurns, List<String> candidates) {
         this(type, id, slug, model, tools, maxTurns, candidates, RunsOn.WORKERS);
     }
 
+    /** The same terms with those limits. */
+    public AgentTerms limited(TurnLimits other) {
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, other);
+    }
+
+    /** Whether its turns may call the tool. An agent that may call any may read the results of its calls. */
     public boolean allows(String tool) {
-        return tools.contains(tool) && !NEVER.contains(tool);
+        return (tools.contains(tool) || tool.equals(READS_RESULTS) && !tools.isEmpty()) && !NEVER.contains(tool);
     }
 }

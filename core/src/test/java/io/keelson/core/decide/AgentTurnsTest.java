@@ -16,6 +16,7 @@ import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -30,6 +31,7 @@ import io.keelson.core.run.Verdict;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -92,6 +94,24 @@ class AgentTurnsTest {
         answer(new TurnAnswer.Done("{\"n\": 1}"), "w1", null);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.outputs.get(world.task("a").steps().getLast().id())).isEqualTo("{\"n\": 1}");
+    }
+
+    @Test
+    void callsAndTokensBeyondTheTasksLimits() {
+        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read", "write"), 0, List.of())
+                .limited(new TurnLimits(3, Map.of("write", 1), 10));
+        world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS))
+                .policy(TaskPolicy.DEFAULT.with(terms))));
+        call("write", "write", "read", "read", "read");
+        assertThat(steps()).containsExactly("turn completed", "write#2 pending", "write#3 skipped", "read#4 pending",
+                "read#5 pending", "read#6 skipped", "turn#7 pending");
+        assertThat(world.task("a").steps().get(2).errorCode()).isEqualTo("CALL_LIMIT");
+        assertThat(world.task("a").steps().get(5).errorMessage()).contains("3 calls");
+        for (int i = 0; i < 3; i++) {
+            world.complete(world.claim("a"));
+        }
+        answer(calls("read"), "w1", null);
+        assertThat(world.task("a").errorCode()).isEqualTo("TOKEN_LIMIT");
     }
 
     @Test

@@ -5,8 +5,11 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
+import io.keelson.core.plan.TurnLimits;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -78,11 +81,20 @@ final class AgentAssignment {
     @Nullable Hired hire(JsonNode task, TaskType taskType) {
         List<String> needed = texts(task.path("tools_needed"));
         Hired hired = trusting && task.has(STORED) ? read(task.path(STORED)) : choose(task, taskType, needed);
-        if (hired == null && task.path("tools_needed").isArray()) {
+        if (hired == null && (task.path("tools_needed").isArray() || task.path("limits").isObject())) {
             return new Hired(new AgentTerms(null, null, null, JsonFields.text(task, "suggested_model"), needed, 0,
-                    List.of()), null);
+                    List.of()).limited(limits(task.path("limits"))), null);
         }
-        return hired;
+        return hired == null ? null : new Hired(hired.terms.limited(limits(task.path("limits"))), hired.instructions);
+    }
+
+    private static TurnLimits limits(JsonNode said) {
+        if (!said.isObject()) {
+            return TurnLimits.NONE;
+        }
+        Map<String, Integer> byTool = new TreeMap<>();
+        said.path("max_calls_by_tool").forEachEntry((tool, most) -> byTool.put(tool, most.asInt()));
+        return new TurnLimits(said.path("max_calls").asInt(0), byTool, said.path("max_tokens").asLong(0));
     }
 
     /**

@@ -50,6 +50,9 @@ class ModelTurnsTest {
               - {name: late, when: {text: "Never"}, answer: {text: "late", delay_ms: 60000}}
               - {name: outage, when: {model: flaky, turn: 3, first: 3}, answer: {status: 500}}
               - {name: outage, when: {model: flaky, turn: 3, first: 1}, answer: {cut_after_bytes: 0}}
+              - {name: long call, when: {model: reader, turn: 1}, answer: {calls: [{tool: json_transform, input: {expression: '[range(20000)]', input: null}}]}}
+              - {name: read, when: {model: reader, turn: 2}, answer: {calls: [{tool: artifact_read, input: {id: "00000000-0000-7000-8000-000000000001", from: 0}}, {tool: echo, input: {}}, {tool: echo, input: {}}]}}
+              - {name: end, when: {model: reader}, answer: {text: "read"}}
               - name: broken arguments
                 when: {text: "Count badly", turn: 1}
                 answer: {calls: [{tool: echo, arguments: '{"n": '}, {tool: process_run, input: {program: ls}}]}
@@ -83,6 +86,8 @@ class ModelTurnsTest {
                   primary: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 9000, model: down,
                       max_output_tokens: 500, prices: {input: 1, output: 1}, fallback: [anthropic-messages]}
                   flaky: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 9000, model: flaky,
+                      max_output_tokens: 500, prices: {input: 1, output: 1}}
+                  reader: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 90000, model: reader,
                       max_output_tokens: 500, prices: {input: 1, output: 1}}
                 """.formatted(model.uri(""), """
                 model: m, family: f, context_tokens: 9000, max_output_tokens: 500, api_key: {env: A_KEY},
@@ -310,6 +315,27 @@ class ModelTurnsTest {
         assertThat(keelson.runs().steps(run.id()).getLast().attempt()).isEqualTo(3);
         assertThat(keelson.runs().events(run.id(), 0, 500).items().stream()
                 .filter(event -> event.eventType().equals("step_deferred"))).hasSize(2);
+    }
+
+    @Test
+    void aLongResultIsReadInParts() throws Exception {
+        int before = model.journal().size();
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "long", "start": true, "plan": {"tasks": [{"id": "t", "title": "Read", "tools_needed": ["echo", "json.transform"],
+                 "limits": {"max_calls_by_tool": {"echo": 1}},
+                 "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "reader"}}]}}""")));
+        assertThat(ended(run).state()).isEqualTo("completed");
+        List<Step> steps = keelson.runs().steps(run.id());
+        assertThat(steps.stream().map(step -> step.tool() + " " + step.state() + " " + step.errorCode()))
+                .containsExactly("model.turn completed null", "json.transform completed null",
+                        "model.turn completed null", "artifact.read failed RESULT_NOT_FOUND", "echo completed null",
+                        "echo skipped CALL_LIMIT", "model.turn completed null");
+        JsonNode asked = model.journal().get(before + 1).get("body");
+        String shown = asked.get("messages").get(asked.get("messages").size() - 1).get("content").stringValue();
+        assertThat(shown).hasSizeBetween(30_000, 32_768).contains("artifact_read reads other parts with the id "
+                + steps.get(1).id());
+        assertThat(asked.get("tools")).extracting(tool -> tool.at("/function/name").stringValue())
+                .containsExactly("artifact_read", "echo", "json_transform");
     }
 
     private String slow() throws Exception {

@@ -25,12 +25,14 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.json.Json;
+import io.keelson.server.run.read.LongResults;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.TranscriptTooLongException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -93,6 +95,22 @@ class TranscriptTest {
         assertThat(results.at("/0/output").toString()).isEqualTo(shown);
         assertThat(results.at("/1/output_excerpt").stringValue()).isEqualTo("\"" + "a".repeat(19_999)
                 + "\n[5002 characters left out]\n" + "😀".repeat(9_999) + "\"");
+    }
+
+    @Test
+    void partsOfALongResultAreReadByItsTaskOnly() throws SQLException {
+        ask("t", "echo");
+        succeed("\"" + "a".repeat(40_000) + "b\"");
+        JsonNode result = transcript().at("/0/results/0");
+        UUID step = UUID.fromString(result.get("output_id").stringValue());
+        assertThat(result.get("output_chars").intValue()).isEqualTo(40_003);
+        assertThat(part(world.workspace, task.id(), step)).hasValue(new LongResults.Part("ab\"", 40_003));
+        assertThat(part(world.workspace, UUID.randomUUID(), step)).isEmpty();
+        assertThat(part(UUID.randomUUID(), task.id(), step)).isEmpty();
+    }
+
+    private Optional<LongResults.Part> part(UUID workspace, UUID ofTask, UUID step) {
+        return world.database.withConnection(c -> LongResults.part(c, workspace, ofTask, step, 40_000, 50));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.keelson.server.model.turn;
 
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.DataFence;
@@ -152,6 +153,12 @@ final class TurnPrompt {
                 tools.name(call.path("name").asString("")), read, read.toString());
     }
 
+    private static String excerpt(JsonNode result) {
+        return result.path("output_excerpt").asString("") + "\n[of " + result.path("output_chars").asString("")
+                + " characters; " + TurnTools.plain(AgentTerms.READS_RESULTS) + " reads other parts with the id "
+                + result.path("output_id").asString("") + "]";
+    }
+
     /** A call without a result, as of a cancelled step, gets one that says so. */
     private static List<ToolResult> results(List<Call> calls, JsonNode results) {
         List<ToolResult> shown = new ArrayList<>();
@@ -160,7 +167,7 @@ final class TurnPrompt {
             JsonNode error = result.path("error");
             String text = error.isObject()
                     ? error.path("code").asString("") + ": " + error.path("message").asString("")
-                    : result.has("output_excerpt") ? result.path("output_excerpt").asString("")
+                    : result.has("output_excerpt") ? excerpt(result)
                             : result.has("output") ? shown(result.path("output")) : "The call was not made.";
             String name = calls.get(i).name();
             shown.add(new ToolResult(calls.get(i).id(), name,

@@ -28,7 +28,11 @@ final class TurnTools {
      * @param announced what workers say of their tools, by name
      */
     TurnTools(Collection<String> names, Function<String, Optional<Tool>> catalogue, Map<String, JsonNode> announced) {
-        for (String tool : new TreeSet<>(names)) {
+        TreeSet<String> all = new TreeSet<>(names);
+        if (!all.isEmpty()) {
+            all.add(AgentTerms.READS_RESULTS);
+        }
+        for (String tool : all) {
             if (!AgentTerms.NEVER.contains(tool)) {
                 String name = free(tool);
                 toTool.put(name, tool);
@@ -47,7 +51,7 @@ final class TurnTools {
     }
 
     private String free(String tool) {
-        String plain = tool.replaceAll("[^A-Za-z0-9_-]", "_");
+        String plain = plain(tool);
         String name = plain.length() <= MAX_NAME ? plain : plain.substring(0, MAX_NAME);
         for (int i = 2; toTool.containsKey(name); i++) {
             String end = "_" + i;
@@ -69,6 +73,11 @@ final class TurnTools {
     /** The name under which models know the tool. */
     String name(String tool) {
         String known = toName.get(tool);
-        return known == null ? tool.replaceAll("[^A-Za-z0-9_-]", "_") : known;
+        return known == null ? plain(tool) : known;
+    }
+
+    /** With characters only that providers take. */
+    static String plain(String tool) {
+        return tool.replaceAll("[^A-Za-z0-9_-]", "_");
     }
 }

@@ -26,7 +26,7 @@ final class Transcript {
     private static final int FETCHED = 50;
 
     private static final String STEPS = """
-            select s.kind, s.tool, s.state, s.error_code, s.error_message, s.error_class,
+            select s.id, s.kind, s.tool, s.state, s.error_code, s.error_message, s.error_class,
                 case when s.kind = 'turn' or length(o.text) <= %1$d then o.text end as output, length(o.text) as chars,
                 case when s.kind = 'call' and length(o.text) > %1$d then left(o.text, %2$d) end as head,
                 case when s.kind = 'call' and length(o.text) > %1$d then right(o.text, %3$d) end as tail
@@ -84,6 +84,7 @@ final class Transcript {
         } else {
             into.put("output_excerpt", head + "\n[" + (row.getLong("chars") - HEAD - TAIL)
                     + " characters left out]\n" + row.getString("tail"));
+            into.put("output_id", row.getString("id")).put("output_chars", row.getLong("chars"));
         }
     }
 
