@@ -3,6 +3,7 @@ package io.keelson.client;
 import java.math.BigDecimal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What waits for people in the workspace. Every method throws {@link KeelsonException} as {@link Api} says. */
@@ -44,6 +45,13 @@ public final class Inbox {
     /** Accepts a {@code budget} item: the run continues with this hard limit. */
     public InboxDecision accept(String id, BigDecimal hardLimitUsd, @Nullable String reason) {
         return decide(id, "/accept", Json.object().put("reason", reason).put("hard_limit_usd", hardLimitUsd));
+    }
+
+    /** Accepts an {@code elicitation}: its call is sent again, with the content as the answer. */
+    public InboxDecision answer(String id, JsonNode content) {
+        ObjectNode body = Json.object();
+        body.set("content", content);
+        return decide(id, "/accept", body);
     }
 
     /**

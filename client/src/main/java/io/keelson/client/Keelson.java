@@ -76,6 +76,11 @@ public final class Keelson {
         return new Tasks(api);
     }
 
+    /** MCP servers, whose tools plans and agents use. */
+    public McpServers mcpServers() {
+        return new McpServers(api);
+    }
+
     /** Write-only values that plans use by name. */
     public Secrets secrets() {
         return new Secrets(api);

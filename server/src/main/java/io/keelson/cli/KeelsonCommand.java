@@ -27,6 +27,7 @@ import io.keelson.cli.control.ResumeCommand;
 import io.keelson.cli.control.RunOrFilterCommand;
 import io.keelson.cli.control.TaskCommand;
 import io.keelson.cli.definitions.AgentsCommand;
+import io.keelson.cli.definitions.McpCommand;
 import io.keelson.cli.definitions.RecipesCommand;
 import io.keelson.cli.definitions.SchedulesCommand;
 import io.keelson.cli.definitions.SecretsCommand;
@@ -71,7 +72,8 @@ import picocli.CommandLine.Spec;
                 InboxCommand.class, ProposalsCommand.class, DecisionCommand.Approve.class, DecisionCommand.Reject.class,
                 EscalationsCommand.class, EscalationsCommand.Resolve.class, BoardCommand.class, ReportsCommand.class,
                 ReportsCommand.Print.class, RecipesCommand.class, SchedulesCommand.class, AgentsCommand.class,
-                SecretsCommand.class, CommandsCommand.class, OrdersCommand.class, DeploymentsCommand.class,
+                McpCommand.class, SecretsCommand.class, CommandsCommand.class, OrdersCommand.class,
+                DeploymentsCommand.class,
                 WebhooksCommand.class, CreditsCommand.class, LedgerCommand.class, UsageCommand.class,
                 PricesCommand.class, ServerCommand.class, DoctorCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class, ValidateCommand.class,

@@ -28,7 +28,7 @@ final class Sections {
             new Section("Decisions and reports",
                     List.of("inbox", "proposals", "approve", "reject", "escalations", "resolve", "board",
                             "reports", "report")),
-            new Section("Definitions", List.of("recipes", "schedules", "agents", "secrets")),
+            new Section("Definitions", List.of("recipes", "schedules", "agents", "mcp", "secrets")),
             new Section("Effects and webhooks", List.of("commands", "orders", "deployments", "webhooks")),
             new Section("Money", List.of("credits", "ledger", "usage", "prices")),
             new Section("Server and workspaces",

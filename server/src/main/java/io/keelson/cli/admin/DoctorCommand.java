@@ -7,6 +7,8 @@ import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.McpServer;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Settings;
@@ -52,6 +54,7 @@ public final class DoctorCommand extends CliCommand {
             Keelson server = ServerConnection.find(settings);
             if (server != null) {
                 findings.add(server(server));
+                findings.addAll(mcpServers(server));
             }
             boolean dataFolderTaken =
                     server != null && settings.client().url() == null && settings.databaseUrl() == null;
@@ -73,6 +76,30 @@ public final class DoctorCommand extends CliCommand {
         return server.ready() ? CheckResult.ok("server", "ready at " + server.url())
                 : CheckResult.fail("server", "no server responds at " + server.url(),
                         "start it with `keelson server`, or correct KEELSON_URL");
+    }
+
+    /** One result for each MCP server of the workspace; none without a key of its administrators. */
+    private static List<CheckResult> mcpServers(Keelson server) {
+        try {
+            return server.mcpServers().list().stream().map(each -> mcpServer(server, each.name())).toList();
+        } catch (KeelsonException e) {
+            return List.of();
+        }
+    }
+
+    private static CheckResult mcpServer(Keelson server, String name) {
+        McpServer found = server.mcpServers().check(name);
+        List<String> changed = found.tools().stream().filter(tool -> tool.state().equals("changed"))
+                .map(McpServer.Tool::name).toList();
+        String subject = "mcp " + name;
+        if (found.error() != null) {
+            return CheckResult.warn(subject, found.error(), "`keelson mcp show " + name + "` shows its log");
+        }
+        return changed.isEmpty()
+                ? CheckResult.ok(subject, found.tools().size() + " tools, protocol " + found.protocol())
+                : CheckResult.warn(subject, "changed: " + String.join(", ", changed),
+                        "look with `keelson mcp show " + name + "`, accept with `keelson mcp accept " + name
+                                + " TOOL`");
     }
 
     private static List<String> lines(CheckResult result, Style style) {

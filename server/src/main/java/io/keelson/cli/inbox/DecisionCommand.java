@@ -20,6 +20,7 @@ import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Steps;
+import io.keelson.server.json.Json;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +29,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /** A human's decision on what a run waits for, or on something in the inbox. */
@@ -36,7 +38,7 @@ public abstract class DecisionCommand extends ActionCommand {
     /** Kinds of items by how their ids begin. */
     private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
             "step", "approval_step", "task", "task_review", "esc", "escalation", "budget", "budget", "prop",
-            "proposal");
+            "proposal", "elic", "elicitation");
     private static final int CONFLICT = 409;
     private static final int ITEMS = 200;
     private static final int MOST_PAGES = 20;
@@ -157,12 +159,17 @@ public abstract class DecisionCommand extends ActionCommand {
             description = "Approves the pending plan, result, task output or approval step of a run. RUN may also be the id of an inbox item: then only that item is approved.",
             footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
                     "  keelson approve latest --plan plan.yaml",
-                    "  keelson approve latest --step sign-off --reason \"figures checked\""})
+                    "  keelson approve latest --step sign-off --reason \"figures checked\"",
+                    "  keelson approve elic_0193… --content '{\"name\": \"Ada\"}'"})
     public static final class Approve extends DecisionCommand {
 
         @Option(names = "--plan", paramLabel = "FILE",
                 description = "A file with the plan to approve in the place of the pending one: tasks as in a mission, YAML or JSON; - for standard input.")
         @Nullable String plan;
+
+        @Option(names = "--content", paramLabel = "JSON",
+                description = "The answer to a question of an MCP server, as JSON by the schema that the item shows.")
+        @Nullable String content;
 
         @Override
         Run decide(Runs runs, String id, @Nullable String reason) {
@@ -176,13 +183,21 @@ public abstract class DecisionCommand extends ActionCommand {
         @Override
         InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
             alone();
-            return inbox.accept(id, reason);
+            return content == null ? inbox.accept(id, reason) : inbox.answer(id, json(content));
         }
 
         @Override
         Step decide(Steps steps, String stepId, @Nullable String reason) {
             alone();
             return steps.approve(stepId, reason);
+        }
+
+        private static JsonNode json(String text) {
+            try {
+                return Json.read(text);
+            } catch (JacksonException e) {
+                throw CliException.usage("USAGE", "--content is not JSON");
+            }
         }
 
         private void alone() {

@@ -6,10 +6,14 @@ import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
+import io.keelson.server.json.Json;
 import io.keelson.server.mcp.FakeMcpServer;
+import io.keelson.server.mcp.NpmServers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.awaitility.Awaitility;
@@ -19,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** MCP servers behind HTTP, and their tools in plans. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -27,15 +32,81 @@ class McpApiTest {
 
     private ApiServer api;
     private FakeMcpServer other;
+    private Path files;
 
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
-        api = new ApiServer(folder, TestDatabase.createUrl(), Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"));
+        files = folder;
+        Files.writeString(folder.resolve("mcp.json"), commands(folder));
+        Files.writeString(folder.resolve("note.txt"), "from a file");
+        api = new ApiServer(folder.resolve("data"), TestDatabase.createUrl(), Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES",
+                "true", "KEELSON_MCP_SERVERS", folder.resolve("mcp.json").toString()));
         other = new FakeMcpServer("{\"readOnlyHint\": true}");
         api.send("PUT", "/api/v1/secrets/token", bytes("{\"value\": \"very-secret\"}"), "Content-Type",
                 "application/json");
         put("other", """
                 {"url": "%s", "bearer": "${ secret(\\"token\\") }", "tools": ["*"]}""".formatted(other.url()));
+    }
+
+    /** Commands of servers of the npm registry where it is, and one that is always there. */
+    private static String commands(Path folder) {
+        ObjectNode servers = Json.object();
+        servers.putObject("none").set("command", Json.strings(List.of("keelson-no-such-program")));
+        if (NpmServers.available()) {
+            servers.putObject("everything").set("command", Json.strings(NpmServers.command("server-everything")));
+            servers.putObject("files").set("command",
+                    Json.strings(NpmServers.command("server-filesystem", folder.toString())));
+            servers.putObject("memory").set("command", Json.strings(NpmServers.command("server-memory")));
+        }
+        ObjectNode document = Json.object();
+        document.set("servers", servers);
+        return document.toString();
+    }
+
+    @Test
+    void serversOfTheNpmRegistryAreUsedInPlans() {
+        NpmServers.assumeAvailable();
+        JsonNode everything = put("everything", """
+                {"command": "everything", "trusted": true, "tools": ["*"]}""").json();
+        assertThat(everything.path("protocol").asString()).isEqualTo("2025-11-25");
+        assertThat(everything.path("tools").valueStream().filter(tool -> tool.path("name").asString().equals("echo"))
+                .findFirst().orElseThrow().path("effects").asString()).isEqualTo("read");
+        String sum = run("mcp.everything.get-sum", "{\"a\": 2, \"b\": 40}");
+        api.awaitState(sum, "completed");
+        assertThat(step(sum).at("/output/text").asString()).contains("42");
+        String structured = run("mcp.everything.get-structured-content", "{\"location\": \"New York\"}");
+        api.awaitState(structured, "completed");
+        assertThat(step(structured).at("/output/structured").isObject()).isTrue();
+        String image = run("mcp.everything.get-tiny-image", "{}");
+        api.awaitState(image, "completed");
+        assertThat(step(image).at("/output/content/0/artifact").asString()).isNotEmpty();
+        put("files", "{\"command\": \"files\", \"tools\": [\"read_text_file\"]}");
+        String read = run("mcp.files.read_text_file",
+                Json.object().put("path", files.resolve("note.txt").toString()).toString());
+        api.awaitState(read, "completed");
+        assertThat(step(read).at("/output/text").asString()).isEqualTo("from a file");
+        String outside = run("mcp.files.read_text_file", "{\"path\": \"/etc/passwd\"}");
+        api.awaitState(outside, "failed");
+        assertThat(step(outside).toString()).contains("MCP_TOOL_ERROR");
+        assertThat(put("memory", "{\"command\": \"memory\"}").json().path("tools")).isNotEmpty();
+    }
+
+    @Test
+    void programThatIsMissingIsShownAsAnError() {
+        Answer none = put("none", "{\"command\": \"none\", \"tools\": [\"*\"]}");
+        assertThat(none.json().path("error").asString())
+                .contains("keelson-no-such-program is not on the server's PATH");
+    }
+
+    @Test
+    void privateAddressesAreRefusedUnlessTheOperatorAllowsThem(@TempDir Path folder) throws Exception {
+        try (ApiServer guarded = new ApiServer(folder)) {
+            for (String url : List.of(other.url(), "http://localhost:1/mcp", "http://169.254.169.254/mcp")) {
+                JsonNode set = guarded.send("PUT", "/api/v1/mcp-servers/inside", bytes("{\"url\": \"" + url + "\"}"),
+                        "Content-Type", "application/json").json();
+                assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED");
+            }
+        }
     }
 
     @AfterAll

@@ -8,10 +8,13 @@ import io.keelson.server.mcp.wire.Mcp;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -27,6 +30,7 @@ public final class FakeMcpServer implements AutoCloseable {
     public volatile String description = "Adds";
     public volatile String text = "sum";
     private final String annotations;
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     public FakeMcpServer(String annotations) throws IOException {
         this.annotations = annotations;
@@ -57,7 +61,8 @@ public final class FakeMcpServer implements AutoCloseable {
     private void answer(HttpExchange exchange) throws IOException {
         ObjectNode message = (ObjectNode) Json.read(exchange.getRequestBody().readAllBytes());
         ObjectNode headers = message.putObject("_headers");
-        exchange.getRequestHeaders().forEach((name, values) -> headers.put(name.toLowerCase(), values.getFirst()));
+        exchange.getRequestHeaders()
+                .forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.getFirst()));
         requests.add(message);
         JsonNode result = result(message);
         if (result.isMissingNode()) {
@@ -68,7 +73,7 @@ public final class FakeMcpServer implements AutoCloseable {
         boolean stream = message.path("method").asString().equals("tools/list");
         if (stream) {
             body = (": keep-alive\n\nevent: message\ndata: " + JsonRpc.result(message.get("id"), result) + "\n\n")
-                    .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+                    .getBytes(StandardCharsets.UTF_8);
         }
         exchange.getResponseHeaders().add("Content-Type", stream ? "text/event-stream" : "application/json");
         exchange.sendResponseHeaders(200, body.length);
@@ -94,7 +99,7 @@ public final class FakeMcpServer implements AutoCloseable {
 
     private JsonNode list() {
         ArrayNode tools = Json.array();
-        for (String name : List.of("add", "ask", "work", "break", "big", "fail")) {
+        for (String name : List.of("add", "ask", "work", "break", "big", "fail", "slow")) {
             ObjectNode tool = tools.addObject().put("name", name)
                     .put("description", name.equals("add") ? description : "Tool " + name);
             tool.set("inputSchema", Json.read("""
@@ -123,6 +128,14 @@ public final class FakeMcpServer implements AutoCloseable {
                         {"resultType": "task", "taskId": "t1", "status": "working", "pollIntervalMs": 200}""");
             }
             case "break" -> Json.MAPPER.missingNode();
+            case "slow" -> {
+                try {
+                    closed.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                yield Json.MAPPER.missingNode();
+            }
             case "big" -> text("x".repeat(100_000));
             case "fail" -> ((ObjectNode) text("no such file")).put("isError", true);
             default -> text(text);
@@ -147,6 +160,7 @@ public final class FakeMcpServer implements AutoCloseable {
 
     @Override
     public void close() {
+        closed.countDown();
         http.stop(0);
     }
 }

@@ -51,9 +51,18 @@ public final class NpmServers {
         }
     }
 
-    private static Path installed() {
-        Assumptions.assumeTrue(runs("node", "--version") && runs("npm", "--version"),
+    public static boolean available() {
+        return runs("node", "--version") && runs("npm", "--version");
+    }
+
+    /** Skips the test where node and npm are missing. */
+    public static void assumeAvailable() {
+        Assumptions.assumeTrue(available(),
                 "LEFT OUT: node and npm are not here, so nothing was tried with the servers of the npm registry");
+    }
+
+    private static Path installed() {
+        assumeAvailable();
         try {
             Files.createDirectories(TARGET);
             try (FileChannel lock = FileChannel.open(TARGET.resolve("lock"), StandardOpenOption.CREATE,

@@ -1,0 +1,205 @@
+package io.keelson.cli.definitions;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.McpServer;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import io.keelson.server.json.Json;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "mcp", description = "Lists the MCP servers whose tools the workspace uses.",
+        subcommands = {McpCommand.Show.class, McpCommand.Add.class, McpCommand.Remove.class, McpCommand.Check.class,
+                McpCommand.Accept.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson mcp",
+                "  keelson mcp add tickets --url https://tickets.example/mcp --bearer-secret tickets-token --tool search",
+                "  keelson mcp add files --command files --tool '*'", "  keelson mcp show files",
+                "  keelson mcp accept files read_file"})
+public final class McpCommand extends CliCommand {
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            if (json) {
+                print(server.keelson().api().get("/mcp-servers"));
+            } else {
+                List<McpServer> servers = server.keelson().mcpServers().list();
+                print(servers.isEmpty() ? List.of("no MCP servers") : table(servers));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(List<McpServer> servers) {
+        Table table = new Table("NAME", "AT", "PROTOCOL", "TOOLS", "STATE");
+        servers.forEach(each -> {
+            long allowed = each.tools().stream().filter(tool -> tool.state().equals("allowed")).count();
+            long changed = each.tools().stream().filter(tool -> tool.state().equals("changed")).count();
+            table.row(each.name(), TerminalText.clean(each.url() == null ? "command " + each.command() : each.url()),
+                    each.protocol() == null ? "-" : each.protocol(), allowed + " of " + each.tools().size(),
+                    each.error() != null ? TerminalText.clean(each.error())
+                            : changed > 0 ? changed + " changed" : "ok");
+        });
+        return table.lines(style());
+    }
+
+    private abstract static class OfServer extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "The server, as keelson mcp lists it.")
+        String name = "";
+
+        /** The server after the action; null when it is removed. */
+        abstract @Nullable McpServer act(ServerConnection server);
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                McpServer found = act(server);
+                if (found == null) {
+                    if (!json) {
+                        print(List.of(name + " is removed"));
+                    }
+                    return ExitCode.OK;
+                }
+                if (json) {
+                    print(server.keelson().api().get("/mcp-servers/" + name));
+                } else {
+                    print(lines(found));
+                }
+                return found.error() == null ? ExitCode.OK : ExitCode.FAILED;
+            }
+        }
+
+        private List<String> lines(McpServer server) {
+            List<String> lines = new ArrayList<>();
+            lines.add(server.name() + "  "
+                    + TerminalText.clean(server.url() == null ? "command " + server.command() : server.url())
+                    + (server.trusted() ? "  trusted" : ""));
+            if (server.error() != null) {
+                lines.add("error: " + TerminalText.clean(server.error()));
+                List<String> log = server.log() == null ? List.of() : server.log();
+                log.stream().skip(Math.max(0, log.size() - 10))
+                        .forEach(line -> lines.add("  " + TerminalText.clean(line)));
+            }
+            Table table = new Table("TOOL", "STATE", "EFFECTS", "DESCRIPTION");
+            server.tools().forEach(tool -> table.row("mcp." + server.name() + "." + tool.name(), tool.state(),
+                    tool.effects(), description(tool)));
+            if (!server.tools().isEmpty()) {
+                lines.addAll(table.lines(style()));
+            }
+            return lines;
+        }
+
+        /** What the server says now: for a changed tool that is what a person is to look at. */
+        private static String description(McpServer.Tool tool) {
+            JsonNode shown = tool.seen() == null ? tool.accepted() : tool.seen();
+            return shown == null ? "" : TerminalText.clean(shown.path("description").asString(""));
+        }
+    }
+
+    @Command(name = "show", description = "Shows a server and its tools; of a changed tool the new description.")
+    static final class Show extends OfServer {
+        @Override
+        McpServer act(ServerConnection server) {
+            return server.keelson().mcpServers().get(name);
+        }
+    }
+
+    @Command(name = "check", description = "Looks at the tools of a server now. Exit code 1 when it cannot be used.")
+    static final class Check extends OfServer {
+        @Override
+        McpServer act(ServerConnection server) {
+            return server.keelson().mcpServers().check(name);
+        }
+    }
+
+    @Command(name = "remove", description = "Removes a server. Steps with its tools then fail.")
+    static final class Remove extends OfServer {
+        @Override
+        @Nullable McpServer act(ServerConnection server) {
+            server.keelson().mcpServers().remove(name);
+            return null;
+        }
+    }
+
+    @Command(name = "accept", description = "Uses a tool as its server describes it now.")
+    static final class Accept extends OfServer {
+
+        @Parameters(index = "1", paramLabel = "TOOL", description = "The tool's name on the server.")
+        String tool = "";
+
+        @Override
+        McpServer act(ServerConnection server) {
+            return server.keelson().mcpServers().accept(name, tool);
+        }
+    }
+
+    @Command(name = "add",
+            description = "Creates or replaces a server, and looks at its tools. Needs --url or --command.")
+    static final class Add extends OfServer {
+
+        @Option(names = "--url", paramLabel = "URL", description = "Address of a server behind HTTP.")
+        @Nullable String url;
+
+        @Option(names = "--command", paramLabel = "NAME",
+                description = "Name of a command in the file of KEELSON_MCP_SERVERS. Needs a key with the scope operator.")
+        @Nullable String command;
+
+        @Option(names = "--tool", paramLabel = "TOOL", description = "A tool that may be used; * for all. Repeatable.")
+        List<String> tools = new ArrayList<>();
+
+        @Option(names = "--bearer-secret", paramLabel = "SECRET",
+                description = "The secret that is sent as bearer token.")
+        @Nullable String bearer;
+
+        @Option(names = "--header", paramLabel = "NAME=VALUE",
+                description = "A header of each request; $${ secret(\"NAME\") } in it is a secret. Repeatable.")
+        Map<String, String> headers = new LinkedHashMap<>();
+
+        @Option(names = "--effects", paramLabel = "TOOL=EFFECTS",
+                description = "Effects of a tool: read, idempotent, once or destructive. Repeatable.")
+        Map<String, String> effects = new LinkedHashMap<>();
+
+        @Option(names = "--trusted", description = "Annotations of its tools count.")
+        boolean trusted;
+
+        @Option(names = "--timeout", paramLabel = "SECONDS", description = "Of a call by an agent; 30 by default.")
+        @Nullable Integer timeout;
+
+        @Override
+        McpServer act(ServerConnection server) {
+            if ((url == null) == (command == null)) {
+                throw CliException.usage("USAGE", "give --url or --command, and not both");
+            }
+            ObjectNode body = Json.object().put("trusted", trusted);
+            if (url != null) {
+                body.put("url", url);
+            } else {
+                body.put("command", command);
+            }
+            if (bearer != null) {
+                body.put("bearer", "${ secret(\"" + bearer + "\") }");
+            }
+            if (timeout != null) {
+                body.put("timeout_seconds", timeout);
+            }
+            body.set("tools", Json.strings(tools));
+            body.set("headers", Json.MAPPER.valueToTree(headers));
+            body.set("effects", Json.MAPPER.valueToTree(effects));
+            return server.keelson().mcpServers().set(name, body);
+        }
+    }
+}
