@@ -124,6 +124,39 @@ update api_keys k set principal_id = p.id from principals p where k.principal_id
 create index if not exists ix_api_keys_workspace on api_keys (workspace_id);
 create index if not exists ix_api_keys_principal on api_keys (principal_id) where principal_id is not null;
 
+-- A code is taken once: its row is removed by the session that it makes.
+create table if not exists session_links (
+    code_hash bytea primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    key_id uuid not null references api_keys (id) on delete cascade,
+    scopes text[] not null,
+    expires_at timestamptz not null
+);
+
+comment on table session_links is 'One-time codes for browsers to sign in with, by the hash of their text.';
+
+create index if not exists ix_session_links_key on session_links (key_id);
+
+create table if not exists sessions (
+    id uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    key_id uuid not null references api_keys (id) on delete cascade,
+    token_hash bytea not null unique,
+    scopes text[] not null,
+    from_address varchar(100),
+    created_at timestamptz not null default clock_timestamp(),
+    last_used_at timestamptz not null default clock_timestamp(),
+    ends_at timestamptz not null
+);
+
+comment on table sessions is 'Browsers that are signed in, by the hash of their cookie.';
+comment on column sessions.scopes is 'what it may be used for; scopes that the key has lost since do not count';
+comment on column sessions.last_used_at is 'to the minute; a session ends 12 hours later';
+comment on column sessions.ends_at is 'ends then at the latest';
+
+create index if not exists ix_sessions_workspace on sessions (workspace_id);
+create index if not exists ix_sessions_key on sessions (key_id);
+
 -- A name without a row has no limit.
 create table if not exists workspace_limits (
     workspace_id uuid not null references workspaces (id) on delete cascade,

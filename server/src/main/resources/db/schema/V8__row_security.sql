@@ -84,7 +84,7 @@ select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspa
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
     mcp_servers, mcp_tools, orchestration_runs, orchestration_tasks, simulated_effects, principals,
     proposals, recipe_versions, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
-    schedules, secrets, task_budgets, task_steps, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
+    schedules, secrets, session_links, sessions, task_budgets, task_steps, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
     workspace_limits}'::text[]) as own;
 
 select keelson_enable_rls(part::regclass, 'keelson_own_run(run_id)') from unnest('{

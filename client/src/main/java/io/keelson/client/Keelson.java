@@ -145,6 +145,11 @@ public final class Keelson {
         return new ApiKeys(api);
     }
 
+    /** Browsers that are signed in. */
+    public Sessions sessions() {
+        return new Sessions(api);
+    }
+
     /** Which key this connection uses, and of which workspace. */
     public WhoAmI whoAmI() {
         return Json.document(api.get("/whoami"), WhoAmI.class);

@@ -3,6 +3,7 @@ package io.keelson.cli;
 import io.keelson.cli.admin.AuditCommand;
 import io.keelson.cli.admin.DoctorCommand;
 import io.keelson.cli.admin.KeysCommand;
+import io.keelson.cli.admin.OpenCommand;
 import io.keelson.cli.admin.ServerCommand;
 import io.keelson.cli.admin.WhoamiCommand;
 import io.keelson.cli.admin.WorkspacesCommand;
@@ -75,7 +76,7 @@ import picocli.CommandLine.Spec;
                 McpCommand.class, SecretsCommand.class, CommandsCommand.class, OrdersCommand.class,
                 DeploymentsCommand.class,
                 WebhooksCommand.class, CreditsCommand.class, LedgerCommand.class, UsageCommand.class,
-                PricesCommand.class, ServerCommand.class, DoctorCommand.class, WhoamiCommand.class,
+                PricesCommand.class, ServerCommand.class, OpenCommand.class, DoctorCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class, ValidateCommand.class,
                 ToolsCommand.class, LifecyclesCommand.class,
                 InitCommand.class, ModelsCommand.class, DevModelCommand.class, CompletionCommand.class,

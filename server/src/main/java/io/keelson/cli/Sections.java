@@ -32,7 +32,7 @@ final class Sections {
             new Section("Effects and webhooks", List.of("commands", "orders", "deployments", "webhooks")),
             new Section("Money", List.of("credits", "ledger", "usage", "prices")),
             new Section("Server and workspaces",
-                    List.of("server", "doctor", "whoami", "workspaces", "keys", "audit")),
+                    List.of("server", "open", "doctor", "whoami", "workspaces", "keys", "audit")),
             new Section("Authoring", List.of("init", "validate", "tools", "lifecycles")),
             new Section("Models", List.of("models", "dev-model")),
             new Section("Command line", List.of("help", "completion")));

@@ -24,7 +24,8 @@ final class Api {
         return new HttpServer(
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
                         .withBounds(settings.connections(), settings.patience())
-                        .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null),
+                        .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null)
+                        .withPublicUrl(settings.publicUrl()).withVersion(KeelsonVersion.current().number()),
                 new ApiServices(database, storage.auth(),
                         new ApiServices.Runs(storage.runs(),
                                 new Explainer(DbClock.DATABASE, parts.store().runs(),

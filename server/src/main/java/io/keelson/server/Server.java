@@ -1,6 +1,8 @@
 package io.keelson.server;
 
+import io.keelson.server.auth.AuthServices;
 import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.LocalCredentials;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseUrl;
@@ -31,6 +33,7 @@ public final class Server implements AutoCloseable {
     private final Closer closer = new Closer();
     private final CountDownLatch over = new CountDownLatch(1);
     private final URI baseUrl;
+    private final @Nullable AuthServices links;
     private final String apiKey;
     private final boolean newKey;
     private volatile @Nullable StartupException failure;
@@ -75,6 +78,7 @@ public final class Server implements AutoCloseable {
             baseUrl = http.url();
             files.writeUrl(baseUrl);
             closer.register(() -> files.removeUrl(baseUrl));
+            links = settings.http().dashboard() ? storage.auth() : null;
             apiKey = key.key();
             newKey = key.created();
         } catch (RuntimeException | IOException | StartupException | Error e) {
@@ -101,6 +105,17 @@ public final class Server implements AutoCloseable {
     /** The API's address, without a trailing slash. */
     public URI baseUrl() {
         return baseUrl;
+    }
+
+    /**
+     * A new link to the dashboard that signs one browser in within a minute, with the server's own key; null where there is no
+     * dashboard, or the key has ended.
+     */
+    public @Nullable String dashboardLink() {
+        Caller holder = links == null ? null : links.holders().find(apiKey);
+        return links == null || holder == null ? null
+                : baseUrl + "/ui/#code="
+                        + links.sessions().link(holder.workspaceId(), holder.keyId(), holder.scopes()).code();
     }
 
     /** The key of the default workspace that the settings give or the data directory keeps. */

@@ -78,6 +78,9 @@ public enum Setting {
     KEELSON_MCP_SERVERS("",
             "file with the commands that workspaces may start MCP servers with (docs/guide/mcp.md), the same on all servers "
                     + "of a database; empty: none"),
+    KEELSON_PUBLIC_URL("",
+            "address at which browsers find the server behind a proxy, such as `https://keelson.example`; "
+                    + "empty: the one it listens on"),
     KEELSON_METRICS_ACCESS("loopback",
             "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
                     + "`key` (none; a key with the scope `operator` is always accepted)"),

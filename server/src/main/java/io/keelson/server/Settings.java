@@ -8,6 +8,7 @@ import io.keelson.server.http.support.Observed;
 import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.secret.SealingKey;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -43,13 +44,16 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      * @param metricsAccess who is shown the metrics without a key
      * @param dashboard whether the dashboard is served
      * @param webFolder where the dashboard's files are read instead of the jar; absolute, null for the jar
+     * @param publicUrl where browsers find the server; null for where it listens
      */
     public record Http(String host, int port, int connections, Duration patience,
-            Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder) {
+            Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder,
+            @Nullable URI publicUrl) {
 
         /** The same at another address; port 0 for a free one. */
         public Http at(String otherHost, int otherPort) {
-            return new Http(otherHost, otherPort, connections, patience, metricsAccess, dashboard, webFolder);
+            return new Http(otherHost, otherPort, connections, patience, metricsAccess, dashboard, webFolder,
+                    publicUrl);
         }
     }
 

@@ -87,7 +87,7 @@ final class SettingsReader {
                         seconds(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, MAX_CALL_SECONDS),
                         choice(Setting.KEELSON_METRICS_ACCESS, Observed.MetricsAccess.values(),
                                 Observed.MetricsAccess::valueOf),
-                        flag(Setting.KEELSON_DASHBOARD), webFolder()),
+                        flag(Setting.KEELSON_DASHBOARD), webFolder(), publicUrl()),
                 new Settings.Client(url(), text(Setting.KEELSON_API_KEY)),
                 new Settings.Keys(bootstrapKey(), Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY),
                         secretKeys(Setting.KEELSON_SECRET_KEYS_PREVIOUS)).toList()),
@@ -326,6 +326,24 @@ final class SettingsReader {
             refuse(Setting.KEELSON_DATABASE_URL, "(hidden)", "postgresql://user:password@host:port/database");
         }
         return text;
+    }
+
+    private @Nullable URI publicUrl() {
+        String text = text(Setting.KEELSON_PUBLIC_URL);
+        if (text == null) {
+            return null;
+        }
+        try {
+            URI uri = new URI(text.replaceAll("/+$", ""));
+            if (uri.getHost() != null && List.of("http", "https").contains(String.valueOf(uri.getScheme()))
+                    && String.valueOf(uri.getPath()).isEmpty() && uri.getQuery() == null && uri.getFragment() == null) {
+                return uri;
+            }
+        } catch (URISyntaxException e) {
+            // refused below, like a URL of another kind
+        }
+        refuse(Setting.KEELSON_PUBLIC_URL, text, "an address without a path, such as https://keelson.example");
+        return null;
     }
 
     private @Nullable String url() {

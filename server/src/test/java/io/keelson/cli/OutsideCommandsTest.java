@@ -9,6 +9,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
+import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,6 +64,20 @@ class OutsideCommandsTest {
         CliProcess.Result unknown = inProcessCli.run("orders", "show", deployment);
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("_NOT_FOUND]");
+    }
+
+    @Test
+    void linkToTheDashboardSignsOneBrowserIn() throws Exception {
+        String run =
+                keelson.runs().create(RunRequest.of(Json.read("{\"name\": \"x\", \"plan\": {\"tasks\": []}}"))).id();
+
+        String first = inProcessCli.lines("open", "--print").getLast();
+        String ofRun = inProcessCli.lines("open", "--print", run).getLast();
+
+        assertThat(first).matches(keelson.url() + "/ui/#code=[A-Za-z0-9_-]{43}");
+        assertThat(ofRun).startsWith(keelson.url() + "/ui/runs/" + run + "#code=");
+        assertThat(inProcessCli.run("open", UUID.randomUUID().toString()).err()).contains("[RUN_NOT_FOUND]");
+        assertThat(keelson.sessions().list()).isEmpty();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.keelson.cli.admin;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.Logging;
+import io.keelson.cli.common.ProgramName;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
@@ -89,6 +90,11 @@ public final class ServerCommand extends CliCommand {
             LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());
         } else {
             note("Keelson listens at " + server.baseUrl());
+            String link = server.dashboardLink();
+            if (link != null) {
+                note("Dashboard, for one sign-in within a minute: " + link);
+                note("Another link: " + ProgramName.current() + " open");
+            }
             note("API key: " + (chosen.keys().bootstrapText() == null ? keyFile(chosen) : "the bootstrap key"));
             note("Press Ctrl-C to stop");
         }

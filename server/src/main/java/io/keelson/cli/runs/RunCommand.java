@@ -1,5 +1,6 @@
 package io.keelson.cli.runs;
 
+import io.keelson.cli.common.Browser;
 import io.keelson.cli.common.CliCommand;
 import io.keelson.cli.common.ErrorReport;
 import io.keelson.cli.common.ExitCode;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Parameters;
                 "  keelson run examples/repository-report.yaml --input path=.",
                 "  keelson run mission.yaml --out reports     # copies its artifacts there",
                 "  keelson run mission.yaml --json | jq .run.output",
+                "  keelson run mission.yaml --open            # shows it in the browser",
                 "  keelson run mission.yaml --detach          # on a running server",
                 "  keelson run mission.yaml --at 2026-12-01T06:00"})
 public final class RunCommand extends CliCommand {
@@ -66,6 +68,10 @@ public final class RunCommand extends CliCommand {
     @Option(names = "--detach", description = "Only create the run and print its id; the server executes it.")
     boolean detach;
 
+    @Option(names = "--open",
+            description = "Show the run in the dashboard: prints a link, and opens it where there is a screen.")
+    boolean open;
+
     @Mixin
     WatchOptions watch;
 
@@ -83,14 +89,18 @@ public final class RunCommand extends CliCommand {
         Instant start = at == null ? null : TimeArgument.of(at);
         if (detach || at != null) {
             Keelson keelson = ServerConnection.existing(settings);
-            return detached(keelson, create(keelson, start, mission));
+            Run run = create(keelson, start, mission);
+            showInBrowser(keelson, run);
+            return detached(keelson, run);
         }
         try (ServerConnection server = ServerConnection.open(settings.withFoldersOfUser(mission.folders()),
                 ServerConnection.Work.ALL, this::news)) {
             server.whenInterrupted(
                     () -> note(System.lineSeparator() + "interrupted; to check whether the run was created: "
                             + ProgramName.current() + " runs"));
-            return watch.watch(this, server, create(server.keelson(), start, mission));
+            Run run = create(server.keelson(), start, mission);
+            showInBrowser(server.keelson(), run);
+            return watch.watch(this, server, run);
         }
     }
 
@@ -112,6 +122,14 @@ public final class RunCommand extends CliCommand {
             return keelson.runs().create(start == null ? request.start() : request.startAt(start));
         } catch (KeelsonException e) {
             throw e.problems().isEmpty() ? e : mission.invalid(ErrorReport.problems(e));
+        }
+    }
+
+    private void showInBrowser(Keelson keelson, Run run) {
+        if (open) {
+            String url = Browser.link(keelson, run.id());
+            note(url);
+            var _ = Browser.open(url, environment());
         }
     }
 

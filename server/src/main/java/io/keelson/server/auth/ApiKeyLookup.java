@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the holder of a key. Only hashes are stored. Caches answers for {@link #CACHE_TIME}, so a change of a key, its
+ * Finds the holder of a key or of a session. Only hashes are stored. Caches answers for {@link #CACHE_TIME}, so a change of a key, its
  * workspace or its limits is effective within 5 seconds on every node, also for a waiting call or an idle stream, which checks
  * once a second. {@link ApiKeyUsage} records the use of keys.
  */
@@ -41,6 +41,21 @@ public final class ApiKeyLookup {
              where k.key_hash = ? and k.revoked_at is null
                and (k.expires_at is null or k.expires_at > clock_timestamp())"""
             .formatted(Limits.column("k.workspace_id"));
+
+    /** Its scopes are those that the key has at present, of the ones that it was made with. */
+    private static final String FIND_SESSION = """
+            select s.id as session_id, k.id, k.workspace_id, p.name as principal, p.kind,
+                array(select unnest(s.scopes) intersect select unnest(k.scopes)) as scopes,
+                w.closed_at is not null as closed, %s,
+                s.last_used_at < clock_timestamp() - interval '1 minute' as unseen
+              from sessions s
+              join api_keys k on k.id = s.key_id
+              join workspaces w on w.id = s.workspace_id
+              join principals p on p.id = k.principal_id
+             where s.token_hash = ? and s.ends_at > clock_timestamp()
+               and s.last_used_at > clock_timestamp() - make_interval(secs => %d)
+               and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())"""
+            .formatted(Limits.column("s.workspace_id"), SessionStore.IDLE.toSeconds());
 
     /** @param at time before the query, so that the age of the answer includes the query */
     private record Remembered(Caller caller, long at) {}
@@ -68,19 +83,28 @@ public final class ApiKeyLookup {
         if (!ApiKeyFormat.wellFormed(key)) {
             return null;
         }
-        ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(key));
+        return find(key, FIND);
+    }
+
+    /** The holder of a session's token; null when it is malformed or unknown, or its session or key has ended. */
+    public @Nullable Caller findSession(String token) {
+        return SessionStore.wellFormed(token) ? find(token, FIND_SESSION) : null;
+    }
+
+    private @Nullable Caller find(String text, String sql) {
+        ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(text));
         long now = nanoTime.getAsLong();
         Remembered known = memory.getIfPresent(hash);
         if (known != null && now - known.at < CACHE_TIME.toNanos()) {
             return known.caller;
         }
-        return query(hash, now);
+        return query(hash, sql, now);
     }
 
     /** Concurrent look-ups of the same key cause one query: followers of events all ask at once. */
-    private @Nullable Caller query(ByteBuffer hash, long now) {
+    private @Nullable Caller query(ByteBuffer hash, String sql, long now) {
         FutureTask<@Nullable Caller> own = new FutureTask<>(() -> {
-            Caller caller = Tenancy.allWorkspaces(() -> read(hash.array()));
+            Caller caller = Tenancy.allWorkspaces(() -> read(sql, hash.array()));
             remember(hash, caller, now);
             return caller;
         });
@@ -107,25 +131,29 @@ public final class ApiKeyLookup {
         memory.put(hash, new Remembered(caller, now));
     }
 
-    private @Nullable Caller read(byte[] hash) {
+    private @Nullable Caller read(String sql, byte[] hash) {
         return database.<@Nullable Caller>withConnection(connection -> {
-            try (PreparedStatement find = connection.prepareStatement(FIND)) {
+            try (PreparedStatement find = connection.prepareStatement(sql)) {
                 find.setBytes(1, hash);
                 try (ResultSet row = find.executeQuery()) {
-                    return row.next() ? caller(row) : null;
+                    return row.next() ? caller(row, sql.equals(FIND_SESSION)) : null;
                 }
             }
         });
     }
 
-    private Caller caller(ResultSet row) throws SQLException {
+    private Caller caller(ResultSet row, boolean ofSession) throws SQLException {
         UUID key = row.getObject("id", UUID.class);
+        UUID session = ofSession ? row.getObject("session_id", UUID.class) : null;
         if (row.getBoolean("unseen")) {
+            if (session != null) {
+                uses.usedSession(session);
+            }
             uses.used(key);
         }
         return new Caller(key, row.getObject("workspace_id", UUID.class),
                 new Principal(Principal.Kind.of(row.getString("kind")), row.getString("principal")),
-                scopes(row.getArray("scopes").getArray()), row.getBoolean("closed"), Limits.of(row));
+                scopes(row.getArray("scopes").getArray()), row.getBoolean("closed"), Limits.of(row), session);
     }
 
     /** Words that this version does not know are a later one's: they open nothing here. */

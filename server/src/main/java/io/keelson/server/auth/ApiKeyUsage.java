@@ -13,8 +13,8 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * When keys were last used: written some seconds later, by a thread of its own and at most once a minute for a key, so that
- * no request waits for it.
+ * When keys and sessions were last used: written some seconds later, by a thread of its own and at most once a minute for each,
+ * so that no request waits for it.
  */
 public final class ApiKeyUsage implements AutoCloseable {
 
@@ -24,7 +24,12 @@ public final class ApiKeyUsage implements AutoCloseable {
             update api_keys set last_used_at = clock_timestamp()
              where id = any (?) and coalesce(last_used_at < clock_timestamp() - interval '1 minute', true)""";
 
+    private static final String WRITE_SESSIONS = """
+            update sessions set last_used_at = clock_timestamp()
+             where id = any (?) and last_used_at < clock_timestamp() - interval '1 minute'""";
+
     private final Database database;
+    private final Set<UUID> usedSessions = ConcurrentHashMap.newKeySet();
     private final Set<UUID> used = ConcurrentHashMap.newKeySet();
     private final BackgroundTask task = BackgroundTask.every("key-usage", WRITE_INTERVAL, this::write);
 
@@ -42,24 +47,32 @@ public final class ApiKeyUsage implements AutoCloseable {
         used.add(key);
     }
 
+    void usedSession(UUID session) {
+        usedSessions.add(session);
+    }
+
     /**
-     * Returns the number of keys written.
+     * Returns the number of keys and sessions written.
      *
      * @throws SqlFailure when none is written; the next run writes them
      */
     int write() {
-        Set<UUID> keys = new HashSet<>(used);
-        if (keys.isEmpty()) {
+        return write(used, WRITE) + write(usedSessions, WRITE_SESSIONS);
+    }
+
+    private int write(Set<UUID> seen, String sql) {
+        Set<UUID> these = new HashSet<>(seen);
+        if (these.isEmpty()) {
             return 0;
         }
         int written = database.inTransaction(connection -> {
-            Array ids = connection.createArrayOf("uuid", keys.toArray());
-            try (PreparedStatement write = connection.prepareStatement(WRITE)) {
+            Array ids = connection.createArrayOf("uuid", these.toArray());
+            try (PreparedStatement write = connection.prepareStatement(sql)) {
                 write.setArray(1, ids);
                 return write.executeUpdate();
             }
         });
-        used.removeAll(keys);
+        seen.removeAll(these);
         return written;
     }
 

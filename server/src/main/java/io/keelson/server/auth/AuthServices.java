@@ -5,11 +5,13 @@ import io.keelson.server.db.Database;
 import io.keelson.server.workspace.WorkspaceStore;
 
 /** The services of authentication and authorisation. */
-public record AuthServices(ApiKeyLookup holders, KeyStore keys, WorkspaceStore workspaces, AuditLog auditLog) {
+public record AuthServices(ApiKeyLookup holders, KeyStore keys, SessionStore sessions, WorkspaceStore workspaces,
+        AuditLog auditLog) {
 
     /** @param uses records the use of keys */
     public static AuthServices of(Database database, ApiKeyUsage uses) {
-        return new AuthServices(new ApiKeyLookup(database, uses), new KeyStore(database), new WorkspaceStore(database),
+        return new AuthServices(new ApiKeyLookup(database, uses), new KeyStore(database), new SessionStore(database),
+                new WorkspaceStore(database),
                 new AuditLog(database));
     }
 }

@@ -4,17 +4,19 @@ import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.workspace.Limits;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The holder of an API key.
+ * The holder of an API key, or of a session of one.
  *
  * @param workspaceId the one workspace that the key opens
  * @param principal the actor in events
  * @param closed whether the workspace is closed, which disables its keys
  * @param limits the workspace's
+ * @param sessionId the session that was shown; null where the key itself was
  */
 public record Caller(UUID keyId, UUID workspaceId, Principal principal, Set<Scope> scopes, boolean closed,
-        Limits limits) {
+        Limits limits, @Nullable UUID sessionId) {
 
     public Caller {
         scopes = Set.copyOf(scopes);

@@ -68,6 +68,11 @@ public final class KeyStore {
 
     private static final String KNOWN = "select from principals where workspace_id = ? and name = ?";
 
+    private static final String PRINCIPALS = """
+            select p.kind, p.name, exists (select from api_keys k where k.principal_id = p.id and k.revoked_at is null
+                    and (k.expires_at is null or k.expires_at > clock_timestamp())) as active
+              from principals p where p.workspace_id = ? order by p.kind, p.name limit 1000""";
+
     private static final String LOCK_TEXT = "select pg_advisory_xact_lock(hashtextextended(encode(?, 'hex'), 0))";
 
     private static final String MADE = "select from api_keys where key_hash = ?";
@@ -91,6 +96,21 @@ public final class KeyStore {
                 return row.next();
             }
         }
+    }
+
+    /** @param active whether it has a key that has not ended */
+    public record KnownPrincipal(Principal principal, boolean active) {}
+
+    /** People first, then services, by name; at most 1,000. */
+    public List<KnownPrincipal> principals(UUID workspaceId) {
+        return database.withConnection(c -> {
+            try (PreparedStatement select = c.prepareStatement(PRINCIPALS)) {
+                select.setObject(1, workspaceId);
+                return Rows.all(select, row -> new KnownPrincipal(
+                        new Principal(Principal.Kind.of(row.getString("kind")), row.getString("name")),
+                        row.getBoolean("active")));
+            }
+        });
     }
 
     /** Whether the workspace's principal of that name has or had a key with the scope operator. */

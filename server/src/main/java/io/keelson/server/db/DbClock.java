@@ -1,9 +1,12 @@
 package io.keelson.server.db;
 
+import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,15 @@ public interface DbClock {
 
     /** The time that replaces the database's clock; null to use the database's. */
     @Nullable Instant override();
+
+    /** The database's time. */
+    static Instant now(Connection c) throws SQLException {
+        try (PreparedStatement now = c.prepareStatement("select clock_timestamp()");
+                ResultSet row = now.executeQuery()) {
+            row.next();
+            return row.getObject(1, OffsetDateTime.class).toInstant();
+        }
+    }
 
     /** Binds the parameter of {@link #SQL} at this position, counted from 1. */
     default void bind(PreparedStatement statement, int position) throws SQLException {

@@ -22,6 +22,7 @@ import io.keelson.server.http.support.ErrorPages;
 import io.keelson.server.http.support.ExceptionMapper;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.Idempotency;
+import io.keelson.server.http.support.KnownHosts;
 import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.QueryParameters;
@@ -31,6 +32,7 @@ import io.keelson.server.http.support.RequestRate;
 import io.keelson.server.http.support.RequestSchema;
 import io.keelson.server.http.support.ResponseWriter;
 import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.SessionCookie;
 import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.http.support.TimedInputStream;
 import io.keelson.server.http.support.WatchedConnector;
@@ -77,6 +79,7 @@ public final class HttpServer implements AutoCloseable {
 
     private final HttpOptions options;
     private final ShutdownSignal shutdown = new ShutdownSignal();
+    private final KnownHosts hosts;
     private final Authenticator authenticator;
     private final RequestBodyBudget budget;
     private final Computation computation;
@@ -98,11 +101,13 @@ public final class HttpServer implements AutoCloseable {
         this.budget = new RequestBodyBudget((long) LARGEST_BODIES * options.maxBodyBytes());
         this.computation = services.work().computation();
         this.idempotency = new Idempotency(services.database(), services.runs().keys());
-        this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime));
+        SessionCookie cookie = new SessionCookie(options.publicUrl());
+        this.hosts = new KnownHosts(options.host(), options.publicUrl());
+        this.authenticator = new Authenticator(services.auth().holders(), new RequestRate(System::nanoTime), cookie);
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown,
-                observed, OpenApi.served(document));
+                observed, OpenApi.served(document), cookie, options);
         OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = new RequestSchema.Table(document);
         routes.stream().filter(route -> route.body() != null)
@@ -187,6 +192,7 @@ public final class HttpServer implements AutoCloseable {
         http.setSendServerVersion(false);
         http.addCustomizer((request, answer) -> requireChunked(request));
         http.addCustomizer((request, answer) -> withoutOverride(request));
+        http.addCustomizer((request, answer) -> hosts.require(request));
         ServerConnector connector = new WatchedConnector(server, new HttpConnectionFactory(http));
         connector.setHost(options.host());
         connector.setPort(options.port());

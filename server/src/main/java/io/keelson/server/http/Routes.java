@@ -3,9 +3,11 @@ package io.keelson.server.http;
 import io.keelson.server.board.AgentReports;
 import io.keelson.server.board.BoardTasks;
 import io.keelson.server.http.admin.AuditActions;
+import io.keelson.server.http.admin.CallerActions;
 import io.keelson.server.http.admin.EngineActions;
 import io.keelson.server.http.admin.KeyActions;
 import io.keelson.server.http.admin.MetricsActions;
+import io.keelson.server.http.admin.SessionActions;
 import io.keelson.server.http.admin.WorkspaceActions;
 import io.keelson.server.http.billing.CreditActions;
 import io.keelson.server.http.billing.LedgerActions;
@@ -51,6 +53,7 @@ import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunEndPoll;
+import io.keelson.server.http.support.SessionCookie;
 import io.keelson.server.http.support.ShutdownSignal;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.http.workers.DispatchActions;
@@ -74,7 +77,7 @@ final class Routes {
     /** @param openApi the OpenAPI document as it is served */
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
             Observed observed,
-            Supplier<ObjectNode> openApi) {
+            Supplier<ObjectNode> openApi, SessionCookie cookie, HttpOptions options) {
         Reads reads = new Reads(services.database(), services.runs().reader());
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
         Submission submission = new Submission(services.work().commands());
@@ -142,6 +145,10 @@ final class Routes {
         new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
         new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database())).addTo(table);
         new KeyActions(services.auth().keys(), services.auth().workspaces()).addTo(table);
+        new CallerActions(services.auth(), services.database(), services.stores().models(), options.version(),
+                options.dashboard() != null)
+                .addTo(table);
+        new SessionActions(services.auth().sessions(), authenticator, cookie).addTo(table);
         new WebhookActions(services.stores().endpoints(), services.stores().deliveries(), services.runs().ids())
                 .addTo(table);
         new WorkspaceActions(services.auth().workspaces(), reads, services.background().purger(), services.runs().ids(),

@@ -82,6 +82,8 @@ class ForeignIdsTest {
                 "Idempotency-Key", "o").json().get("id").stringValue());
         theirs.put("command", first("/commands"));
         theirs.put("key", first("/api-keys"));
+        api.post("/api/v1/sessions", "{}");
+        theirs.put("session", first("/sessions"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");
     }

@@ -49,7 +49,9 @@ class ScopesTest {
             List<Operation> operations = operations(api.get("/openapi.json").json());
             assertThat(operations).hasSizeGreaterThan(60);
             assertThat(operations.stream().filter(each -> each.scope == null).map(Operation::path))
-                    .containsExactly(API + "/whoami");
+                    .containsExactlyInAnyOrder(API + "/whoami", API + "/sessions", API + "/sessions",
+                            API + "/sessions/links",
+                            API + "/sessions/{id}");
             for (Scope scope : Scope.values()) {
                 assertThat(api.get(API + "/whoami", "Authorization", only.get(scope)).json().at("/key/scopes/0"))
                         .hasToString("\"" + scope.wire() + "\"");

@@ -47,7 +47,6 @@ public final class KeyActions {
     }
 
     public void addTo(Route.Table table) {
-        table.getByAnyKey("/whoami", this::whoAmI);
         table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
         table.post(Scope.ADMIN, "/api-keys", NewApiKey.class,
                 (request, body) -> create(request, body, request.workspace(), true));
@@ -124,15 +123,6 @@ public final class KeyActions {
         return ApiResponse.ok(document(Reads.found(keys.revoke(workspace, id, request.origin()), IdKind.API_KEY, id)));
     }
 
-    private ApiResponse whoAmI(ApiRequest request) {
-        UUID id = request.workspace();
-        ObjectNode document = Json.object();
-        document.putObject("workspace").put("id", id.toString())
-                .put("name", Reads.found(workspaces.find(id), IdKind.WORKSPACE, id).name());
-        document.set("key", document(Reads.found(keys.find(id, request.keyId()), IdKind.API_KEY, request.keyId())));
-        return ApiResponse.ok(document).header("Cache-Control", "no-store");
-    }
-
     private static ApiResponse answer(KeyResult result, UUID workspace, @Nullable UUID key) {
         return switch (result) {
             case KeyResult.Issued(IssuedKey issued) -> ApiResponse.created("/api/v1/api-keys",
@@ -148,7 +138,7 @@ public final class KeyActions {
         };
     }
 
-    private static ObjectNode document(KeyRow key) {
+    static ObjectNode document(KeyRow key) {
         ObjectNode document = Json.object().put("id", key.id().toString())
                 .put("workspace_id", key.workspaceId().toString()).put("name", key.name()).put("prefix", key.prefix())
                 .put("principal", key.principal().name()).put("principal_kind", key.principal().kind().wire());

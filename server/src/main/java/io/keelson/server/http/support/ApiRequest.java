@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,25 @@ public final class ApiRequest {
         this.body = body;
         this.schema = schema;
         this.query = parameters.read(context.queryParamMap(), context.queryString());
+    }
+
+    Context context() {
+        return context;
+    }
+
+    /** The session that was shown; null where the key itself was. */
+    public @Nullable UUID sessionId() {
+        return caller().sessionId();
+    }
+
+    /** What the caller may do. */
+    public Set<Scope> scopes() {
+        return caller().scopes();
+    }
+
+    /** The address of the peer. */
+    public String peer() {
+        return context.req().getRemoteAddr();
     }
 
     public UUID keyId() {

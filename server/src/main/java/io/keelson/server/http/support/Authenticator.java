@@ -1,6 +1,7 @@
 package io.keelson.server.http.support;
 
 import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
 import io.keelson.server.auth.ApiKeyLookup;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
@@ -8,9 +9,13 @@ import io.keelson.server.workspace.Limits;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Asks every caller for a key, and the key for what the route needs. */
+/**
+ * Asks every caller for a key or a session of one, and that for what the route needs. A session is good only for requests of
+ * the server's own pages.
+ */
 public final class Authenticator {
 
     private static final String SCHEME = "bearer ";
@@ -18,15 +23,17 @@ public final class Authenticator {
 
     private final ApiKeyLookup keys;
     private final RequestRate rate;
+    private final SessionCookie cookie;
 
-    public Authenticator(ApiKeyLookup keys, RequestRate rate) {
+    public Authenticator(ApiKeyLookup keys, RequestRate rate, SessionCookie cookie) {
         this.keys = keys;
         this.rate = rate;
+        this.cookie = cookie;
     }
 
     /** @param scope that the key must have; null where any will do */
     public Caller enter(Context context, @Nullable Scope scope) {
-        Caller caller = holder(only(Collections.list(context.req().getHeaders("Authorization"))));
+        Caller caller = caller(context);
         for (String header : List.of("X-Workspace-ID", "X-Workspace")) {
             String workspace = context.header(header);
             if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
@@ -43,7 +50,70 @@ public final class Authenticator {
 
     /** Refuses a call that has been let in when its key is no longer good. */
     void requireStillOpenTo(ApiRequest request) {
-        var _ = holder(request.header("Authorization"));
+        var _ = caller(request.context());
+    }
+
+    /** The holder of the key that a request to an open route has; null where it has none. */
+    public @Nullable Caller bearer(ApiRequest request) {
+        String given = only(Collections.list(request.context().req().getHeaders("Authorization")));
+        return given == null ? null : holder(given);
+    }
+
+    /** Refuses a request that a browser sends for another site's page. */
+    public void requireSameOrigin(ApiRequest request) {
+        if (fromElsewhere(request.context(), false)) {
+            throw crossSite();
+        }
+    }
+
+    private Caller caller(Context context) {
+        List<String> given = Collections.list(context.req().getHeaders("Authorization"));
+        Map<String, String> tokens = cookie.tokens(context);
+        if (tokens.isEmpty()) {
+            return holder(only(given));
+        }
+        if (!given.isEmpty()) {
+            throw ApiProblem.of(ErrorCode.TWO_CREDENTIALS,
+                    "send either the header Authorization or the cookie of a session");
+        }
+        boolean reads = context.method() == HandlerType.GET || context.method() == HandlerType.HEAD;
+        if (fromElsewhere(context, !reads)) {
+            throw crossSite();
+        }
+        return holderOfSession(context, tokens);
+    }
+
+    private static ApiProblem crossSite() {
+        return ApiProblem.of(ErrorCode.CROSS_SITE_REQUEST, "a page of another site sent this request");
+    }
+
+    /**
+     * Whether a browser sends it for a page of another origin. A page that only reads may have come by a link.
+     *
+     * @param strict refuses what does not say that it comes from a page of this server
+     */
+    private boolean fromElsewhere(Context context, boolean strict) {
+        String site = context.header("Sec-Fetch-Site");
+        if (site != null) {
+            return strict ? !site.equals("same-origin") : !site.equals("same-origin") && !site.equals("none");
+        }
+        String origin = context.header("Origin");
+        return origin == null ? strict : !origin.equalsIgnoreCase(cookie.origin(context));
+    }
+
+    private Caller holderOfSession(Context context, Map<String, String> tokens) {
+        String workspace = context.header("X-Workspace-ID");
+        if (workspace == null && tokens.size() > 1) {
+            throw ApiProblem.of(ErrorCode.UNAUTHENTICATED, "this browser has sessions of " + tokens.size()
+                    + " workspaces: name one in the header X-Workspace-ID");
+        }
+        String token = workspace == null ? tokens.values().iterator().next()
+                : tokens.get(workspace.toLowerCase(Locale.ROOT));
+        Caller caller = token == null ? null : keys.findSession(token);
+        if (caller == null) {
+            throw ApiProblem.of(ErrorCode.SESSION_ENDED, "the session or its API key has ended: sign in again");
+        }
+        return requireOpen(caller);
     }
 
     /** Rejects a request to an open route without a key that has the scope. */
@@ -80,6 +150,10 @@ public final class Authenticator {
             throw ApiProblem.of(ErrorCode.INVALID_API_KEY, "the API key is malformed, unknown, expired or revoked")
                     .header("WWW-Authenticate", CHALLENGE + ", error=\"invalid_token\"");
         }
+        return requireOpen(caller);
+    }
+
+    private static Caller requireOpen(Caller caller) {
         if (caller.closed()) {
             throw ApiProblem.of(ErrorCode.WORKSPACE_CLOSED, "the API key's workspace is closed");
         }

@@ -83,6 +83,8 @@ public final class ExceptionMapper {
             case 413 -> ApiProblem.of(ErrorCode.BODY_TOO_LARGE, "the body is too large");
             case 414 -> ApiProblem.of(ErrorCode.URI_TOO_LONG, "the address is too long");
             case 415 -> ApiProblem.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the body's type is not supported");
+            case 421 -> ApiProblem.of(ErrorCode.HOST_UNKNOWN,
+                    "the header Host names neither this machine nor the host of KEELSON_PUBLIC_URL");
             case 431 -> ApiProblem.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
             case 501 -> ApiProblem.of(ErrorCode.TRANSFER_CODING_UNSUPPORTED,
                     "the header Transfer-Encoding supports only chunked");

@@ -22,6 +22,7 @@ public enum IdKind {
     ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
     REPORT("rep_", ErrorCode.REPORT_NOT_FOUND, "report"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),
+    SESSION("ses_", ErrorCode.SESSION_NOT_FOUND, "session"),
     API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");
 
     private static final Pattern UUID_FORM = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");

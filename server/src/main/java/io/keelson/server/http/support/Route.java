@@ -23,7 +23,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
 
     /**
      * Whether the route supports idempotency keys. Reports of workers are identified by the lease epoch; a response with
-     * an API key or the secret of a webhook is never stored; commands handle their keys themselves.
+     * an API key, a session or the secret of a webhook is never stored; commands handle their keys themselves.
      */
     public boolean keyed() {
         return method == HandlerType.POST && keyed(path);
@@ -31,7 +31,8 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
 
     /** Whether it counts for a POST to this path. */
     public static boolean keyed(String path) {
-        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/webhooks")
+        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/sessions")
+                && !path.contains("/webhooks")
                 && !COMMANDS.matcher(path).find();
     }
 
@@ -88,7 +89,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
             return add(HandlerType.PUT, API + path, scope, null, action);
         }
 
-        public Table delete(Scope scope, String path, Action action) {
+        public Table delete(@Nullable Scope scope, String path, Action action) {
             return add(HandlerType.DELETE, API + path, scope, NoBody.class, bodiless(action));
         }
 
@@ -123,6 +124,23 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
         public Table getOpen(String path, Action action) {
             routes.add(new Route(HandlerType.GET, path, true, null, null, action));
             return this;
+        }
+
+        /** Under {@code /api/v1}, for everybody; the action asks for what it needs. */
+        public <T> Table postOpen(String path, Class<T> body, BodyAction<T> action) {
+            routes.add(new Route(HandlerType.POST, API + path, true, null, body,
+                    request -> action.answer(request, request.body(body))));
+            return this;
+        }
+
+        /** Under {@code /api/v1}, for any API key. */
+        public <T> Table postByAnyKey(String path, Class<T> body, BodyAction<T> action) {
+            return add(HandlerType.POST, API + path, null, body, action);
+        }
+
+        /** Under {@code /api/v1}, for any API key. */
+        public Table deleteByAnyKey(String path, Action action) {
+            return delete(null, path, action);
         }
 
         private <T> Table add(HandlerType method, String path, @Nullable Scope scope, Class<T> body,

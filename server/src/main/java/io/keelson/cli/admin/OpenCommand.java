@@ -1,0 +1,43 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.common.Browser;
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.client.Keelson;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.json.Json;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "open", description = {"Opens the dashboard of a running server in the browser, signed in.",
+        "Prints the link, which signs one browser in, once and within a minute. Without a screen, as over SSH, it only prints it."},
+        footerHeading = "%nExamples:%n", footer = {"  keelson open", "  keelson open RUN     # shows that run",
+                "  keelson open --print # for the browser of another machine"})
+public final class OpenCommand extends CliCommand {
+
+    @Parameters(arity = "0..1", paramLabel = "RUN", description = "The id of a run to show.")
+    @Nullable String run;
+
+    @Option(names = "--print", description = "Only print the link.")
+    boolean printOnly;
+
+    @Override
+    public Integer call() throws InvalidSettingsException {
+        Keelson keelson = ServerConnection.existing(settings());
+        String shown = run == null ? null : keelson.runs().get(run).id();
+        String url = Browser.link(keelson, shown);
+        if (json) {
+            print(Json.object().put("url", url));
+        } else {
+            print(List.of(url));
+        }
+        if (!printOnly && !json) {
+            var _ = Browser.open(url, environment());
+        }
+        return ExitCode.OK;
+    }
+}
