@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { events as api, get, useKey } from './api/client.js';
+import { events as api, get, send, useKey } from './api/client.js';
 import { live } from './live/stream.js';
 import { me } from './store/me.js';
 import { prefs } from './store/prefs.js';
@@ -18,13 +18,24 @@ const PAGES = [
   { name: 'inbox', href: '/ui/inbox', title: 'Inbox', icon: 'inbox', key: 'i', load: () => import('./page/inbox.js'), view: () => html`<k-inbox></k-inbox>` },
   { name: 'launch', href: '/ui/launch', title: 'Launch', icon: 'play', key: 'l', load: () => import('./page/launch.js'), view: () => html`<k-launch></k-launch>` },
   { name: 'money', href: '/ui/money', title: 'Money', icon: 'coins', key: 'm', load: () => import('./page/money.js'), view: () => html`<k-money></k-money>` },
+  ...[['board', 'Board', 'graph', 'b'], ['schedules', 'Schedules', 'clock', 's'], ['reports', 'Reports', 'file', 'p'], ['workers', 'Workers', 'server', 'w']].map(([name, title, symbol, key]) => (
+    { name, href: `/ui/${name}`, title, icon: symbol, key, second: true, load: () => import('./page/lists.js'), view: () => html`<k-list .kind=${name}></k-list>` })),
 ];
 const RUN = { load: () => import('./page/run.js'), view: (id) => html`<k-run .run=${id}></k-run>` };
 const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
-const KEYS = [['⌘K', 'Search or jump'], ['g then o, r, i, l, m', 'Overview, Runs, Inbox, Launch, Money'], ['j k', 'Next, previous row'],
+const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers'], ['j k', 'Next, previous row'],
   ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['a r c n', 'In the inbox: accept, reject, comment, next'], ['?', 'This list']];
+
+const SIGNED_IN = 'keelson.session';
+/** Whether this browser may have a session: without one nothing is asked. The session itself is in a cookie that scripts cannot read. */
+function remembered() {
+  try { return localStorage.getItem(SIGNED_IN) === 'yes'; } catch { return true; }
+}
+function remember(yes) {
+  try { if (yes) localStorage.setItem(SIGNED_IN, 'yes'); else localStorage.removeItem(SIGNED_IN); } catch { /* a private window keeps nothing */ }
+}
 
 class App extends Part {
   static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
@@ -40,6 +51,7 @@ class App extends Part {
     this.watch(live, 'state');
     this.watch(api, 'signed-out', () => {
       if (!me.value) return;
+      remember(false);
       me.forget();
       useKey(null);
       this.note = 'Your session has ended. Sign in to go on where you were.';
@@ -48,11 +60,20 @@ class App extends Part {
     this.watch(live, 'event', (event) => { if (/approval|escalat|human|proposal|verif|budget|resumed|ticket/.test(event.detail.event_type ?? '')) this.#countSoon(); });
     this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
     this.watch(document, 'keydown', (event) => this.#key(event));
-    this.watch(me, 'change', () => { if (me.value) { this.note = null; this.#count(); } });
+    this.watch(me, 'change', () => { if (me.value) { remember(true); this.note = null; this.#count(); } });
     this.#begin();
   }
 
+  /** The code of a one-time link is in the fragment, which no log has; it leaves the address at once. */
   async #begin() {
+    const link = new URLSearchParams(location.hash.slice(1));
+    const code = link.get('code');
+    if (code) {
+      history.replaceState(null, '', location.pathname + location.search);
+      await send('POST', '/sessions', { body: { code } })
+        .catch(() => { this.note = 'This link was used already or is older than 60 seconds. The command keelson open makes another.'; });
+    }
+    if (code || remembered()) await me.load().catch(() => remember(false));
     await this.#arrive();
   }
 
@@ -129,7 +150,10 @@ class App extends Part {
     prefs.set('theme', names[(names.indexOf(prefs.values.theme) + 1) % names.length]);
   }
 
-  #leave() {
+  async #leave() {
+    const { session } = me.value;
+    if (session) await send('DELETE', `/sessions/${session.id}`).catch(() => null);
+    remember(false);
     useKey(null);
     live.follow(null);
     me.forget();
@@ -148,9 +172,9 @@ class App extends Part {
       <button class="btn bare only" title="Sign out" aria-label="Sign out" @click=${() => this.#leave()}>${icon('out')}</button>`;
   }
 
-  #links() {
+  #links(pages = PAGES) {
     const first = route.path[0] ?? '';
-    return PAGES.map((page) => html`<a href=${page.href} aria-current=${page.name === first ? 'page' : nothing}>${icon(page.icon)}${page.title}
+    return pages.map((page) => html`${page.second && page.name === 'board' ? html`<hr>` : nothing}<a href=${page.href} aria-current=${page.name === first ? 'page' : nothing}>${icon(page.icon)}${page.title}
       ${page.name === 'inbox' && this.waiting ? html`<span class="pill">${this.waiting}<span class="hidden-text"> waiting</span></span>` : nothing}</a>`);
   }
 
@@ -181,7 +205,7 @@ class App extends Part {
               <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : page ? page.view(route.path[1])
     : empty('search', 'There is no such page', 'The address may be mistyped.')}</div></main>
         </div></div>
-      <nav class="tabs-low" aria-label="Pages of the phone">${this.#links()}</nav>
+      <nav class="tabs-low" aria-label="Main pages">${this.#links(PAGES.filter((each) => !each.second))}</nav>
       <div class="toasts" role="status">${this.notices.map((each) => html`<div class="toast">${icon(each.bad ? 'alert' : 'check', each.bad ? 'i-failed' : 'i-done')}<span>${each.text}</span></div>`)}</div>`;
   }
 }

@@ -2,7 +2,7 @@
 const BASE = '/api/v1';
 let key = null;
 let offset = 0;
-let bestAge = Infinity;
+let bestTook = Infinity;
 
 /** A refusal of the API, or a failure to reach it (status 0). */
 export class Problem extends Error {
@@ -19,15 +19,12 @@ export function useKey(text) { key = text; }
 /** Now by the server's clock, in milliseconds. */
 export function now() { return Date.now() + offset; }
 
-function keepTime(response, begun) {
-  const header = response.headers.get('Date');
+/** Takes the server's time from an answer to a request that began then by this clock. */
+export function setTime(time, begun) {
   const took = Date.now() - begun;
-  if (header && took < bestAge) {
-    const at = Date.parse(header) + 500;
-    const measured = at - (begun + took / 2);
-    offset = Math.abs(measured) < 1500 ? 0 : measured;
-    bestAge = took;
-  }
+  if (took > bestTook) return;
+  bestTook = took;
+  offset = time - (begun + took / 2);
 }
 
 function url(path, query) {
@@ -47,7 +44,6 @@ function headers(extra) {
 
 /** Sends one request and answers with the response; throws a Problem for a refusal. */
 export async function send(method, path, { query, body, idempotencyKey, signal, accept } = {}) {
-  const begun = Date.now();
   let response;
   try {
     response = await fetch(url(path, query), {
@@ -64,7 +60,6 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
     events.dispatchEvent(new CustomEvent('reach', { detail: false }));
     throw new Problem(0, {});
   }
-  keepTime(response, begun);
   events.dispatchEvent(new CustomEvent('reach', { detail: response.status !== 503 }));
   if (response.ok) return response;
   let problem = {};
@@ -87,14 +82,15 @@ export function post(path, body = {}, idempotencyKey = crypto.randomUUID()) {
   return json('POST', path, { body, idempotencyKey });
 }
 
-/** All pages of a list, at most so many rows; `complete` tells whether that was all. */
-export async function all(path, query, most = 2000) {
+/** All pages of a list, at most so many rows; `complete` tells whether that was all. `seen` gets the rows so far after each page. */
+export async function all(path, query, most = 2000, seen = null) {
   const items = [];
   let cursor;
   do {
     const page = await get(path, { ...query, cursor });
     items.push(...page.items);
     cursor = page.next_cursor;
+    if (cursor) seen?.(items);
   } while (cursor && items.length < most);
   return { items, complete: !cursor };
 }

@@ -10,7 +10,7 @@ import { effective, isOpen, reasonFamily, tally } from '../draw/state.js';
 import { breakdown, segments } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
 import { badge, copy, mark, meter, name, problem, skeleton, stateBar, toast, when } from '../part/bits.js';
-import { ask } from '../part/dialog.js';
+import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { ACTIONS, bodyOf } from './actions.js';
@@ -26,6 +26,7 @@ class Run extends Part {
   static properties = { run: { attribute: false }, tasks: { state: true }, why: { state: true }, failure: { state: true }, doing: { state: true }, gone: { state: true } };
   #steps = new Map();
   #asked = null;
+  took = 0;
 
   constructor() {
     super();
@@ -59,21 +60,23 @@ class Run extends Part {
     live.follow(`/runs/${this.run}/events/stream`);
   }
 
-  /** Events are gathered: at most four reloads a second. */
+  /** Events are gathered: at most four reloads a second, and of a large run fewer. */
   #soon() {
-    this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 250);
+    this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, Math.max(250, this.took * 3));
   }
 
   async #load() {
     if (this.loading) { this.again = true; return; }
     this.loading = true;
+    const begun = performance.now();
     const id = this.run;
     try {
       const run = runs.put(await get(`/runs/${id}`));
       document.title = `${label(run.name, 60)} · Keelson`;
       this.failure = null;
       this.requestUpdate();
-      const [tasks, steps, why] = await Promise.all([all(`/runs/${id}/tasks`, {}, 20_000), all(`/runs/${id}/steps`, {}, MOST_STEPS),
+      const first = !this.tasks;
+      const [tasks, steps, why] = await Promise.all([all(`/runs/${id}/tasks`, {}, 20_000, first ? (items) => { if (id === this.run) this.tasks = items.filter((task) => !task.superseded); } : null), all(`/runs/${id}/steps`, {}, MOST_STEPS),
         isOpen(run) ? get(`/runs/${id}/explain`).then((explained) => explained.reasons).catch(() => []) : []]);
       if (id !== this.run) return;
       const byTask = new Map();
@@ -86,6 +89,7 @@ class Run extends Part {
       else if (!runs.get(id) || failure.status !== 0) this.failure = failure;
     } finally {
       this.loading = false;
+      this.took = performance.now() - begun;
       if (this.again || id !== this.run) { this.again = false; this.#soon(); }
     }
   }
@@ -111,6 +115,17 @@ class Run extends Part {
     } catch (failure) {
       toast(failure.code ? `${failure.message} (${failure.code})` : 'The payload is not JSON.', true);
     } finally { this.doing = null; }
+  }
+
+  /** The run's state in the words of each contract. */
+  async #vocabulary(run) {
+    const states = await get(`/runs/${run.id}/states`).catch((failure) => { toast(failure.message, true); });
+    if (!states) return;
+    const counts = (tasks) => Object.entries(tasks ?? {}).map(([state, n]) => `${n} ${state}`).join(', ');
+    show((close) => html`<div class="body"><h2>The states of this run in other words</h2><table class="list"><thead><tr><th>Contract</th><th>Run</th><th>Tasks</th></tr></thead><tbody>
+      <tr><td><strong>Keelson</strong></td><td>${states.canonical.run}</td><td>${counts(states.canonical.tasks)}</td></tr>
+      ${Object.entries(states.contracts).map(([contract, words]) => html`<tr><td>${contract}</td><td>${words.run}</td><td>${counts(words.tasks ?? words.steps)}</td></tr>`)}</tbody></table>
+      <footer><button class="btn first" @click=${() => close()}>Close</button></footer></div>`);
   }
 
   #button(action, run) {
@@ -170,7 +185,7 @@ class Run extends Part {
     return html`<div class="head"><div class="stack grow tight"><nav class="row small soft" aria-label="Breadcrumb"><a href="/ui/runs">Runs</a>${icon('right', 'small')}<button class="link mono" title="Copy the id" @click=${() => copy(run.id)}>${shortId(run.id)}</button>
           ${run.attempt_number > 1 ? html`<span>attempt ${run.attempt_number}</span>` : nothing}<span>plan v${run.plan_version}</span>${run.forked_from ? html`<a href="/ui/runs/${run.forked_from}">forked</a>` : nothing}${run.parent_run_id ? html`<a href="/ui/runs/${run.parent_run_id}">parent</a>` : nothing}
           ${run.child_count ? html`<a href="/ui/runs?parent_run_id=${run.id}">${run.child_count} child runs</a>` : nothing}${run.tags.slice(0, 6).map((tag) => html`<a class="tag" href="/ui/runs?tag=${encodeURIComponent(tag)}">${name(tag, 40)}</a>`)}</nav>
-        <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state)}</div></div>
+        <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state)}<button class="btn bare low" @click=${() => this.#vocabulary(run)}>In other words</button></div></div>
         <div class="row wrap">${allowed.filter((action) => action.first).map((action) => this.#button(action, run))}
           <button class="btn only" popovertarget="more" aria-label="More actions" title="More actions">${icon('more')}</button>
           <div class="menu card" id="more" popover>${allowed.filter((action) => !action.first).map((action) => this.#button(action, run))}</div></div></div>

@@ -1,10 +1,10 @@
 import { html, nothing } from 'lit';
-import { useKey } from '../api/client.js';
+import { send, useKey } from '../api/client.js';
 import { me } from '../store/me.js';
 import { icon } from '../part/icon.js';
 import { Part } from '../part/base.js';
 
-/** A key that is pasted is exchanged for a session; it is kept nowhere but in this page's memory. */
+/** A key that is pasted is exchanged for a session; the session is a cookie that scripts cannot read. */
 class SignIn extends Part {
   static properties = { note: { type: String }, failure: { state: true }, busy: { state: true } };
 
@@ -16,6 +16,8 @@ class SignIn extends Part {
     this.failure = null;
     useKey(key);
     try {
+      await send('POST', '/sessions', { body: {} });
+      useKey(null);
       await me.load();
     } catch (failure) {
       useKey(null);
@@ -29,8 +31,8 @@ class SignIn extends Part {
       <img src=${document.querySelector('link[rel=icon]').href} alt="" width="44" height="44">
       <h1>Sign in to Keelson</h1>
       ${this.note ? html`<div class="note warn" role="status">${icon('info')}<span>${this.note}</span></div>` : nothing}
-      <p class="soft">Paste an API key; the server's own is in the file <code>api-key</code> of its data folder. The key is kept in the memory of this
-        page only, so a reload asks again.</p>
+      <p class="soft">Run <code>keelson open</code> on the machine of the server and follow its link, or paste an API key. The key is exchanged for a
+        session of this browser and not stored.</p>
       <form class="stack" @submit=${(event) => this.#enter(event)}>
         <label class="field"><span>API key</span>
           <input class="input mono" name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="kl_…"></label>

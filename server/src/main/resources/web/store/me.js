@@ -1,11 +1,13 @@
 // Who looks, and what the key may do.
-import { get } from '../api/client.js';
+import { get, setTime } from '../api/client.js';
 
 class Me extends EventTarget {
   value = null;
 
   async load() {
+    const begun = Date.now();
     this.value = await get('/whoami');
+    setTime(this.value.now, begun);
     this.dispatchEvent(new Event('change'));
     return this.value;
   }
@@ -15,8 +17,8 @@ class Me extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  get scopes() { return (this.value?.key ?? this.value?.session)?.scopes ?? []; }
-  get name() { return (this.value?.key ?? this.value?.session)?.principal ?? ''; }
+  get scopes() { return this.value?.scopes ?? []; }
+  get name() { return this.value?.key?.principal ?? ''; }
 
   /** Null where the key has the scope, else the reason for a button that is disabled. */
   lacks(scope) { return this.scopes.includes(scope) ? null : `Needs the scope ${scope}`; }

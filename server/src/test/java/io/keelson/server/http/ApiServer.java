@@ -140,7 +140,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /** A call with the key, unless the headers bear another. */
-    Answer send(String method, String path, byte[] body, String... headers) {
+    public Answer send(String method, String path, byte[] body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path)).timeout(Duration.ofSeconds(60))
                 .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body));
         Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.Cookie;
+import com.microsoft.playwright.options.SameSiteAttribute;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.ApiServer;
@@ -16,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -24,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** The dashboard as a person with a browser sees it, on a real server. */
 class DashboardTest {
@@ -83,6 +88,48 @@ class DashboardTest {
         HttpResponse<String> none = http.send(HttpRequest.newBuilder(URI.create(api.url() + "/ui/f/none.js")).build(),
                 HttpResponse.BodyHandlers.ofString());
         assertThat(none.statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void linkSignsInOnceAndLeavesTheAddress() {
+        String code = api.post("/api/v1/sessions/links", "{}").json().get("code").asString();
+        Page page = browser.open("/ui/runs#code=" + code, 1440, 900, ColorScheme.LIGHT);
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs")));
+        assertThat(page.url()).endsWith("/ui/runs");
+        page.reload();
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs")));
+        Cookie cookie = page.context().cookies().getFirst();
+        assertThat(cookie.httpOnly).isTrue();
+        assertThat(cookie.sameSite).isEqualTo(SameSiteAttribute.STRICT);
+        page.context().close();
+        Page second = browser.open("/ui/#code=" + code, 1440, 900, ColorScheme.LIGHT);
+        sees(second.getByText("This link was used already"));
+        browser.expect("Failed to load resource");
+        second.context().close();
+    }
+
+    @Test
+    void endOfTheSessionAsksToSignInAndComesBack() {
+        Page page = browser.signedIn("/ui/runs?text=release-train");
+        sees(page.getByText("a human has to decide").first());
+        api.get("/api/v1/sessions").json().get("items")
+                .forEach(each -> api.send("DELETE", "/api/v1/sessions/" + each.get("id").asString(), null));
+        button(page, "Failed").click();
+        sees(page.getByText("Your session has ended"));
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(button(page, "Failed")).hasAttribute("aria-pressed", "true");
+        browser.expect("401");
+        page.context().close();
+    }
+
+    @Test
+    void clockOfTheBrowserDoesNotMatter() {
+        Page page = browser.open("/ui/runs?text=release-train", 1440, 900, ColorScheme.LIGHT);
+        page.clock().setFixedTime(new Date(System.currentTimeMillis() - 86_400_000L));
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(page.locator(".run-row .c-age").first())
+                .hasText(Pattern.compile("[0-9. ]+(s|m [0-9]+ s)"));
+        page.context().close();
     }
 
     @Test
@@ -166,7 +213,8 @@ class DashboardTest {
     void tenThousandTasksAreFewElements() {
         Page page = browser.signedIn("/ui/runs/" + wide);
         Locator grid = page.getByRole(AriaRole.TREEGRID);
-        PlaywrightAssertions.assertThat(grid).containsText("×10,000");
+        PlaywrightAssertions.assertThat(grid).containsText("×10,000",
+                new LocatorAssertions.ContainsTextOptions().setTimeout(30_000));
         grid.focus();
         page.keyboard().press("Home");
         page.keyboard().press("ArrowRight");
@@ -272,6 +320,35 @@ class DashboardTest {
     }
 
     @Test
+    void statesAreShownInTheWordsOfEachContract() {
+        Page page = browser.signedIn("/ui/runs/" + train);
+        button(page, "In other words").click();
+        Locator dialog = page.getByRole(AriaRole.DIALOG);
+        JsonNode contracts = api.get("/api/v1/runs/" + train + "/states").json().get("contracts");
+        assertThat(contracts.propertyNames()).hasSize(5);
+        contracts.properties().forEach(each -> PlaywrightAssertions.assertThat(dialog.getByRole(AriaRole.ROW)
+                .filter(new Locator.FilterOptions().setHasText(each.getKey())))
+                .containsText(each.getValue().get("run").asString()));
+        page.context().close();
+    }
+
+    @Test
+    void aServerThatDoesNotAnswerIsSaidAndThePageRecovers() {
+        Page page = browser.signedIn("/ui/runs/" + train);
+        sees(page.locator(".headline"));
+        page.context().setOffline(true);
+        button(page, "Pause").click();
+        sees(page.getByText("The server has not answered since"));
+        sees(page.locator(".headline"));
+        page.context().setOffline(false);
+        page.evaluate("dispatchEvent(new Event('online'))");
+        PlaywrightAssertions.assertThat(page.getByText("The server has not answered since")).hasCount(0);
+        sees(page.getByText("Live", new Page.GetByTextOptions().setExact(true)).first());
+        browser.expect("Failed to load resource");
+        page.context().close();
+    }
+
+    @Test
     void sumsOfMoneyAreThoseOfTheApi() {
         Page page = browser.signedIn("/ui/money");
         String available =
@@ -320,7 +397,7 @@ class DashboardTest {
         List<String> paths = List.of("/ui/", "/ui/runs", "/ui/runs/" + train + "?task=ship", "/ui/runs/" + failed,
                 "/ui/runs/" + train + "?view=plan", "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",
                 "/ui/launch?recipe=" + recipe,
-                "/ui/money", "/ui/nothing");
+                "/ui/money", "/ui/board", "/ui/schedules", "/ui/reports", "/ui/workers", "/ui/nothing");
         for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
             for (int width : List.of(390, 1440)) {
                 Page page = browser.open("/ui/", width, 844, scheme);
