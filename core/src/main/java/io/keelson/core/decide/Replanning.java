@@ -71,7 +71,8 @@ final class Replanning {
         d.run.replans++;
         d.run.gate = Gate.REPLANNING;
         d.note(new RunPayload.Replanning(d.run.replans, reason, requestedBy));
-        TaskRow task = PlanRows.addSystemTask(d, SystemTasks.planning(planner, d.run.attempt, d.run.replans));
+        TaskRow task = PlanRows.addSystemTask(d, SystemTasks.planning(planner, d.run.attempt, d.run.replans,
+                requestedBy == null ? null : reason));
         TaskMoves.queue(d, task);
     }
 

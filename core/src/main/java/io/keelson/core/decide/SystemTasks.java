@@ -5,6 +5,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Tasks that the engine adds to a plan, so that hooks and planners run, retry and are metered like other work. */
 final class SystemTasks {
@@ -35,9 +36,11 @@ final class SystemTasks {
      * repeat.
      *
      * @param number of the re-planning in this attempt, from 1
+     * @param instructions of the human who requested it; null for none
      */
-    static TaskSpec planning(StepSpec step, int attempt, int number) {
-        return of(".plan-" + (attempt == 1 ? "" : attempt + ".") + number, "Make a new plan", TaskType.PLANNING, step);
+    static TaskSpec planning(StepSpec step, int attempt, int number, @Nullable String instructions) {
+        return of(".plan-" + (attempt == 1 ? "" : attempt + ".") + number, "Make a new plan", instructions,
+                TaskType.PLANNING, step);
     }
 
     /** @param number of the try, from 1 */
@@ -46,7 +49,12 @@ final class SystemTasks {
     }
 
     private static TaskSpec of(String key, String title, TaskType type, StepSpec step) {
-        return new TaskSpec(key, title, null, type, AGENT, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false,
+        return of(key, title, null, type, step);
+    }
+
+    private static TaskSpec of(String key, String title, @Nullable String description, TaskType type, StepSpec step) {
+        return new TaskSpec(key, title, description, type, AGENT, List.of(), TriggerRule.ALL_SUCCESS, null, null, null,
+                false,
                 List.of(step), null);
     }
 }

@@ -114,8 +114,22 @@ final class Verdicts {
             }
             case REJECTED -> TaskFailures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
                     Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
+            case TASK_WRONG -> taskWrong(d, task, verdict.feedback());
             case UNSURE -> requestReview(d, task, "the verifier is not sure", verdict.feedback());
         }
+    }
+
+    /** A new plan is asked for, or a human where there can be none. */
+    private static void taskWrong(Decision d, TaskRow task, @Nullable String feedback) {
+        if (!Replanning.possible(d) || Replanning.underWay(d) || task.group() != null) {
+            requestReview(d, task, "the verifier finds the task wrong", feedback);
+            return;
+        }
+        StepError error = new StepError("TASK_WRONG", ErrorClass.QUALITY,
+                Objects.requireNonNullElse(feedback, "the verifier finds the task wrong"));
+        PayloadPart.Failure failure = PayloadPart.Failure.of(error);
+        d.note(task, new TaskPayload.VerificationFailed(task.verifierScore, error.message(), 0, failure));
+        Propagation.replan(d, task, error, failure);
     }
 
     /** Why a positive verdict does not decide; null where it does. */

@@ -14,6 +14,8 @@ public record Verdict(Outcome outcome, @Nullable BigDecimal score, @Nullable Str
     public enum Outcome {
         PASSED, REJECTED,
         /** A human must decide. */
-        UNSURE
+        UNSURE,
+        /** No output can meet what the task asks: a new plan is needed. */
+        TASK_WRONG
     }
 }

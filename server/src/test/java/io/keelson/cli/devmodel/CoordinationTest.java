@@ -9,9 +9,11 @@ import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -32,7 +34,7 @@ class CoordinationTest {
               - when: {model: strong, text: STUBBORN}
                 answer: {text: "STUBBORN as ever.", usage: {input: 100, output: 100}}
               - when: {model: judge, text: STUBBORN}
-                answer: {json: {marks: [{criterion: 1, evidence: "", mark: 1}], feedback: "STUBBORN again.", confidence: 0.9},
+                answer: {json: {marks: [{criterion: 1, evidence: "", mark: 1}], feedback: "STUBBORN again.", confidence: 0.9, task_wrong: false},
                   usage: {input: 100, output: 50}}
               - when: {model: planner, text: STUBBORN}
                 answer: {json: {tasks: [{id: other, title: STUBBORN too, suggested_agent: {agent_name: first},
@@ -57,16 +59,25 @@ class CoordinationTest {
                 answer: {text: "I give up."}
               - when: {model: planner, text: "USUAL"}
                 answer: {json: {template: greeting, inputs: {name: Ada}}}
+              - when: {model: judge, text: IMPOSSIBLE}
+                answer: {json: {marks: [{criterion: 1, evidence: "", mark: 1}], feedback: "No output can.", confidence: 0.9,
+                  task_wrong: true}}
+              - when: {model: planner, text: "Take the easy way"}
+                answer: {json: {tasks: [{id: easy, title: Easy, steps: [{tool: echo, input: {text: easy}}],
+                  verify: [{kind: jq, expression: ".text == \\"easy\\""}]}]}}
+              - when: {model: planner, text: IMPOSSIBLE}
+                answer: {json: {tasks: [{id: possible, title: Possible, steps: [{tool: echo, input: {text: yes}}],
+                  verify: [{kind: jq, expression: "true"}]}]}}
               - when: {model: judge, text: BETTER}
                 answer: {json: {marks: [{criterion: 1, evidence: "", mark: 5}, {criterion: 2, evidence: "", mark: 5},
-                  {criterion: 3, evidence: "", mark: 4}], feedback: "", confidence: 0.9}, usage: {input: 100, output: 10}}
+                  {criterion: 3, evidence: "", mark: 4}], feedback: "", confidence: 0.9, task_wrong: false}, usage: {input: 100, output: 10}}
               - when: {model: judge, text: DOUBT}
-                answer: {json: {marks: [{criterion: 1, evidence: "DOUBT", mark: 5}], feedback: "Hard to say.", confidence: 0.4}}
+                answer: {json: {marks: [{criterion: 1, evidence: "DOUBT", mark: 5}], feedback: "Hard to say.", confidence: 0.4, task_wrong: false}}
               - when: {model: judge, text: PART}
-                answer: {json: {marks: [{criterion: 2, evidence: "PART", mark: 5}], feedback: "", confidence: 0.9}}
+                answer: {json: {marks: [{criterion: 2, evidence: "PART", mark: 5}], feedback: "", confidence: 0.9, task_wrong: false}}
               - when: {model: judge}
                 answer: {json: {marks: [{criterion: 1, evidence: "Once", mark: 5}, {criterion: 2, evidence: "", mark: 5},
-                  {criterion: 3, evidence: "a time", mark: 3}], feedback: "Name the hero.", confidence: 0.9}}
+                  {criterion: 3, evidence: "a time", mark: 3}], feedback: "Name the hero.", confidence: 0.9, task_wrong: false}}
               - when: {model: author, text: "Name the hero."}
                 answer: {text: "Once upon a time, Ada was BETTER."}
               - when: {model: author}
@@ -364,5 +375,46 @@ class CoordinationTest {
         assertThat(charges.stream().map(each -> new BigDecimal(each.path("amount").asString()))
                 .reduce(BigDecimal.ZERO, BigDecimal::add))
                 .isEqualByComparingTo(new BigDecimal(run.path("total_cost").asString()));
+    }
+
+    private static String replanned(String title, String more) {
+        return """
+                name: replanned
+                goal: %1$s
+                config:
+                  autonomy: {level: full_auto}
+                  planner: {tool: model.plan}
+                  model_preferences: {planner: planner, verifier: judge}
+                plan:
+                  tasks:
+                    - id: first
+                      title: %1$s
+                      %2$s
+                """.formatted(title, more);
+    }
+
+    @Test
+    void judgeThatFindsTheTaskWrongLeadsToANewPlan() throws Exception {
+        JsonNode run = run(replanned("IMPOSSIBLE", """
+                steps: [{tool: echo, input: {text: IMPOSSIBLE}}]
+                      verify: [{kind: model, criteria: [{criterion: "It is done", must_pass: true}]}]"""));
+
+        assertThat(run.path("state").asString()).as(run.toPrettyString()).isEqualTo("completed");
+        assertThat(events(run, "run_replanning").getFirst().at("/payload/reason").asString()).contains("TASK_WRONG");
+        assertThat(events(run, "task_failed").getFirst().at("/payload/error_message").asString())
+                .contains("No output can.");
+    }
+
+    @Test
+    void instructionsOfAPersonReachThePlanner() throws Exception {
+        Result waiting =
+                cli.run("run", file(replanned("Some other goal", "steps: [{kind: approval, name: ask}]")), "--json");
+        String id = Json.read(waiting.out()).at("/run/id").asString();
+        cli.lines("replan", id, "--reason", "Take the easy way");
+
+        Awaitility.await().atMost(Duration.ofSeconds(60))
+                .until(() -> cli.client().runs().get(id).state().equals("completed"));
+        String asked = asked("planner", "Take the easy way").getFirst().at("/body/messages").toString();
+        assertThat(asked).contains("The person who asks for a new plan says: Take the easy way", "Some other goal");
     }
 }

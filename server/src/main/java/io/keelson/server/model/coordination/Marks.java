@@ -41,6 +41,7 @@ final class Marks {
     private final List<Marked> marked = new ArrayList<>();
     private final String feedback;
     private final BigDecimal confidence;
+    private final boolean taskWrong;
 
     /**
      * @param criteria as the plan has them
@@ -49,6 +50,7 @@ final class Marks {
     Marks(JsonNode criteria, JsonNode answer) {
         feedback = answer.path("feedback").asString("");
         confidence = answer.path("confidence").decimalValue();
+        taskWrong = answer.path("task_wrong").asBoolean(false);
         for (int i = 0; i < criteria.size(); i++) {
             JsonNode criterion = criteria.get(i);
             int number = i + 1;
@@ -68,7 +70,8 @@ final class Marks {
         BigDecimal score = score();
         boolean good = marked.stream().noneMatch(each -> each.mustPass && each.failed()) && score.compareTo(pass) >= 0;
         boolean unsure = partial || confidence.compareTo(CONFIDENT) < 0;
-        ObjectNode output = Json.object().put("verdict", unsure ? "unsure" : good ? "passed" : "rejected")
+        ObjectNode output = Json.object()
+                .put("verdict", unsure ? "unsure" : good ? "passed" : taskWrong ? "task_wrong" : "rejected")
                 .put("score", score).put("feedback", feedback(partial, unsure, good)).put("confidence", confidence);
         ArrayNode marks = output.putArray("marks");
         marked.forEach(each -> marks.addObject().put("criterion", each.criterion).put("must_pass", each.mustPass)

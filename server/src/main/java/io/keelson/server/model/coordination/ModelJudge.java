@@ -40,7 +40,7 @@ public final class ModelJudge implements Tool {
             Json.read(
                     """
                     {"type": "object", "required": ["verdict", "score", "feedback", "marks", "confidence"], "properties": {
-                      "verdict": {"enum": ["passed", "rejected", "unsure"]},
+                      "verdict": {"enum": ["passed", "rejected", "unsure", "task_wrong"]},
                       "score": {"type": "number", "minimum": 0, "maximum": 1},
                       "feedback": {"type": "string", "description": "for the next attempt, with the criteria that failed"},
                       "marks": {"type": "array"}, "confidence": {"type": "number"}}}"""),
@@ -48,14 +48,15 @@ public final class ModelJudge implements Tool {
 
     private static final JsonNode ANSWER = Json.read(
             """
-            {"type": "object", "additionalProperties": false, "required": ["marks", "feedback", "confidence"], "properties": {
+            {"type": "object", "additionalProperties": false, "required": ["marks", "feedback", "confidence", "task_wrong"], "properties": {
               "marks": {"type": "array", "items": {"type": "object", "additionalProperties": false,
                 "required": ["criterion", "evidence", "mark"], "properties": {
                   "criterion": {"type": "integer", "description": "number of the criterion"},
                   "evidence": {"type": "string", "description": "a short quotation of the output that shows the mark"},
                   "mark": {"enum": [1, 2, 3, 4, 5]}}}},
               "feedback": {"type": "string", "description": "what to do better"},
-              "confidence": {"type": "number", "description": "from 0 to 1"}}}""");
+              "confidence": {"type": "number", "description": "from 0 to 1"},
+              "task_wrong": {"type": "boolean", "description": "true only if no output could meet what the task asks"}}}""");
 
     private static final String FRAME =
             """

@@ -109,8 +109,13 @@ final class PlanPrompt {
                     "\nThe run has this plan. Plan what is left to do; completed tasks stay and can be depended on.");
             data(text, "plan", input.path("plan"));
             data(text, "failure", input.path("failure").isObject()
-                    ? ((ObjectNode) input.get("failure")).deepCopy().without("refused")
+                    ? ((ObjectNode) input.get("failure")).deepCopy()
+                            .without(List.of("refused", "instructions"))
                     : input.path("failure"));
+        }
+        JsonNode instructions = input.path("failure").path("instructions");
+        if (instructions.isString()) {
+            text.append("\nThe person who asks for a new plan says: ").append(instructions.stringValue()).append('\n');
         }
         return text.toString();
     }

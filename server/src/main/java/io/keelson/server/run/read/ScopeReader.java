@@ -196,6 +196,10 @@ public final class ScopeReader {
                  order by t.sequence_number desc, t.id desc limit 1) before
              where own.id = ? and before.error_code is not null""".formatted(ReadSql.YIELD);
 
+    /** What the human asked for who requested a new plan. */
+    private static final String INSTRUCTIONS =
+            "select description as instructions from orchestration_tasks where id = ? and description is not null";
+
     private static final String COUNTS = """
             select r.tasks_failed, r.tasks_completed, r.task_count,
                 (select count(*)::int from run_agents a
@@ -368,6 +372,10 @@ public final class ScopeReader {
             try (PreparedStatement statement = c.prepareStatement(FAILED)) {
                 statement.setObject(1, runId);
                 JsonRows.list(statement).forEach(tasks::add);
+            }
+            try (PreparedStatement statement = c.prepareStatement(INSTRUCTIONS)) {
+                statement.setObject(1, taskId);
+                JsonRows.list(statement).forEach(asked -> failure.set("instructions", asked.get("instructions")));
             }
             try (PreparedStatement statement = c.prepareStatement(REFUSED)) {
                 statement.setObject(1, taskId);
