@@ -34,7 +34,7 @@ final class AgentTurns {
         }
         return switch (result.turn()) {
             case TurnAnswer.Calls(List<TurnAnswer.Call> calls) -> calls;
-            case TurnAnswer.Again() -> List.of();
+            case TurnAnswer.Again _,TurnAnswer.Compacted _ -> List.of();
             case TurnAnswer.Done _,TurnAnswer.Unreadable _ -> null;
         };
     }

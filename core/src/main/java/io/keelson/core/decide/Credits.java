@@ -168,7 +168,7 @@ final class Credits {
             TaskBudgets.charge(d, step.task(), amount);
             d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
                     step.id() + "/" + step.attempt, new Use(step.spec().tool(), priced(d, step, result),
-                            step.task().agent().name(), result.tokens(), cost.version(), Purposes.of(step)),
+                            step.task().agent().name(), result.tokens(), cost.version(), Purposes.of(step, result)),
                     d.actor.type().wire(), d.actor.id()));
         }
     }

@@ -14,8 +14,6 @@ public record Models(@Nullable String planner, @Nullable String verifier) {
     public static final String PLAN_TOOL = "model.plan";
     /** The tool by which a model of the server judges. */
     public static final String JUDGE_TOOL = "model.judge";
-    /** The tool by which a model of the server sums up earlier turns of an agent. */
-    public static final String COMPACT_TOOL = "model.compact";
 
     public static final Models NONE = new Models(null, null);
 }

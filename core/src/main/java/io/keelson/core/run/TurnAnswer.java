@@ -29,6 +29,9 @@ public sealed interface TurnAnswer {
     /** The turn has ended with an answer that cannot be used; another turn follows, which sees why. */
     record Again() implements TurnAnswer {}
 
+    /** The turn has summarised the turns before it, so that the next one sees less; it follows at once. */
+    record Compacted() implements TurnAnswer {}
+
     /** An invalid answer, which is a failure of the turn. */
     record Unreadable(String why) implements TurnAnswer {}
 

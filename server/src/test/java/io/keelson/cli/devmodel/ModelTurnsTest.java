@@ -53,6 +53,13 @@ class ModelTurnsTest {
               - {name: long call, when: {model: reader, turn: 1}, answer: {calls: [{tool: json_transform, input: {expression: '[range(20000)]', input: null}}]}}
               - {name: read, when: {model: reader, turn: 2}, answer: {calls: [{tool: artifact_read, input: {id: "00000000-0000-7000-8000-000000000001", from: 0}}, {tool: echo, input: {}}, {tool: echo, input: {}}]}}
               - {name: end, when: {model: reader}, answer: {text: "read"}}
+              - {name: summary, when: {model: tight, text: "about to be shortened"}, answer: {text: "the summary"}}
+              - {name: work, when: {model: tight, first: 40}, answer: {calls: [{tool: echo, input: {n: "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"}}]}}
+              - {name: end, when: {model: tight}, answer: {text: "done"}}
+              - {name: overflow, when: {model: over, turn: 3, first: 1}, answer: {status: 400, error: {code: context_length_exceeded}}}
+              - {name: summary, when: {model: over, text: "about to be shortened"}, answer: {text: "the summary"}}
+              - {name: work, when: {model: over, first: 2}, answer: {calls: [{tool: echo, input: {n: 1}}]}}
+              - {name: end, when: {model: over}, answer: {text: "done"}}
               - name: broken arguments
                 when: {text: "Count badly", turn: 1}
                 answer: {calls: [{tool: echo, arguments: '{"n": '}, {tool: process_run, input: {program: ls}}]}
@@ -88,6 +95,10 @@ class ModelTurnsTest {
                   flaky: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 9000, model: flaky,
                       max_output_tokens: 500, prices: {input: 1, output: 1}}
                   reader: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 90000, model: reader,
+                      max_output_tokens: 500, prices: {input: 1, output: 1}}
+                  tight: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 1500, model: tight,
+                      max_output_tokens: 500, prices: {input: 0.25, cache_read: 0.025, cache_write: 0.3, output: 2}}
+                  over: {wire: openai-responses, base_url: "%1$s/v1", family: f, context_tokens: 90000, model: over,
                       max_output_tokens: 500, prices: {input: 1, output: 1}}
                 """.formatted(model.uri(""), """
                 model: m, family: f, context_tokens: 9000, max_output_tokens: 500, api_key: {env: A_KEY},
@@ -336,6 +347,47 @@ class ModelTurnsTest {
                 + steps.get(1).id());
         assertThat(asked.get("tools")).extracting(tool -> tool.at("/function/name").stringValue())
                 .containsExactly("artifact_read", "echo", "json_transform");
+    }
+
+    @Test
+    void turnsPastTheContextAreSummarised() throws Exception {
+        int before = model.journal().size();
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "tight", "start": true, "plan": {"tasks": [{"id": "t", "title": "Go on", "tools_needed": ["echo"],
+                 "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "tight", "max_turns": 100}}]}}""")));
+        assertThat(ended(run).state()).isEqualTo("completed");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        long summaries = journal.stream().filter(ModelTurnsTest::summarises).count();
+        assertThat(summaries).isBetween(2L, 20L);
+        assertThat(journal).hasSize((int) summaries + 41);
+        for (int i = 0; i < journal.size(); i++) {
+            String sent = conversation(journal.get(i));
+            if (i > 0 && !summarises(journal.get(i - 1))) {
+                assertThat(sent).startsWith(conversation(journal.get(i - 1)));
+            }
+            assertThat(sent.split("\"role\":\"tool\"", -1)).as("results")
+                    .hasSameSizeAs(sent.split("\"tool_calls\"", -1));
+            assertThat(journal.get(i).at("/billed/input").longValue() + journal.get(i).at("/billed/cache_read").longValue())
+                    .isLessThan(1500);
+        }
+        assertThat(charged(run)).isEqualByComparingTo(billed(journal)).isPositive();
+        assertThat(keelson.ledger().ofRun(run.id()).stream().filter(entry -> "compaction".equals(entry.purpose())))
+                .hasSize((int) summaries);
+    }
+
+    private static boolean summarises(JsonNode line) {
+        return line.get("rule").stringValue().equals("summary");
+    }
+
+    @Test
+    void aRequestThatIsTooLongForItsModelIsShortenedOnce() throws Exception {
+        int before = model.journal().size();
+        Run run = contractor("over", "Go over it", "");
+        assertThat(ended(run).state()).isEqualTo("completed");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("work", "work",
+                "overflow", "summary", "end");
+        assertThat(journal.getLast().get("body").toString()).contains("the summary").contains("function_call_output");
     }
 
     private String slow() throws Exception {

@@ -27,6 +27,9 @@ public final class TurnText {
     private static final String CALLS = "tool_calls";
     private static final String OUTPUT = "output";
     private static final String AGAIN = "again";
+    /** The code of a turn that has summarised those before it. */
+    public static final String COMPACTED = "TURNS_COMPACTED";
+
     private static final String REFUSED = "refused";
     private static final int MAX_CALLS = 50;
     private static final int MAX_NAME = 200;
@@ -56,7 +59,8 @@ public final class TurnText {
             return calls(calls, terms);
         }
         if (output.path(AGAIN).path("code").isString()) {
-            return new TurnAnswer.Again();
+            return output.path(AGAIN).path("code").stringValue().equals(COMPACTED) ? new TurnAnswer.Compacted()
+                    : new TurnAnswer.Again();
         }
         boolean bare = output.propertyNames().stream().allMatch(key -> key.equals(OUTPUT) || key.equals(CALLS));
         return bare && output.has(OUTPUT) ? new TurnAnswer.Done(output.path(OUTPUT).toString()) : null;

@@ -7,6 +7,7 @@ import io.keelson.server.compute.Computation;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.TextListener;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.tool.SlotKind;
@@ -34,6 +35,13 @@ public final class ModelTurn implements Tool {
             "Takes a turn of an agent with a model of the server. Only the turns of tasks without steps use it.",
             Json.object().put("type", "object"), Json.object().put("type", "object"), Duration.ofSeconds(300), false)
             .having(Effects.READ).using(SlotKind.MODEL);
+
+    /** The part of a model's context that a request may fill before the turns are summarised. */
+    private static final double FULL = 0.8;
+    /** The part of a model's context that a summary may fill. */
+    private static final double SUMMARY = 0.2;
+    /** Of text, for the estimate of a request's tokens. */
+    private static final int BYTES_PER_TOKEN = 3;
 
     private final ModelCalls calls;
     private final BiFunction<UUID, String, Optional<Tool>> catalogue;
@@ -64,9 +72,22 @@ public final class ModelTurn implements Tool {
         ConfiguredModel model = chosen(call, input);
         TurnTools tools = new TurnTools(input.tools(), tool -> catalogue.apply(call.workspaceId(), tool),
                 announced.apply(call.workspaceId()));
+        int turns = input.transcript().size();
+        boolean compactable = turns > 0 && !input.lastTurn() && input.compaction() < turns - 1;
+        if (compactable && input.nextInput(BYTES_PER_TOKEN) > model.contextTokens() * FULL) {
+            return compact(call, input, tools, model, turns);
+        }
         ModelRequest request = TurnPrompt.of(input, tools, model.wire(),
                 call.outputTokens(model.maxOutputTokens(), 0));
-        ModelAnswer answer = calls.send(call, model, request, call.log()::answer, lastAttempt(call));
+        ModelAnswer answer;
+        try {
+            answer = calls.send(call, model, request, call.log()::answer, lastAttempt(call));
+        } catch (ToolFailure e) {
+            if (compactable && turns - 1 > input.compacted() && e.code().equals("CONTEXT_OVERFLOW")) {
+                return compact(call, input, tools, model, turns - 1);
+            }
+            throw e;
+        }
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
@@ -75,6 +96,24 @@ public final class ModelTurn implements Tool {
             if (!output.has("output")) {
                 output.set("model_call", facts);
             }
+            return new ToolResult(output, usage, List.of());
+        } catch (ToolFailure e) {
+            throw e.spending(usage);
+        }
+    }
+
+    /** Has the model summarise the first turns, so that the next turn's request is shorter. The newest may be too long for that. */
+    private ToolResult compact(ToolCall call, TurnInputView input, TurnTools tools, ConfiguredModel model, int turns)
+            throws ToolFailure, InterruptedException {
+        int most = Math.min(model.maxOutputTokens(), Math.max(1, (int) (model.contextTokens() * SUMMARY)));
+        ModelRequest request = TurnPrompt.compacting(input, tools, model.wire(), turns, call.outputTokens(most, 0));
+        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE, lastAttempt(call));
+        ObjectNode facts = facts(model, request, answer);
+        call.log().line(facts.toString());
+        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
+        try {
+            ObjectNode output = TurnOutput.summary(answer, turns);
+            output.set("model_call", facts);
             return new ToolResult(output, usage, List.of());
         } catch (ToolFailure e) {
             throw e.spending(usage);

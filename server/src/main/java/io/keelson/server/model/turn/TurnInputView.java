@@ -1,6 +1,7 @@
 package io.keelson.server.model.turn;
 
 import io.keelson.core.policy.ErrorClass;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -72,6 +73,40 @@ record TurnInputView(JsonNode json) {
             count++;
         }
         return count;
+    }
+
+    /** The index of the turn that summarised turns before it, the newest one; -1 for none. */
+    int compaction() {
+        int last = transcript().size() - 1;
+        while (last >= 0 && !again(last).path("code").asString("").equals(TurnOutput.COMPACTED)) {
+            last--;
+        }
+        return last;
+    }
+
+    /** The number of turns, from the first, that the newest summary takes the place of. */
+    int compacted() {
+        int at = compaction();
+        return at < 0 ? 0 : again(at).path("turns").asInt(0);
+    }
+
+    String summary() {
+        int at = compaction();
+        return at < 0 ? "" : again(at).path("message").asString("");
+    }
+
+    /**
+     * About how many tokens the next request has: those of the last one and of its answer, and what has come since; 0 where no
+     * turn has reported its tokens.
+     */
+    long nextInput(int bytesPerToken) {
+        JsonNode last = transcript().path(transcript().size() - 1);
+        long known = 0;
+        for (String part : List.of("input", "cache_read", "cache_write", "output")) {
+            known += last.at("/answer/model_call/usage").path(part).asLong(0);
+        }
+        long come = last.path("results").toString().getBytes(StandardCharsets.UTF_8).length;
+        return known == 0 ? 0 : known + come / bytesPerToken;
     }
 
     /** The text of the answer that was cut, if that was the last turn; otherwise empty. */

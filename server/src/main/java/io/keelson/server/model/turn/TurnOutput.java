@@ -4,6 +4,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.tool.ToolFailure;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,8 @@ final class TurnOutput {
     static final String TRUNCATED = "OUTPUT_TRUNCATED";
     static final String INVALID = "OUTPUT_INVALID";
     static final String REFUSED = "MODEL_REFUSED";
+    /** As in {@code engine.execute.TurnText}. */
+    static final String COMPACTED = "TURNS_COMPACTED";
     /** Turns in which a model may correct an output. */
     private static final int REPAIRS = 2;
     /** Problems of an output that are shown to a model at a time. */
@@ -87,6 +90,20 @@ final class TurnOutput {
 
     private static ObjectNode again(ObjectNode output, String code, String message) {
         output.putObject("again").put("code", code).put("message", message);
+        return output;
+    }
+
+    /**
+     * The output of a turn that summarises.
+     *
+     * @param turns number of turns, from the first, that the summary takes the place of
+     */
+    static ObjectNode summary(ModelAnswer answer, int turns) throws ToolFailure {
+        if (answer.finish() == Finish.REFUSAL || answer.finish() == Finish.CONTENT_FILTER || answer.text().isBlank()) {
+            throw quality(REFUSED, "the model gives no summary of its turns: " + answer.text());
+        }
+        ObjectNode output = again(Json.object(), COMPACTED, answer.text());
+        output.withObjectProperty("again").put("turns", turns);
         return output;
     }
 

@@ -32,6 +32,12 @@ final class TurnPrompt {
             "This is your last turn: call no tool, and answer with the result of the task now.";
     private static final String GO_ON =
             "Your answer was cut at the bound of its length. Go on exactly where it ended, and repeat nothing.";
+    private static final String COMPACT =
+            """
+            This conversation is about to be shortened: only the task and your answer to this message will stay. Write down, for \
+            yourself, all that you need to go on: what was found and done, with names, numbers, ids and places, what failed and why, \
+            and what is left to do. Call no tool.""";
+    private static final String SUMMARY = "Your turns so far were shortened. This is what you wrote down about them.\n";
     private static final String SHORTER =
             "Your answer was cut at the bound of its length, and its calls were not made. Answer more briefly.";
 
@@ -49,19 +55,40 @@ final class TurnPrompt {
     /** @param wire of the model; messages of another wire are rendered without the provider's own form */
     static ModelRequest of(TurnInputView input, TurnTools tools, WireKind wire, int maxOutputTokens) {
         TurnPrompt prompt = new TurnPrompt(input, tools, wire);
-        prompt.messages.add(new Message.User(prompt.task()));
-        JsonNode feedback = input.feedback();
-        if (feedback != null && input.lastResult() < 0) {
-            prompt.messages.add(new Message.User(rejected(feedback)));
-        }
-        for (int i = 0; i < input.transcript().size(); i++) {
-            prompt.turn(i, input.transcript().get(i));
-        }
+        prompt.conversation(input.transcript().size());
         if (input.lastTurn()) {
             prompt.messages.add(new Message.User(LAST));
         }
         return new ModelRequest(prompt.instructions(), prompt.messages, tools.schemas(),
                 input.lastTurn() ? ToolChoice.NONE : ToolChoice.AUTO, input.outputSchema(), maxOutputTokens);
+    }
+
+    /** A request for a summary of the first turns, with the messages of the request before it. */
+    static ModelRequest compacting(TurnInputView input, TurnTools tools, WireKind wire, int turns,
+            int maxOutputTokens) {
+        TurnPrompt prompt = new TurnPrompt(input, tools, wire);
+        prompt.conversation(turns);
+        prompt.messages.add(new Message.User(COMPACT));
+        return new ModelRequest(prompt.instructions(), prompt.messages, tools.schemas(), ToolChoice.NONE, null,
+                maxOutputTokens);
+    }
+
+    /** The task and the turns before the given one; the newest summary takes the place of those that it covers. */
+    private void conversation(int turns) {
+        messages.add(new Message.User(task()));
+        int from = input.compacted();
+        if (from > 0) {
+            messages.add(new Message.User(SUMMARY + DataFence.around("summary", input.summary())));
+        }
+        JsonNode feedback = input.feedback();
+        if (feedback != null && input.lastResult() < from) {
+            messages.add(new Message.User(rejected(feedback)));
+        }
+        for (int i = from; i < turns; i++) {
+            if (i != input.compaction()) {
+                turn(i, input.transcript().get(i));
+            }
+        }
     }
 
     private String instructions() {
