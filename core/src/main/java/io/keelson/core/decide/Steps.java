@@ -146,6 +146,9 @@ final class Steps {
             return Objects.requireNonNull(refusal);
         }
         EventPayloads.lost(d, step, command.lost());
+        if (artifactsTaken(d, command.spent()) == null) {
+            artifacts(d, step, command.spent().artifacts());
+        }
         failure(d, step, command.error(), command.spent());
         return Reply.CHANGED;
     }
@@ -300,11 +303,7 @@ final class Steps {
             d.changes.output(step, result.output());
             d.yielded = result.output();
             d.run.stepsCompleted++;
-            for (NewArtifact artifact : result.artifacts()) {
-                d.view.addArtifact(artifact.name(), step.id());
-                d.changes.add(new ChangeSet.Artifact(d.ids.next(), d.run.id(), d.run.workspaceId(), d.run.attempt,
-                        step.id(), artifact));
-            }
+            artifacts(d, step, result.artifacts());
             Proposals.made(d, step, result.proposals());
         }
         step.holder = null;
@@ -312,6 +311,14 @@ final class Steps {
         d.changes.remove(new ChangeSet.Lane(task.id(), step.lane()));
         LimitStop.afterCharge(d, spent);
         return new Recorded(holder, cost.amount(), spent);
+    }
+
+    private static void artifacts(Decision d, StepRow step, List<NewArtifact> stored) {
+        for (NewArtifact artifact : stored) {
+            d.view.addArtifact(artifact.name(), step.id());
+            d.changes.add(new ChangeSet.Artifact(d.ids.next(), d.run.id(), d.run.workspaceId(), d.run.attempt,
+                    step.id(), artifact));
+        }
     }
 
     private static Reply.@Nullable Rejected artifactsTaken(Decision d, Result result) {

@@ -203,7 +203,7 @@ public sealed interface Command {
     record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
 
     /**
-     * The lease holder reports a failure; the cost of the try is charged.
+     * The lease holder reports a failure; the cost of the try is charged, and its artifacts are kept.
      *
      * @param lost answers that the try was waiting for
      */

@@ -71,6 +71,11 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
         return new Result(output, Tokens.NONE, null, List.of());
     }
 
+    /** The same with these artifacts. */
+    public Result storing(List<NewArtifact> stored) {
+        return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash);
+    }
+
     /** A failed try: its usage only. */
     public static Result spent(Tokens tokens, @Nullable BigDecimal cost, @Nullable String model) {
         return new Result("null", tokens, cost, model, List.of(), null);

@@ -1,5 +1,7 @@
 package io.keelson.server.tool;
 
+import io.keelson.server.artifact.StoredArtifact;
+
 /**
  * Records the requests to models that an execution sends. A request without a recorded end is named in the run's events, for its
  * provider may have billed it.
@@ -13,6 +15,9 @@ public interface SentRequests {
 
         @Override
         public void ended() {}
+
+        @Override
+        public void stored(StoredArtifact request) {}
     };
 
     /**
@@ -23,6 +28,9 @@ public interface SentRequests {
      * @throws InterruptedException when this execution has lost its lease: nothing is to be sent
      */
     void sending(String model, String requestSha256, long inputTokens, long outputTokens) throws InterruptedException;
+
+    /** The request is kept as this artifact, whether the execution fails or not. */
+    void stored(StoredArtifact request);
 
     /** The request is answered, or its provider has billed nothing for it. */
     void ended();

@@ -1,6 +1,8 @@
 package io.keelson.server.tool;
 
 import io.keelson.server.artifact.ArtifactSink;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -41,11 +43,25 @@ public record ToolCall(
         SentRequests sent,
         @Nullable Long maxOutputTokens) {
 
+    /** Of a digest, in the name of an artifact. */
+    private static final int DIGITS = 8;
+
     /** The same execution with another input, for a tool that uses another. */
     public ToolCall asking(JsonNode other) {
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, leaseEpoch, effectKey,
                 deadline,
                 traceparent, log, struck, artifacts, waitPhase, sent, maxOutputTokens);
+    }
+
+    /** Keeps a request to a model as an artifact, whether the execution fails or not, unless it exceeds a quota. */
+    public void keepRequest(String sha256, byte[] json) {
+        try {
+            sent.stored(
+                    artifacts.put("request-" + stepId + "-" + leaseEpoch + "-" + sha256.substring(0, DIGITS) + ".json",
+                            "application/json", new ByteArrayInputStream(json)));
+        } catch (IOException e) {
+            log.line("the request could not be kept: " + e.getMessage());
+        }
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.client.AgentRequest;
+import io.keelson.client.Artifact;
 import io.keelson.client.Event;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Keelson;
@@ -266,6 +267,8 @@ class ModelTurnsTest {
         assertThat(model.journal().stream().filter(line -> line.path("rule").asString("").equals("refuse"))).hasSize(1);
         assertThat(keelson.runs().events(run.id(), 0, 500).items()).extracting(Event::eventType)
                 .doesNotContain("model_answer_lost");
+        Artifact request = keelson.runs().artifacts(run.id()).getFirst();
+        assertThat(request.name()).startsWith("request-").endsWith(".json");
         assertThat(charged(run)).isEqualByComparingTo("0.000008");
     }
 
@@ -352,7 +355,8 @@ class ModelTurnsTest {
     @Test
     void turnsPastTheContextAreSummarised() throws Exception {
         int before = model.journal().size();
-        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+        Run run = keelson.runs().create(RunRequest.of(Json
+                .read("""
                 {"name": "tight", "start": true, "plan": {"tasks": [{"id": "t", "title": "Go on", "tools_needed": ["echo"],
                  "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "tight", "max_turns": 100}}]}}""")));
         assertThat(ended(run).state()).isEqualTo("completed");
@@ -367,7 +371,8 @@ class ModelTurnsTest {
             }
             assertThat(sent.split("\"role\":\"tool\"", -1)).as("results")
                     .hasSameSizeAs(sent.split("\"tool_calls\"", -1));
-            assertThat(journal.get(i).at("/billed/input").longValue() + journal.get(i).at("/billed/cache_read").longValue())
+            assertThat(journal.get(i).at("/billed/input").longValue()
+                    + journal.get(i).at("/billed/cache_read").longValue())
                     .isLessThan(1500);
         }
         assertThat(charged(run)).isEqualByComparingTo(billed(journal)).isPositive();

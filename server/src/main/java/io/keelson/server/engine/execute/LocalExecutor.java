@@ -11,6 +11,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.Seconds;
 import io.keelson.core.run.StepError;
+import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.tool.HandBackException;
@@ -37,6 +38,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -318,9 +320,7 @@ public final class LocalExecutor {
         }
 
         private Command complete(ToolResult result) {
-            List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
-                    a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey(),
-                    a.retention() == null ? null : a.retention().toSeconds())).toList();
+            List<NewArtifact> artifacts = artifacts(Stream.concat(result.artifacts().stream(), sent.stored().stream()));
             ToolUsage usage = result.usage();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
@@ -331,13 +331,20 @@ public final class LocalExecutor {
                     actor);
         }
 
+        private static List<NewArtifact> artifacts(Stream<StoredArtifact> stored) {
+            return stored.map(a -> new NewArtifact(a.name(), a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey(),
+                    a.retention() == null ? null : a.retention().toSeconds())).toList();
+        }
+
         private Command fail(StepError error) {
             return fail(error, ToolUsage.NONE, sent.all());
         }
 
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
-                    Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input), lost, actor);
+                    Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input)
+                            .storing(artifacts(sent.stored().stream())),
+                    lost, actor);
         }
 
         private void report(Command report) {

@@ -2,6 +2,7 @@ package io.keelson.server.engine.execute;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.core.run.LostAnswer;
+import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.SentRequests;
 import java.time.Clock;
@@ -23,6 +24,7 @@ public final class RecordedRequests implements SentRequests {
     private final Predicate<String> details;
     private final Clock clock;
     private final List<LostAnswer> all = new ArrayList<>();
+    private final List<StoredArtifact> stored = new ArrayList<>();
     private boolean waiting;
 
     /** @param details writes the step's details; false when the lease is lost */
@@ -46,6 +48,16 @@ public final class RecordedRequests implements SentRequests {
     @Override
     public synchronized void ended() {
         waiting = false;
+    }
+
+    @Override
+    public synchronized void stored(StoredArtifact request) {
+        stored.add(request);
+    }
+
+    /** The requests that are kept as artifacts. */
+    synchronized List<StoredArtifact> stored() {
+        return List.copyOf(stored);
     }
 
     /** Requests whose end this execution has not seen. */

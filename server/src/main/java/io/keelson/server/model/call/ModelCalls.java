@@ -10,6 +10,7 @@ import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.model.registry.Models;
+import io.keelson.server.model.registry.RecordRequests;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.tool.BusySystems;
 import io.keelson.server.tool.HandBackException;
@@ -113,6 +114,9 @@ public final class ModelCalls {
             try {
                 ModelAnswer answer = sent.get();
                 call.sent().ended();
+                if (model.recorded() == RecordRequests.ALL) {
+                    store(call, document);
+                }
                 call.waitPhase().end();
                 return answer;
             } catch (InterruptedException e) {
@@ -123,11 +127,26 @@ public final class ModelCalls {
                     if (!failure.lost()) {
                         call.sent().ended();
                     }
-                    throw failure(model.name(), failure, pass, outlasting);
+                    ToolFailure reported = failure(model.name(), failure, pass, outlasting);
+                    if (model.recorded() != RecordRequests.NONE) {
+                        store(call, document);
+                    }
+                    throw reported;
                 }
                 throw new IllegalStateException("a request to a model broke", e.getCause());
             }
         }
+    }
+
+    /** Keeps a request whose answer cannot be used, unless it is kept in any case. */
+    public static void refused(ToolCall call, ConfiguredModel model, ModelRequest request) {
+        if (model.recorded() == RecordRequests.FAILED) {
+            store(call, Json.MAPPER.valueToTree(request));
+        }
+    }
+
+    private static void store(ToolCall call, JsonNode request) {
+        call.keepRequest(Json.digest(request), Json.write(request));
     }
 
     private static ToolFailure failure(String model, ModelException e, BusySystems.Pass pass, boolean outlasting) {

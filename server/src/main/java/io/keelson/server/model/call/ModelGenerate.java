@@ -94,8 +94,9 @@ public final class ModelGenerate implements Tool {
         List<Message> messages = messages(input);
         Tokens spent = Tokens.NONE;
         for (int repairs = 0;; repairs++) {
-            ModelAnswer answer = answer(call, model, new ModelRequest(input.path("instructions").asString(""), messages,
-                    List.of(), ToolChoice.NONE, declared, call.outputTokens(most, spent.output())), spent);
+            ModelRequest request = new ModelRequest(input.path("instructions").asString(""), messages,
+                    List.of(), ToolChoice.NONE, declared, call.outputTokens(most, spent.output()));
+            ModelAnswer answer = answer(call, model, request, spent);
             spent = spent.plus(answer.usage());
             try {
                 complete(answer);
@@ -115,6 +116,7 @@ public final class ModelGenerate implements Tool {
                 messages.add(new Message.Assistant(answer.text(), List.of(), answer.raw()));
                 messages.add(new Message.User(repair(checked.flaws(), String.valueOf(declared))));
             } catch (ToolFailure e) {
+                ModelCalls.refused(call, model, request);
                 throw e.spending(ModelCalls.usage(model.name(), spent));
             }
         }

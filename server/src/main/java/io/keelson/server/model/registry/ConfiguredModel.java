@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  * @param bytesPerToken of text, from 1; a bound of input tokens is computed with it
  * @param prices null where the file names none: the price list decides
  * @param fallback names of models to use instead, the first one first
+ * @param recorded which requests are kept
  */
 public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String model, String family, String apiKey,
         Map<String, String> headers, int contextTokens, int maxOutputTokens, BigDecimal bytesPerToken,
-        @Nullable TokenPrices prices, List<String> fallback) {
+        @Nullable TokenPrices prices, List<String> fallback, RecordRequests recorded) {
 
     public ConfiguredModel {
         headers = Map.copyOf(headers);

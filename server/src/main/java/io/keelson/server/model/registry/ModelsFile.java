@@ -94,7 +94,8 @@ public final class ModelsFile {
         return new ConfiguredModel(name, WireKind.of(entry.get("wire").asString()), url, entry.get("model").asString(),
                 entry.get("family").asString(), key, headers, context, output,
                 entry.has("bytes_per_token") ? entry.get("bytes_per_token").decimalValue() : BigDecimal.ONE,
-                prices(entry.path("prices")), fallback);
+                prices(entry.path("prices")), fallback,
+                RecordRequests.of(entry.path("record_requests").asString("failed")));
     }
 
     private @Nullable URI baseUrl(String text, String at) {

@@ -98,6 +98,7 @@ public final class ModelTurn implements Tool {
             }
             return new ToolResult(output, usage, List.of());
         } catch (ToolFailure e) {
+            ModelCalls.refused(call, model, request);
             throw e.spending(usage);
         }
     }

@@ -19,6 +19,7 @@ import io.keelson.server.model.TextListener;
 import io.keelson.server.model.WireKind;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.model.registry.Models;
+import io.keelson.server.model.registry.RecordRequests;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.tool.BusySystems;
 import io.keelson.server.tool.HandBackException;
@@ -69,7 +70,7 @@ class ModelGenerateTest {
     private static ConfiguredModel model(String name) {
         return new ConfiguredModel(name, WireKind.OPENAI_CHAT, URI.create("http://127.0.0.1:1"), "m-1", "f", "sk",
                 Map.of(),
-                1_000, 100, BigDecimal.ONE, null, List.of());
+                1_000, 100, BigDecimal.ONE, null, List.of(), RecordRequests.NONE);
     }
 
     private ModelClient client() {
