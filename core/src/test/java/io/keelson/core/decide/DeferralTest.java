@@ -71,6 +71,19 @@ class DeferralTest {
     }
 
     @Test
+    void deferralWithAPatienceOfItsOwnOutlastsTheRunsPatience() {
+        StepRow step = world.claim("a");
+        world.done(new Command.Release(world.id(), step.id(), step.leaseEpoch(),
+                new Deferral(Duration.ofDays(2), "inbox:elic_1", ERROR, Duration.ofDays(365)), World.WHO));
+        assertThat(world.due(TimerKind.STEP_RETRY, step.id())).isEqualTo(world.now.plus(Duration.ofDays(2)));
+        world.now = world.now.plus(Duration.ofDays(2));
+        next(step);
+        assertThat(step.state()).isEqualTo(StepState.RUNNING);
+        world.complete(step);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
     void deferralOpensNoTicketAndIsNoPoison() {
         world = World.start(rules().escalation(Rules.ASK).policy(), plan(task("a")));
         StepRow step = world.claim("a");

@@ -10,7 +10,6 @@ import io.keelson.server.mcp.wire.McpException;
 import io.keelson.server.mcp.wire.ParameterHeaders;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.run.queue.CallWaits;
-import io.keelson.server.secret.Redaction;
 import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -51,9 +50,9 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
 
     /** What this node knows of the tables. */
     private record Known(Map<Key, McpServerRow> servers, Map<Key, Map<String, McpToolRow>> tools,
-            Map<UUID, ToolCatalog> catalogues, List<String> names) {}
+            Map<UUID, ToolCatalog> catalogues, List<String> names, String fingerprint) {}
 
-    private static final Known NOTHING = new Known(Map.of(), Map.of(), Map.of(), List.of());
+    private static final Known NOTHING = new Known(Map.of(), Map.of(), Map.of(), List.of(), "");
 
     private final Database database;
     private final McpStore store;
@@ -99,15 +98,16 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
 
     @Override
     public synchronized void refresh() {
+        String fingerprint = store.fingerprint();
+        if (fingerprint.equals(known.fingerprint)) {
+            return;
+        }
         McpStore.Everything all = store.everything();
         Map<Key, McpServerRow> servers = new HashMap<>();
         all.servers().forEach(row -> servers.put(new Key(row.workspaceId(), row.name()), row));
         Map<Key, Map<String, McpToolRow>> tools = new HashMap<>();
         all.tools().forEach(row -> tools.computeIfAbsent(new Key(row.workspaceId(), row.server()),
                 key -> new TreeMap<>()).put(row.name(), row));
-        if (servers.equals(known.servers) && tools.equals(known.tools)) {
-            return;
-        }
         Map<UUID, List<Tool>> usable = new HashMap<>();
         servers.forEach((key, row) -> tools.getOrDefault(key, Map.of()).values().forEach(tool -> {
             if (tool.accepted() != null) {
@@ -121,7 +121,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
                 .map(tool -> tool.spec().name()).distinct().sorted().toList();
         known.servers.keySet().stream().filter(key -> !servers.containsKey(key))
                 .forEach(key -> connections.drop(key.workspace, key.server));
-        known = new Known(servers, tools, catalogues, names);
+        known = new Known(servers, tools, catalogues, names, fingerprint);
     }
 
     @Override

@@ -31,6 +31,12 @@ public final class McpStore {
     private static final String SERVER = "select * from mcp_servers where workspace_id = ? and name = ?";
     private static final String TOOLS = """
             select * from mcp_tools where ?::uuid is null or workspace_id = ? order by workspace_id, server, name""";
+    /** Another text after each change of a row; null without rows. */
+    private static final String FINGERPRINT = """
+            select md5(string_agg(mark, ',' order by mark)) from (
+                select concat(workspace_id, name, xmin) as mark from mcp_servers
+                union all
+                select concat(workspace_id, server, name, xmin) from mcp_tools) as rows""";
     private static final String PUT = """
             insert into mcp_servers as s (workspace_id, name, definition, updated_by) values (?, ?, ?::jsonb, ?)
             on conflict (workspace_id, name) do update
@@ -62,6 +68,16 @@ public final class McpStore {
 
     public McpStore(Database database) {
         this.database = database;
+    }
+
+    /** Another text after each change of a server or a tool of any workspace. */
+    String fingerprint() {
+        return Tenancy.allWorkspaces(() -> database.withConnection(c -> {
+            try (PreparedStatement read = c.prepareStatement(FINGERPRINT); ResultSet row = read.executeQuery()) {
+                row.next();
+                return String.valueOf(row.getString(1));
+            }
+        }));
     }
 
     /** All servers and tools of all workspaces. */

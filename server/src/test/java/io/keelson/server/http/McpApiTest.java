@@ -9,6 +9,8 @@ import io.keelson.server.http.ApiServer.Answer;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.FakeMcpServer;
 import io.keelson.server.mcp.NpmServers;
+import java.io.BufferedReader;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,6 +91,33 @@ class McpApiTest {
         api.awaitState(outside, "failed");
         assertThat(step(outside).toString()).contains("MCP_TOOL_ERROR");
         assertThat(put("memory", "{\"command\": \"memory\"}").json().path("tools")).isNotEmpty();
+    }
+
+    /** Over HTTP with sessions and streams of events, as servers of the era with handshakes have them. */
+    @Test
+    void serverOfTheNpmRegistryBehindHttpIsUsed() throws Exception {
+        NpmServers.assumeAvailable();
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        ProcessBuilder builder =
+                new ProcessBuilder(NpmServers.command("server-everything", "streamableHttp")).redirectErrorStream(true);
+        builder.environment().put("PORT", Integer.toString(port));
+        Process process = builder.start();
+        try (BufferedReader said = process.inputReader()) {
+            while (!String.valueOf(said.readLine()).contains("listening")) {
+                assertThat(process.isAlive()).isTrue();
+            }
+            Answer set = put("remote", "{\"url\": \"http://127.0.0.1:%d/mcp\", \"tools\": [\"*\"]}".formatted(port));
+            assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
+            assertThat(set.json().path("protocol").asString()).isEqualTo("2025-11-25");
+            String sum = run("mcp.remote.get-sum", "{\"a\": 2, \"b\": 40}");
+            api.awaitState(sum, "completed");
+            assertThat(step(sum).at("/output/text").asString()).contains("42");
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     @Test

@@ -202,7 +202,7 @@ final class HttpTransport implements Transport {
             all.put("Accept", "application/json, text/event-stream");
             all.put(Mcp.SESSION_HEADER, known);
             all.put(Mcp.VERSION_HEADER, Mcp.LEGACY);
-            outbound.stream(new OutboundRequest("POST", url, all, Json.write(Answers.toServer(message)),
+            var _ = outbound.stream(new OutboundRequest("POST", url, all, Json.write(Answers.toServer(message)),
                     Duration.ofSeconds(10), MAX_ERROR_BODY), Duration.ofSeconds(10), (status, answered, in) -> status);
         }
     }
