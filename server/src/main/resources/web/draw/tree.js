@@ -24,6 +24,7 @@ export function group(tasks) {
     if (!node.items) continue;
     const parent = byId.get(node.items[0].group_id);
     node.key = parent?.title || parent?.key || node.items[0].key.replace(/\[\d+\]$/, '');
+    node.parent = parent ?? null;
     node.counts = tally(node.items);
   }
   return nodes;

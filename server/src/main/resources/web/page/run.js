@@ -15,10 +15,11 @@ import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { ACTIONS, bodyOf } from './actions.js';
 import './drawer.js';
+import './graph.js';
 import './runtabs.js';
 import './tree.js';
 
-const TABS = [['timeline', 'Timeline'], ['steps', 'Steps'], ['events', 'Events'], ['artifacts', 'Artifacts'], ['money', 'Money'], ['agents', 'Agents'], ['plan', 'Plan']];
+const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], ['events', 'Events'], ['artifacts', 'Artifacts'], ['money', 'Money'], ['agents', 'Agents'], ['plan', 'Plan']];
 const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'people', timer: 'timers', failed: 'failed tries' };
 const MOST_STEPS = 3000;
 
@@ -169,10 +170,11 @@ class Run extends Part {
 
   #view(run, view) {
     if (!TABS.some(([id]) => id === view)) return nothing;
-    if (view !== 'timeline') return html`<k-run-tab .run=${run} .tab=${view}></k-run-tab>`;
+    if (!['timeline', 'graph'].includes(view)) return html`<k-run-tab .run=${run} .tab=${view}></k-run-tab>`;
     if (!this.tasks) return html`<div class="card">${skeleton(8)}</div>`;
     const picked = this.tasks.find((task) => task.key === route.get('task'));
-    return html`<div class="with-drawer ${picked ? 'open' : ''}"><k-tree .run=${run} .tasks=${this.tasks} .stepsOf=${(id) => this.#steps.get(id) ?? []} .picked=${picked?.key ?? ''}></k-tree>
+    return html`<div class="with-drawer ${picked ? 'open' : ''}">${view === 'graph' ? html`<k-graph .tasks=${this.tasks} .picked=${picked?.key ?? ''}></k-graph>`
+      : html`<k-tree .run=${run} .tasks=${this.tasks} .stepsOf=${(id) => this.#steps.get(id) ?? []} .picked=${picked?.key ?? ''}></k-tree>`}
       ${picked ? html`<k-drawer .task=${picked} .tasks=${this.tasks} .steps=${this.#steps.get(picked.id) ?? []}></k-drawer>` : nothing}</div>`;
   }
 

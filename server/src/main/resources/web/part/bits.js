@@ -12,7 +12,7 @@ export function badge(state) {
 }
 
 export function mark(of, title) {
-  return html`<span class="row" title=${title ?? WORDS[of]}>${icon(ICONS[of], `i-${of}`)}<span class="hidden-text">${title ?? WORDS[of]}</span></span>`;
+  return html`<span class="row mark" title=${title ?? WORDS[of]}>${icon(ICONS[of], `i-${of}`)}<span class="hidden-text">${title ?? WORDS[of]}</span></span>`;
 }
 
 /** A bar of counts by family. */

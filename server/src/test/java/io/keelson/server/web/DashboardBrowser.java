@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
@@ -59,7 +60,7 @@ final class DashboardBrowser implements AutoCloseable {
 
     private static String resource(String name) {
         try (InputStream bytes = DashboardBrowser.class.getResourceAsStream(name)) {
-            return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(Objects.requireNonNull(bytes, name).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

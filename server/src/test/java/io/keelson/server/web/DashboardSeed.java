@@ -57,7 +57,10 @@ final class DashboardSeed {
 
     /** Inputs of each type that the form has a field for. */
     String recipe() {
-        String name = "print-" + UUID.randomUUID();
+        return recipe("print-" + UUID.randomUUID());
+    }
+
+    String recipe(String name) {
         return api.post("/api/v1/recipes",
                 """
                 {"name": "%s", "goal": "Print a letter", "inputs": {
@@ -78,6 +81,31 @@ final class DashboardSeed {
                    "code": "SOURCE_DOWN", "message": "the source does not answer", "class": "permanent"}}]}]}}""");
         api.awaitState(id, "failed");
         return id;
+    }
+
+    /** What a usual day leaves behind: done, failed, waiting for each kind of thing. */
+    void day() {
+        for (int i = 0; i < 18; i++) {
+            String[] names =
+                    {"nightly-report", "index-docs", "crawl-sitemap", "weekly-digest", "price-watch", "translate-all"};
+            api.create("""
+                    {"name": "%s", "start": true, "tags": ["nightly"], "plan": {"tasks": [
+                      {"id": "collect", "title": "Collect", "steps": [{"tool": "noop", "input": {"cost": %s}}]},
+                      {"id": "write", "title": "Write", "depends_on": ["collect"], "steps": [{"tool": "echo"}]}]}}"""
+                    .formatted(names[i % names.length], "0.0" + (i % 7 + 1)));
+        }
+        failing();
+        waitsFor("paid-order", "signal.wait", "{\"name\": \"paid\"}");
+        waitsFor("weekly-digest", "wait", "{\"seconds\": 90000}");
+        waitsFor("price-watch", "fail", "{\"code\": \"RATE_LIMITED\", \"message\": \"429 of the shop\", \"times\": 5}");
+    }
+
+    private void waitsFor(String name, String tool, String input) {
+        api.create("""
+                {"name": "%s", "start": true, "plan": {"tasks": [{"id": "watch", "title": "Watch", "steps": [{"name": "watch", "tool": "%s",
+                  "input": %s, "retry": {"max_attempts": 5, "base_delay_seconds": 600, "max_delay_seconds": 3000}}]},
+                  {"id": "tell", "title": "Tell", "depends_on": ["watch"], "steps": [{"tool": "echo"}]}]}}"""
+                .formatted(name, tool, input));
     }
 
     /** One fan-out. */

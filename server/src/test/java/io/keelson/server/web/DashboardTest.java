@@ -19,7 +19,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -125,7 +124,7 @@ class DashboardTest {
     @Test
     void clockOfTheBrowserDoesNotMatter() {
         Page page = browser.open("/ui/runs?text=release-train", 1440, 900, ColorScheme.LIGHT);
-        page.clock().setFixedTime(new Date(System.currentTimeMillis() - 86_400_000L));
+        page.clock().setFixedTime(System.currentTimeMillis() - 86_400_000L);
         browser.signIn(page);
         PlaywrightAssertions.assertThat(page.locator(".run-row .c-age").first())
                 .hasText(Pattern.compile("[0-9. ]+(s|m [0-9]+ s)"));
@@ -320,6 +319,21 @@ class DashboardTest {
     }
 
     @Test
+    void graphHasNoOverlapAndPointsOneWay() {
+        Page page = browser.signedIn("/ui/runs/" + train + "?view=graph");
+        PlaywrightAssertions.assertThat(page.locator(".box")).hasCount(5);
+        PlaywrightAssertions.assertThat(page.locator(".box").nth(1)).containsText("×12");
+        assertThat(page.evaluate("""
+                () => { const all = [...document.querySelectorAll('.box')].map(b => b.getBoundingClientRect());
+                  return all.every((a, i) => all.every((b, j) => i === j || a.right <= b.left || b.right <= a.left
+                    || a.bottom <= b.top || b.bottom <= a.top)); }""")).isEqualTo(true);
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(Pattern.compile("Sign off"))).click();
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.COMPLEMENTARY)).containsText("announce");
+        PlaywrightAssertions.assertThat(page.locator(".edge.lit")).hasCount(4);
+        page.context().close();
+    }
+
+    @Test
     void statesAreShownInTheWordsOfEachContract() {
         Page page = browser.signedIn("/ui/runs/" + train);
         button(page, "In other words").click();
@@ -390,16 +404,19 @@ class DashboardTest {
         page.context().close();
     }
 
+    /** Light and wide, dark and narrow; all four in the long runs. */
     @Test
     void axeFindsNothingAndNothingOverflows() {
         List<String> found = new ArrayList<>();
         String recipe = new DashboardSeed(api).recipe();
         List<String> paths = List.of("/ui/", "/ui/runs", "/ui/runs/" + train + "?task=ship", "/ui/runs/" + failed,
-                "/ui/runs/" + train + "?view=plan", "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",
+                "/ui/runs/" + train + "?view=graph", "/ui/runs/" + train + "?view=plan",
+                "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",
                 "/ui/launch?recipe=" + recipe,
                 "/ui/money", "/ui/board", "/ui/schedules", "/ui/reports", "/ui/workers", "/ui/nothing");
         for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
-            for (int width : List.of(390, 1440)) {
+            for (int width : Boolean.getBoolean("keelson.long") ? List.of(390, 1440)
+                    : List.of(scheme == ColorScheme.DARK ? 390 : 1440)) {
                 Page page = browser.open("/ui/", width, 844, scheme);
                 if (width == 390) {
                     browser.violations(page).forEach(each -> found.add(scheme + " sign in " + each));

@@ -1,4 +1,0 @@
-@NullMarked
-package io.keelson.server.web;
-
-import org.jspecify.annotations.NullMarked;
