@@ -2,6 +2,7 @@ package io.keelson.server.bulk;
 
 import io.keelson.server.run.read.RunSelection;
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -16,7 +17,7 @@ final class FilterJson {
 
     static ObjectNode of(RunSelection filter) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
-        put(json, "state", filter.state());
+        put(json, "state", filter.states().isEmpty() ? null : filter.states().getFirst());
         put(json, "state_type", filter.stateType());
         if (!filter.tags().isEmpty()) {
             ArrayNode tags = json.putArray("tags");
@@ -35,7 +36,8 @@ final class FilterJson {
 
     static RunSelection read(JsonNode json) {
         String recipe = text(json, "recipe_id");
-        return new RunSelection(text(json, "state"), text(json, "state_type"),
+        String state = text(json, "state");
+        return new RunSelection(state == null ? List.of() : List.of(state), text(json, "state_type"),
                 json.path("tags").valueStream().map(JsonNode::stringValue).toList(), text(json, "name"),
                 text(json, "text"), time(json, "created_after"), time(json, "created_before"),
                 recipe == null ? null : UUID.fromString(recipe), text(json, "trigger"), text(json, "external_id"),

@@ -99,7 +99,7 @@ final class Routes {
         CommandAnswers commands = new CommandAnswers(services.work().external());
         new DeploymentOrderActions(services.work().external(), commands).addTo(table);
         new CommandActions(services.work().external(), commands).addTo(table);
-        new RunViews(reads, poll, ends).addTo(table);
+        new RunViews(reads, poll, ends, services.database(), services.runs().explainer()).addTo(table);
         StreamLimiter streamLimiter = new StreamLimiter();
         StreamReads streamReads = new StreamReads(shutdown);
         EventStreams events = new EventStreams(reads, authenticator, shutdown, streamLimiter, streamReads);

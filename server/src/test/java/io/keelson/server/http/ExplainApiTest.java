@@ -100,6 +100,26 @@ class ExplainApiTest {
         api.sql("delete from workspace_limits");
     }
 
+    @Test
+    void rowsOfAListSayWhyEachRunIsNotFurther() {
+        String waits = api.create(ApiServer.WAITS.replace("\"name\": \"waits\",", "\"name\": \"in list\", \"start\": true,"));
+        api.awaitStep(waits, "waiting_approval");
+        String created = api.create("{\"name\": \"in list\", \"plan\": {\"tasks\": []}}");
+        String ended = api.create("{\"name\": \"in list\", \"start\": true, \"plan\": {\"tasks\": []}}");
+        api.awaitState(ended, "completed");
+
+        JsonNode rows = api.get("/api/v1/runs?name=in%20list&now=true").json().get("items");
+
+        assertThat(rows.valueStream().map(row -> row.get("id").stringValue() + " " + row.at("/now/code").asString("")))
+                .containsExactly(ended + " ", created + " NOT_STARTED", waits + " APPROVAL");
+        JsonNode reason = api.get("/api/v1/runs/" + waits + "/explain").json().at("/reasons/0");
+        assertThat(rows.get(2).at("/now/text")).isEqualTo(reason.get("text"));
+        assertThat(rows.get(2).at("/now/until")).isEqualTo(reason.get("until"));
+        assertThat(api.get("/api/v1/runs?name=in%20list").json().at("/items/0").has("now")).isFalse();
+        assertThat(api.get("/api/v1/runs?name=in%20list&state=running&state=completed").json().get("items")
+                .valueStream().map(row -> row.get("id").stringValue())).containsExactly(ended, waits);
+    }
+
     private static List<String> codes(JsonNode explanation) {
         return explanation.get("reasons").valueStream().map(reason -> reason.get("code").stringValue()).toList();
     }

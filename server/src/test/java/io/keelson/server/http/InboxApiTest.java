@@ -186,6 +186,23 @@ class InboxApiTest {
     }
 
     @Test
+    void oneItemNamesTheRequestsThatAnswerIt() {
+        waiting(Waits.TASK_REVIEW);
+        JsonNode item = items("").getFirst();
+        String path = INBOX + "/" + item.get("id").stringValue();
+
+        JsonNode one = api.get(path).json();
+
+        assertThat(one.get("question")).isEqualTo(item.get("question"));
+        assertThat(one.get("actions").valueStream().map(each -> each.get("name").stringValue()))
+                .containsExactly("accept", "reject", "assign");
+        assertThat(one.at("/actions/1/fields").toString()).isEqualTo("[\"reason\",\"gate\",\"retry\"]");
+        assertThat(one.at("/actions/0/confirm")).isEqualTo(item.get("on_accept"));
+        post(one.at("/actions/0/href").stringValue(), "{\"gate\": 1}", 200);
+        assertThat(api.get(path).status()).isEqualTo(404);
+    }
+
+    @Test
     void acceptanceIsRequestedAgainAfterAPause() {
         String run = waiting(Waits.RESULT_ACCEPTANCE);
         JsonNode before = items("").getFirst();

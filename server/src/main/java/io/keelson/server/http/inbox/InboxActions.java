@@ -46,6 +46,7 @@ public final class InboxActions {
     public void addTo(Route.Table table) {
         table.getAlso(Scope.RUNS_READ, "/inbox", this::list);
         table.getAlso(Scope.RUNS_READ, "/inbox/stats", this::stats);
+        table.get(Scope.RUNS_READ, "/inbox/{id}", this::one);
         table.post(Scope.APPROVE, "/inbox/{id}/assign", Change.class, this::assign);
     }
 
@@ -94,6 +95,12 @@ public final class InboxActions {
                 .filter(row -> row.get("kind").stringValue().equals(kind)).mapToInt(row -> row.get("count").asInt())
                 .sum()));
         return ApiResponse.resource(stats);
+    }
+
+    private ApiResponse one(ApiRequest request) {
+        InboxItems.Id id = InboxItems.id(request);
+        return ApiResponse.resource(InboxAnswers.addTo(items.find(request.workspace(), id)
+                .orElseThrow(() -> InboxItems.notFound(id.text()))));
     }
 
     private ApiResponse assign(ApiRequest request, Change body) {

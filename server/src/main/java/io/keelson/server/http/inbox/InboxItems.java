@@ -47,6 +47,12 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     }
 
     /** What waits under that id. */
+    Optional<ObjectNode> find(UUID workspace, Id id) {
+        TxFunction<Optional<ObjectNode>> work = c -> item(c, workspace, id);
+        return database.withConnection(work);
+    }
+
+    /** The same, in a transaction. */
     Optional<ObjectNode> item(Connection c, UUID workspace, Id id) throws SQLException {
         return inbox.item(c, workspace, id.kind().wire(), id.subject()).map(InboxItems::shown);
     }

@@ -19,14 +19,14 @@ final class RunFilters {
             @Nullable String errorCode) {
 
         RunSelection filter() {
-            return new RunSelection(state, stateType, tags == null ? List.of() : tags, name, text, createdAfter,
+            return new RunSelection(state == null ? List.of() : List.of(state), stateType, tags == null ? List.of() : tags, name, text, createdAfter,
                     createdBefore, recipeId, trigger,
                     externalId, errorCode, null);
         }
     }
 
     static RunSelection of(Query query) {
-        return new RunSelection(query.text("state"), query.text("state_type"), query.texts("tag"), query.text("name"),
+        return new RunSelection(query.texts("state"), query.text("state_type"), query.texts("tag"), query.text("name"),
                 query.text("text"), query.time("created_after"), query.time("created_before"), query.id("recipe_id"),
                 query.text("trigger"), query.text("external_id"), query.text("error_code"),
                 query.id("parent_run_id"));

@@ -2,6 +2,7 @@ package io.keelson.server.http.runs;
 
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Page;
+import io.keelson.server.db.Database;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ETag;
@@ -15,6 +16,7 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunEndPoll;
 import io.keelson.server.http.support.SeqPage;
+import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.StatusDocument;
@@ -33,11 +35,13 @@ public final class RunViews {
     private final Reads reads;
     private final LongPoll poll;
     private final RunEndPoll ends;
+    private final RunsNow now;
 
-    public RunViews(Reads reads, LongPoll poll, RunEndPoll ends) {
+    public RunViews(Reads reads, LongPoll poll, RunEndPoll ends, Database database, Explainer explainer) {
         this.reads = reads;
         this.poll = poll;
         this.ends = ends;
+        this.now = new RunsNow(database, explainer);
     }
 
     public void addTo(Route.Table table) {
@@ -70,6 +74,9 @@ public final class RunViews {
         String cursor = query.text("cursor");
         try {
             RunReader.RunPage page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
+            if (query.flag("now")) {
+                now.addTo(request.workspace(), page.items());
+            }
             return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
         } catch (RunReader.BadCursorException e) {
             throw ListCursor.invalid();

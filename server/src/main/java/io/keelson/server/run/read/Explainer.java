@@ -12,6 +12,7 @@ import io.keelson.server.db.Rows;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.sql.ModelName;
 import io.keelson.server.run.sql.ViewLoader;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -19,6 +20,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,8 +36,8 @@ public final class Explainer {
     private static final Duration AWAY = Duration.ofSeconds(60);
 
     private static final String LEASES = """
-            select task_id, lane, lease_expires_at from work_queue where run_id = ? and holder is not null""";
-    private static final String TIMERS = "select kind, subject, due_at from timers where run_id = ?";
+            select task_id, lane, lease_expires_at from work_queue where run_id = any (?) and holder is not null""";
+    private static final String TIMERS = "select kind, subject, due_at from timers where run_id = any (?)";
     private static final String SERVED = """
             select distinct unnest(tools) as tool from workers
              where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
@@ -44,7 +46,7 @@ public final class Explainer {
     /** Names of open fan-out items; an explanation has at most a hundred tasks. */
     private static final String LABELS = """
             select t.id, t.title from orchestration_tasks t join orchestration_tasks g on g.id = t.group_id
-             where t.run_id = ? and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
+             where t.run_id = any (?) and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
              order by t.sequence_number, t.item_index limit 1000""";
 
     /** The workspace's reached limits with their values; queried only where limits exist. */
@@ -110,15 +112,12 @@ public final class Explainer {
      */
     public List<Explanation> explain(Connection c, UUID workspaceId, UUID runId, @Nullable UUID task,
             @Nullable UUID step) throws SQLException {
-        try (Statement statement = c.createStatement()) {
-            statement.execute("set transaction isolation level repeatable read read only");
-        }
+        atOneMoment(c);
         RunView view = runs.load(c, List.of(runId)).get(runId);
         if (view == null) {
             return List.of();
         }
-        Around around = new Around(builtIn, remote(c, workspaceId), leases(c, runId), timers(c, runId),
-                full(c, workspaceId), labels(c, runId));
+        Around around = around(c, workspaceId, List.of(runId));
         if (step != null) {
             StepRow row = view.step(step);
             return row == null ? past(task, step) : Explain.step(view, row, around);
@@ -128,6 +127,32 @@ public final class Explainer {
             return row == null ? past(task, null) : Explain.task(view, row, around);
         }
         return Explain.run(view, around);
+    }
+
+    /**
+     * The reasons of each of these runs, as {@link #explain} has them, by a number of queries that does not depend on the runs.
+     *
+     * @param c in a new transaction without earlier statements
+     */
+    public Map<UUID, List<Explanation>> explain(Connection c, UUID workspaceId, Collection<UUID> runIds)
+            throws SQLException {
+        atOneMoment(c);
+        Around around = around(c, workspaceId, runIds);
+        Map<UUID, List<Explanation>> reasons = new HashMap<>();
+        runs.load(c, runIds).forEach((id, view) -> reasons.put(id, Explain.run(view, around)));
+        return reasons;
+    }
+
+    private static void atOneMoment(Connection c) throws SQLException {
+        try (Statement statement = c.createStatement()) {
+            statement.execute("set transaction isolation level repeatable read read only");
+        }
+    }
+
+    private Around around(Connection c, UUID workspaceId, Collection<UUID> runIds) throws SQLException {
+        Array ids = c.createArrayOf("uuid", runIds.toArray());
+        return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
+                labels(c, ids));
     }
 
     private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {
@@ -156,29 +181,29 @@ public final class Explainer {
         return full;
     }
 
-    private static Map<UUID, String> labels(Connection c, UUID runId) throws SQLException {
+    private static Map<UUID, String> labels(Connection c, Array runs) throws SQLException {
         Map<UUID, String> labels = new HashMap<>();
-        each(c, LABELS, runId, row -> labels.put(ViewLoader.uuid(row, "id"), row.getString("title")));
+        each(c, LABELS, runs, row -> labels.put(ViewLoader.uuid(row, "id"), row.getString("title")));
         return labels;
     }
 
-    private static Map<Lane, Instant> leases(Connection c, UUID runId) throws SQLException {
+    private static Map<Lane, Instant> leases(Connection c, Array runs) throws SQLException {
         Map<Lane, Instant> leases = new HashMap<>();
-        each(c, LEASES, runId, row -> leases.put(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")),
+        each(c, LEASES, runs, row -> leases.put(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")),
                 Rows.optionalTime(row, "lease_expires_at")));
         return leases;
     }
 
-    private static Map<TimerOf, Instant> timers(Connection c, UUID runId) throws SQLException {
+    private static Map<TimerOf, Instant> timers(Connection c, Array runs) throws SQLException {
         Map<TimerOf, Instant> timers = new HashMap<>();
-        each(c, TIMERS, runId, row -> timers.put(new TimerOf(TimerKind.of(row.getString("kind")),
+        each(c, TIMERS, runs, row -> timers.put(new TimerOf(TimerKind.of(row.getString("kind")),
                 ViewLoader.uuid(row, "subject")), Rows.optionalTime(row, "due_at")));
         return timers;
     }
 
-    private static void each(Connection c, String sql, UUID id, ViewLoader.Row row) throws SQLException {
+    private static void each(Connection c, String sql, Object of, ViewLoader.Row row) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(sql)) {
-            statement.setObject(1, id);
+            statement.setObject(1, of);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
                     row.take(rows);

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Selects runs of a workspace that match all given values. Null matches any.
  *
+ * @param states one of them; empty for any
  * @param tags all of them
  * @param name the whole of it
  * @param text part of name or goal, ignoring case
@@ -20,18 +21,19 @@ import org.jspecify.annotations.Nullable;
  * @param recipe the recipe of the run's mission
  * @param parent the parent run
  */
-public record RunSelection(@Nullable String state, @Nullable String stateType, List<String> tags, @Nullable String name,
+public record RunSelection(List<String> states, @Nullable String stateType, List<String> tags, @Nullable String name,
         @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore, @Nullable UUID recipe,
         @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode,
         @Nullable UUID parent) {
 
     public static final RunSelection ALL =
-            new RunSelection(null, null, List.of(), null, null, null, null, null, null, null, null, null);
+            new RunSelection(List.of(), null, List.of(), null, null, null, null, null, null, null, null, null);
 
     /** One condition and the value of its only parameter. */
     private record Condition(String sql, Object value) {}
 
     public RunSelection {
+        states = List.copyOf(states);
         tags = List.copyOf(tags);
     }
 
@@ -39,7 +41,7 @@ public record RunSelection(@Nullable String state, @Nullable String stateType, L
     String sql() {
         StringBuilder sql = new StringBuilder();
         conditions().forEach(each -> sql.append("\n   and ").append(each.sql));
-        if (state != null && List.of("failed", "cancelled", "skipped").contains(state)) {
+        if (!states.isEmpty() && List.of("failed", "cancelled", "skipped").containsAll(states)) {
             sql.append("\n   and r.state_type = 'terminal' and r.state <> 'completed'"); // the predicate of an index
         }
         return sql.toString();
@@ -63,7 +65,11 @@ public record RunSelection(@Nullable String state, @Nullable String stateType, L
         List<Condition> all = new ArrayList<>();
         add(all, "r.id in (select p.run_id from run_parents p where p.parent_run_id = ?)", parent);
         add(all, "r.external_id = ?", externalId);
-        add(all, "r.state = ?", state);
+        if (states.size() == 1) {
+            add(all, "r.state = ?", states.getFirst());
+        } else if (!states.isEmpty()) {
+            add(all, "r.state = any (?)", states.toArray(String[]::new));
+        }
         add(all, "r.state_type = ?", stateType);
         add(all, "r.created_at >= ?", createdAfter == null ? null : createdAfter.atOffset(ZoneOffset.UTC));
         add(all, "r.created_at < ?", createdBefore == null ? null : createdBefore.atOffset(ZoneOffset.UTC));
