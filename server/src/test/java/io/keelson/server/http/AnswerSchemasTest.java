@@ -43,7 +43,8 @@ class AnswerSchemasTest {
     private static final Set<String> OPTIONAL = Set.of(
             "Answer.code", "Answer.detail", "Answer.lease_expires_at", "Answer.next", "Answer.result",
             "Deployment.capital", "Deployment.command_id", "Deployment.config", "Deployment.mode",
-            "Explanation.step_id", "InboxItem.actions", "Run.now", "Explanation.task_id", "Lifecycle.errors", "Lifecycle.machines", "Lifecycle.title",
+            "Explanation.step_id", "InboxItem.actions", "Run.now", "Explanation.task_id", "Lifecycle.errors",
+            "Lifecycle.machines", "Lifecycle.title",
             "McpServer.log", "Machine.projection", "Machine.projection[].when", "Machine.transitions[].event",
             "Order.command_id",
             "Order.limit_price", "Price.usd_per_call", "Price.usd_per_million_tokens", "Recipe.execution_config",

@@ -102,7 +102,8 @@ class ExplainApiTest {
 
     @Test
     void rowsOfAListSayWhyEachRunIsNotFurther() {
-        String waits = api.create(ApiServer.WAITS.replace("\"name\": \"waits\",", "\"name\": \"in list\", \"start\": true,"));
+        String waits =
+                api.create(ApiServer.WAITS.replace("\"name\": \"waits\",", "\"name\": \"in list\", \"start\": true,"));
         api.awaitStep(waits, "waiting_approval");
         String created = api.create("{\"name\": \"in list\", \"plan\": {\"tasks\": []}}");
         String ended = api.create("{\"name\": \"in list\", \"start\": true, \"plan\": {\"tasks\": []}}");
@@ -118,6 +119,38 @@ class ExplainApiTest {
         assertThat(api.get("/api/v1/runs?name=in%20list").json().at("/items/0").has("now")).isFalse();
         assertThat(api.get("/api/v1/runs?name=in%20list&state=running&state=completed").json().get("items")
                 .valueStream().map(row -> row.get("id").stringValue())).containsExactly(ended, waits);
+    }
+
+    @Test
+    void runsAreCountedInGroupsAndTheirQueueByTool() {
+        String ended = api.create("{\"name\": \"counted\", \"start\": true, \"plan\": {\"tasks\": []}}");
+        api.awaitState(ended, "completed");
+        api.create("{\"name\": \"counted\", \"plan\": {\"tasks\": []}}");
+        api.post("/api/v1/dispatch/claim",
+                "{\"worker_id\": \"q\", \"tools\": [\"test.counted\"], \"max\": 1, \"wait_ms\": 0}");
+        String waits = api
+                .create("""
+                {"name": "counted", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"tool": "test.counted"}]}]}}""");
+
+        JsonNode byState = api.get("/api/v1/runs/stats?name=counted").json();
+        JsonNode byHour = api.get("/api/v1/runs/stats?name=counted&by=hour").json();
+        JsonNode queue = api.get("/api/v1/queue").json().get("items");
+
+        assertThat(byState.get("complete").booleanValue()).isTrue();
+        assertThat(byState.get("items").valueStream().filter(row -> row.get("key").stringValue().equals("completed")))
+                .singleElement().satisfies(row -> {
+                    assertThat(row.get("count").intValue()).isEqualTo(1);
+                    assertThat(row.get("completed").intValue()).isEqualTo(1);
+                    assertThat(row.get("open").intValue()).isZero();
+                    assertThat(row.get("duration_ms_p50").isNumber()).isTrue();
+                });
+        assertThat(byHour.get("items").valueStream().mapToInt(row -> row.get("count").intValue()).sum()).isEqualTo(3);
+        for (String by : List.of("recipe", "error_code")) {
+            assertThat(api.get("/api/v1/runs/stats?name=counted&by=" + by).json().at("/items/0/key").isNull()).isTrue();
+        }
+        assertThat(queue.valueStream().filter(row -> row.get("tool").stringValue().equals("test.counted")))
+                .singleElement().satisfies(row -> assertThat(row.get("waiting").intValue()).isEqualTo(1));
+        api.post("/api/v1/runs/" + waits + "/cancel", "{}");
     }
 
     private static List<String> codes(JsonNode explanation) {

@@ -323,10 +323,15 @@ class HotPlansTest {
         reader.byExternalId(c, workspace, "nothing");
         RunSelection all = RunSelection.ALL;
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
-        reader.runs(c, workspace, new RunSelection(List.of("failed"), null, List.of("none"), null, null, null, null, null, null,
-                null, "NONE", null), null, 50);
-        reader.runs(c, workspace, new RunSelection(List.of("running", "paused"), null, List.of(), null, null, null, null, null, null, "nothing",
-                null, null), null, 50);
+        reader.runs(c, workspace,
+                new RunSelection(List.of("failed"), null, List.of("none"), null, null, null, null, null, null,
+                        null, "NONE", null),
+                null, 50);
+        reader.runs(c, workspace,
+                new RunSelection(List.of("running", "paused"), null, List.of(), null, null, null, null, null, null,
+                        "nothing",
+                        null, null),
+                null, 50);
         reader.runs(c, workspace,
                 new RunSelection(List.of(), null, List.of(), null, null, null, null, null, null, null, null,
                         run),

@@ -49,7 +49,8 @@ class ReadersTest {
     private static final RunSelection ALL = RunSelection.ALL;
 
     private static RunSelection filter(String state, String type, List<String> tags) {
-        return new RunSelection(state == null ? List.of() : List.of(state), type, tags, null, null, null, null, null, null, null, null, null);
+        return new RunSelection(state == null ? List.of() : List.of(state), type, tags, null, null, null, null, null,
+                null, null, null, null);
     }
 
     private final World world = new World();

@@ -28,7 +28,8 @@ final class InboxAnswers {
         String base = self.substring(0, self.length() - "/accept".length());
         ArrayNode actions = item.putArray("actions");
         add(actions, "accept", self, Map.of(), with(OF_ACCEPTANCE, kind), item.get("on_accept").stringValue());
-        add(actions, "reject", base + "/reject", Map.of(), with(OF_REJECTION, kind), item.get("on_reject").stringValue());
+        add(actions, "reject", base + "/reject", Map.of(), with(OF_REJECTION, kind),
+                item.get("on_reject").stringValue());
         if (kind == InboxKind.ESCALATION) {
             String resolve = item.at("/links/subject").stringValue() + "/resolve";
             add(actions, "skip", resolve, Map.of("resolution", "skip"), List.of("reason"),

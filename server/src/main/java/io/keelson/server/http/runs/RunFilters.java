@@ -19,7 +19,8 @@ final class RunFilters {
             @Nullable String errorCode) {
 
         RunSelection filter() {
-            return new RunSelection(state == null ? List.of() : List.of(state), stateType, tags == null ? List.of() : tags, name, text, createdAfter,
+            return new RunSelection(state == null ? List.of() : List.of(state), stateType,
+                    tags == null ? List.of() : tags, name, text, createdAfter,
                     createdBefore, recipeId, trigger,
                     externalId, errorCode, null);
         }

@@ -1,8 +1,8 @@
 package io.keelson.server.http.runs;
 
 import io.keelson.server.auth.Scope;
-import io.keelson.server.db.Page;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ETag;
@@ -19,11 +19,13 @@ import io.keelson.server.http.support.SeqPage;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunSelection;
+import io.keelson.server.run.read.RunStats;
 import io.keelson.server.run.read.StatusDocument;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,7 @@ public final class RunViews {
 
     public void addTo(Route.Table table) {
         table.getAlso(Scope.RUNS_READ, "/runs", this::list);
+        table.get(Scope.RUNS_READ, "/runs/stats", this::stats);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}", this::run);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/status", this::status);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/states", this::states);
@@ -81,6 +84,12 @@ public final class RunViews {
         } catch (RunReader.BadCursorException e) {
             throw ListCursor.invalid();
         }
+    }
+
+    private ApiResponse stats(ApiRequest request) {
+        RunSelection filter = RunFilters.of(request.query());
+        RunStats.By by = RunStats.By.valueOf(String.valueOf(request.query().text("by")).toUpperCase(Locale.ROOT));
+        return ApiResponse.resource(reads.read((runs, c) -> RunStats.of(c, request.workspace(), filter, by)));
     }
 
     /** With {@code wait_ms} the answer is held back while the run has not ended. */

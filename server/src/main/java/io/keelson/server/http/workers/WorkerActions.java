@@ -7,6 +7,7 @@ import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.ListPage;
+import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
@@ -39,6 +40,7 @@ public final class WorkerActions {
 
     public void addTo(Route.Table table) {
         table.get(Scope.RUNS_READ, "/workers", this::workers);
+        table.get(Scope.RUNS_READ, "/queue", this::queue);
         table.post(Scope.ADMIN, "/workers/{id}/drain", this::drain);
         table.get(Scope.RUNS_READ, "/tools", this::tools);
     }
@@ -49,6 +51,10 @@ public final class WorkerActions {
 
     private List<ObjectNode> workers(UUID workspace) {
         return reads.read((runs, c) -> runs.workers(c, workspace));
+    }
+
+    private ApiResponse queue(ApiRequest request) {
+        return Lists.whole(reads.read((runs, c) -> runs.queue(c, request.workspace())));
     }
 
     private ApiResponse drain(ApiRequest request) {

@@ -419,6 +419,16 @@ final class ReadSql {
              order by l.lease_epoch, l.line
              limit ?""".formatted(NOT_DELETED.formatted("s"));
 
+    static final String QUEUE = """
+            select tool, (count(*) filter (where holder is null))::int as waiting,
+                (count(*) filter (where holder is not null))::int as leased,
+                min(queued_at) filter (where holder is null) as oldest_at
+              from work_queue
+             where workspace_id = ?
+             group by tool
+             order by 2 desc, tool
+             limit 500""";
+
     static final String WORKERS = """
             select id, tools, slots, version, draining, first_seen_at, last_seen_at from workers
              where workspace_id = ?

@@ -326,6 +326,11 @@ public final class RunReader {
         return list(c, ReadSql.WORKERS, statement -> statement.setObject(1, workspaceId));
     }
 
+    /** How many steps of each tool are ready or leased, most ready ones first. */
+    public List<ObjectNode> queue(Connection c, UUID workspaceId) throws SQLException {
+        return list(c, ReadSql.QUEUE, statement -> statement.setObject(1, workspaceId));
+    }
+
     /** Approval steps that wait for a decision, oldest first. */
     public List<ObjectNode> waitingApprovals(Connection c, UUID workspaceId, int limit) throws SQLException {
         return list(c, ReadSql.WAITING_APPROVALS, statement -> {
