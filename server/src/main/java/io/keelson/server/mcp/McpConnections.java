@@ -79,16 +79,17 @@ final class McpConnections implements AutoCloseable {
             lock.lockInterruptibly();
             try {
                 McpClient known = client;
-                boolean fresh = known == null || !known.usable() || revision != server.revision();
-                if (fresh) {
-                    if (known != null) {
-                        known.close();
-                        client = null;
-                    }
-                    known = begun(server);
+                if (known != null && known.usable() && revision == server.revision()) {
+                    users++;
+                    return new Use(known, struck, false, this);
                 }
+                if (known != null) {
+                    known.close();
+                    client = null;
+                }
+                McpClient begun = begun(server);
                 users++;
-                return new Use(known, struck, fresh, this);
+                return new Use(begun, struck, true, this);
             } finally {
                 lock.unlock();
             }

@@ -96,7 +96,7 @@ final class McpTool implements Tool {
         try {
             return service.use(call.workspaceId(), server);
         } catch (McpException e) {
-            throw failure(e);
+            throw failure(call, e);
         }
     }
 
@@ -145,14 +145,18 @@ final class McpTool implements Tool {
         } else {
             service.database().runInTransaction(c -> service.waits().put(c, before));
         }
-        return failure(e);
+        return failure(call, e);
     }
 
     private static ToolFailure unknown(String reason) {
         return ToolFailure.permanent("OUTCOME_UNKNOWN", reason + ": it may have had its effect, and is not repeated");
     }
 
-    private ToolFailure failure(McpException e) {
+    /** After refused credentials the next call begins a new connection, for which secrets are opened again. */
+    private ToolFailure failure(ToolCall call, McpException e) {
+        if (e.code().equals("MCP_AUTH_REFUSED")) {
+            service.drop(call.workspaceId(), server);
+        }
         return new ToolFailure(e.code(), e.permanent() ? ErrorClass.PERMANENT : ErrorClass.INFRASTRUCTURE,
                 server + ": " + e.getMessage(), e.retryAfter());
     }
@@ -172,7 +176,7 @@ final class McpTool implements Tool {
             }
             return client.task(task, left(call));
         } catch (McpException e) {
-            throw failure(e);
+            throw failure(call, e);
         } finally {
             call.waitPhase().end();
         }
