@@ -77,7 +77,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes);
         ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
                 served::announced,
-                facts::of, computation, clock, closer);
+                facts::of, computation, clock, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);

@@ -1,6 +1,7 @@
 package io.keelson.server;
 
 import io.keelson.server.compute.Computation;
+import io.keelson.server.metrics.ModelMeters;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.call.ModelGenerate;
 import io.keelson.server.model.coordination.ModelJudge;
@@ -36,14 +37,15 @@ final class ModelTools {
      */
     static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
             Function<UUID, Map<String, JsonNode>> announced, BiFunction<ToolCatalog, UUID, ObjectNode> facts,
-            Computation computation, Clock clock, Closer closer) {
+            Computation computation, Clock clock, ModelMeters meters, Closer closer) {
         if (models.configured().all().isEmpty()) {
             return tools;
         }
         OutboundClient outbound = closer.register(new OutboundClient(true));
         ModelCalls calls = new ModelCalls(models,
                 model -> prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
-                new HttpModelClient(outbound, clock, System::nanoTime), new BusySystems(System::nanoTime), clock);
+                new ObservedModels(new HttpModelClient(outbound, clock, System::nanoTime), meters),
+                new BusySystems(System::nanoTime), clock);
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = tools.with(List.of(generate));
         return callable.with(

@@ -13,23 +13,22 @@ import io.keelson.server.run.queue.Backlog;
 import io.keelson.server.trace.Traces;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.DeliveryObserver;
-import java.util.Map;
 
 /** Metrics and traces of a server, and the observers that its other parts call. */
 record Observation(Metrics metrics, Observer engine, Tracing tracing, RequestListener http,
         DeliveryObserver deliveries) {
 
     /** OpenTelemetry is not loaded unless traces are configured. */
-    static Observation of(Map<String, String> telemetry, Database database, Closer closer) {
+    static Observation of(Settings.Telemetry telemetry, Database database, Closer closer) {
         Metrics metrics = new Metrics(
                 () -> Tenancy.allWorkspaces(() -> database.withConnection(c -> new DatabaseGauges(
                         Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                 System::nanoTime, KeelsonVersion.current().toString());
         metrics.pools(database);
-        if (!Traces.wanted(telemetry)) {
+        if (!Traces.wanted(telemetry.variables())) {
             return new Observation(metrics, metrics.engine(), Tracing.NONE, metrics.http(), metrics.deliveries());
         }
-        Traces traces = closer.register(new Traces(telemetry));
+        Traces traces = closer.register(new Traces(telemetry.variables(), telemetry.genAi() == Settings.GenAi.LATEST));
         return new Observation(metrics, new Observers(metrics.engine(), traces.engine()), traces.tracing(),
                 new RequestListener.Both(metrics.http(), traces.http()),
                 new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));

@@ -81,6 +81,9 @@ public enum Setting {
     KEELSON_PUBLIC_URL("",
             "address at which browsers find the server behind a proxy, such as `https://keelson.example`; "
                     + "empty: the one it listens on"),
+    KEELSON_TRACES_GENAI("off",
+            "whether spans of models, agents and calls follow OpenTelemetry's conventions for generative AI "
+                    + "(docs/reference/traces.md): `off` or `latest`"),
     KEELSON_METRICS_ACCESS("loopback",
             "access to `/metrics` without a key: `loopback` (programs on this machine), `open` (all) or "
                     + "`key` (none; a key with the scope `operator` is always accepted)"),

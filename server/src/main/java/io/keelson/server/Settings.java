@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseConnections, Http http, Client client,
         Keys keys, Tools tools,
         Execution execution, Artifacts artifacts, EventSweeper.Ages events, BigDecimal initialCredits,
-        Commands commands, Models models, Map<String, String> telemetry, Log log) {
+        Commands commands, Models models, Telemetry telemetry, Log log) {
 
     /**
      * Of the API.
@@ -177,8 +177,21 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         ERROR, WARN, INFO, DEBUG
     }
 
-    public Settings {
-        telemetry = Map.copyOf(telemetry);
+    /**
+     * Of traces.
+     *
+     * @param variables what the environment says to OpenTelemetry
+     * @param genAi whether spans follow the conventions for generative AI
+     */
+    public record Telemetry(Map<String, String> variables, GenAi genAi) {
+        public Telemetry {
+            variables = Map.copyOf(variables);
+        }
+    }
+
+    /** Whether spans follow OpenTelemetry's conventions for generative AI. */
+    public enum GenAi {
+        OFF, LATEST
     }
 
     /**

@@ -107,8 +107,9 @@ final class SettingsReader {
                 credits(Setting.KEELSON_INITIAL_CREDITS),
                 commands(),
                 models(),
-                environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
+                new Settings.Telemetry(environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
+                        choice(Setting.KEELSON_TRACES_GENAI, Settings.GenAi.values(), Settings.GenAi::valueOf)),
                 new Settings.Log(
                         choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                         choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf)));

@@ -69,6 +69,8 @@ class SettingsTest {
                 new Row("KEELSON_METRICS_ACCESS", "key", settings -> settings.http().metricsAccess(),
                         Observed.MetricsAccess.KEY),
                 new Row("KEELSON_LOG_FORMAT", "json", settings -> settings.log().format(), Settings.LogFormat.JSON),
+                new Row("KEELSON_TRACES_GENAI", "latest", settings -> settings.telemetry().genAi(),
+                        Settings.GenAi.LATEST),
                 new Row("KEELSON_LOG_LEVEL", "", settings -> settings.log().level(), Settings.LogLevel.INFO));
     }
 

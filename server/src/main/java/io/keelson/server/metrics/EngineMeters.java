@@ -33,6 +33,7 @@ final class EngineMeters implements Observer {
     private static final String OTHER = "other";
 
     private final Meters meters;
+    private final ModelMeters models;
     private final Map<String, Counter> runs;
     private final Map<String, Counter> agents;
     private final Map<String, Counter> tasks;
@@ -56,8 +57,9 @@ final class EngineMeters implements Observer {
     private final Counter withFailures;
     private final AtomicBoolean databaseAnswers = new AtomicBoolean(true);
 
-    EngineMeters(Meters meters) {
+    EngineMeters(Meters meters, ModelMeters models) {
         this.meters = meters;
+        this.models = models;
         runs = byState(Metric.RUN_TRANSITIONS, RunState.values());
         agents = byState(Metric.AGENT_TRANSITIONS, AgentState.values());
         tasks = byState(Metric.TASK_TRANSITIONS, TaskState.values());
@@ -115,6 +117,7 @@ final class EngineMeters implements Observer {
     @Override
     public void committed(ChangeSet changes, Instant now) {
         changes.events().forEach(event -> count(changes, event));
+        changes.results().forEach(models::used);
         for (Transfer transfer : changes.transfers()) {
             add(entries.get(transfer.kind()), 1);
             add(credits.get(transfer.kind()), transfer.amount().doubleValue());

@@ -25,7 +25,8 @@ public final class Metrics {
     private static final Duration BACKLOG_TIMEOUT = Duration.ofSeconds(2);
 
     private final Meters meters = new Meters();
-    private final EngineMeters engine = new EngineMeters(meters);
+    private final ModelMeters models = new ModelMeters(meters);
+    private final EngineMeters engine = new EngineMeters(meters, models);
     private final HttpMeters http = new HttpMeters(meters);
     private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final BacklogMeters backlog;
@@ -43,6 +44,11 @@ public final class Metrics {
     /** Counts the engine's work. */
     public Observer engine() {
         return engine;
+    }
+
+    /** Counts the use of models. */
+    public ModelMeters models() {
+        return models;
     }
 
     /** Counts requests. */

@@ -7,6 +7,7 @@ import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.RunPayload;
@@ -45,10 +46,13 @@ final class Spans implements Observer, Tracing {
 
     private final Tracer tracer;
     private final SpanIds ids;
+    private final boolean genAi;
     private final OpenSpans openSpans = new OpenSpans();
 
-    Spans(Tracer tracer, SpanIds ids) {
+    /** @param genAi whether spans follow the conventions for generative AI */
+    Spans(Tracer tracer, SpanIds ids, boolean genAi) {
         this.tracer = tracer;
+        this.genAi = genAi;
         this.ids = ids;
     }
 
@@ -103,8 +107,10 @@ final class Spans implements Observer, Tracing {
     private void step(StepRow step, StepResult result, OpenSpans.@Nullable Start start, RunTrace trace,
             @Nullable String model, Instant now) {
         Instant first = step.startedAt() == null ? now : step.startedAt();
-        SpanBuilder span =
-                tracer.spanBuilder("step " + step.name()).setStartTimestamp(start == null ? first : start.at());
+        GenAiNames names = genAi ? GenAiNames.of(step, model == null ? result.model() : model) : GenAiNames.NONE;
+        SpanBuilder span = tracer.spanBuilder(names.or("step " + step.name()))
+                .setStartTimestamp(start == null ? first : start.at());
+        names.describe(span, result.tokens());
         about(span, trace);
         task(span, step.task());
         put(span, TraceAttribute.STEP_ID, step.id());
@@ -130,7 +136,9 @@ final class Spans implements Observer, Tracing {
         if (start == null) {
             return;
         }
-        SpanBuilder span = tracer.spanBuilder("task " + task.key()).setStartTimestamp(start);
+        GenAiNames names = genAi ? GenAiNames.of(task) : GenAiNames.NONE;
+        SpanBuilder span = tracer.spanBuilder(names.or("task " + task.key())).setStartTimestamp(start);
+        names.describe(span, Tokens.NONE);
         about(span, trace);
         task(span, task);
         span.setAttribute(TraceAttribute.TASK_ATTEMPT.sent(), task.attempt());

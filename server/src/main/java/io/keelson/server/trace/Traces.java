@@ -31,8 +31,11 @@ public final class Traces implements AutoCloseable {
                 && !Boolean.parseBoolean(variables.getOrDefault("OTEL_SDK_DISABLED", ""));
     }
 
-    /** @param variables those of OpenTelemetry, by their names in the environment */
-    public Traces(Map<String, String> variables) {
+    /**
+     * @param variables those of OpenTelemetry, by their names in the environment
+     * @param genAi whether spans follow the conventions for generative AI
+     */
+    public Traces(Map<String, String> variables, boolean genAi) {
         SpanIds ids = new SpanIds();
         Map<String, String> properties = new HashMap<>(Map.of("otel.service.name", "keelson", "otel.metrics.exporter",
                 NONE, "otel.logs.exporter", NONE, "otel.traces.exporter", "otlp", "otel.exporter.otlp.protocol",
@@ -42,7 +45,7 @@ public final class Traces implements AutoCloseable {
                 .addPropertiesCustomizer(given -> properties)
                 .addTracerProviderCustomizer((provider, given) -> provider.setIdGenerator(ids)).build()
                 .getOpenTelemetrySdk();
-        spans = new Spans(sdk.getTracer("io.keelson"), ids);
+        spans = new Spans(sdk.getTracer("io.keelson"), ids, genAi);
         requestSpans = new RequestSpans(sdk.getTracer("io.keelson"), ids);
     }
 

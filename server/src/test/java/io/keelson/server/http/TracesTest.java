@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.keelson.cli.devmodel.TestModel;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.trace.TraceAttribute;
 import java.io.IOException;
@@ -11,7 +12,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -206,10 +209,60 @@ class TracesTest {
         }
     }
 
+    /** Spans of an agent by the conventions for generative AI: every part of the usage, and none of the content. */
+    @Test
+    void agentsHaveTheNamesOfTheConventions(@TempDir Path folder) throws Exception {
+        try (TestModel model = new TestModel("""
+                rules:
+                  - {when: {turn: 1}, answer: {text: "CANARY", calls: [{tool: echo, input: {canary: CANARY}}],
+                      usage: {input: 40, cache_read: 30, cache_write: 20, output: 10}}}
+                  - {answer: {text: "CANARY"}}
+                """)) {
+            Path models = Files.writeString(folder.resolve("models.yaml"), """
+                    models:
+                      small: {wire: anthropic-messages, base_url: "%s", model: m, family: f, context_tokens: 9000,
+                        max_output_tokens: 500, prices: {input: 1, output: 1}}
+                    """.formatted(model.uri("")));
+            try (ApiServer api = new ApiServer(folder.resolve("data"), TestDatabase.createUrl(),
+                    Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", url(), "OTEL_BSP_SCHEDULE_DELAY", "50", "KEELSON_MODELS",
+                            models.toString(), "KEELSON_TRACES_GENAI", "latest"))) {
+                String run = api.post("/api/v1/runs", """
+                        {"name": "agents", "goal": "CANARY", "start": true, "plan": {"tasks": [{"id": "one", "title": "CANARY",
+                          "suggested_agent": {"type": "contractor", "agent_name": "scribe", "model": "small",
+                            "instructions": "CANARY", "tools": ["echo"]}}]}}""", "traceparent", CALLER).json().get("id")
+                        .stringValue();
+                api.awaitState(run, "completed");
+                Awaitility.await().until(() -> of(CALLERS_TRACE).size() >= 6);
+
+                List<Sent> sent = of(CALLERS_TRACE);
+                assertThat(sent).extracting(Sent::name).containsExactlyInAnyOrder("run agents", "invoke_agent scribe",
+                        "chat small", "execute_tool echo", "chat small", "POST /api/v1/runs");
+                Sent first = sent.stream().filter(span -> span.name.equals("chat small"))
+                        .min(Comparator.comparingLong(Sent::start)).orElseThrow();
+                assertThat(first.attributes).containsEntry("gen_ai.operation.name", "chat")
+                        .containsEntry("gen_ai.agent.name", "scribe").containsEntry("gen_ai.request.model", "small")
+                        .containsEntry("gen_ai.usage.input_tokens", "90")
+                        .containsEntry("gen_ai.usage.cache_read.input_tokens", "30")
+                        .containsEntry("gen_ai.usage.cache_creation.input_tokens", "20")
+                        .containsEntry("gen_ai.usage.output_tokens", "10");
+                assertThat(spans.toString()).doesNotContain("CANARY");
+                requireDocumented();
+                assertThat(api.get("/metrics").text())
+                        .contains("keelson_model_tokens_total{model=\"small\",part=\"cache_read\"} 30.0",
+                                "keelson_model_first_text_seconds_count{model=\"small\"} 2")
+                        .containsPattern("keelson_model_cost_usd_total\\{model=\"small\"} \\d");
+            }
+        }
+    }
+
     private void requireDocumented() {
         for (Sent span : spans) {
             String first = span.name.split(" ")[0];
-            String kind = Character.isUpperCase(first.charAt(0)) ? "request" : first;
+            String kind = switch (first) {
+                case "chat", "execute_tool", "plan" -> "step";
+                case "invoke_agent" -> "task";
+                default -> Character.isUpperCase(first.charAt(0)) ? "request" : first;
+            };
             Set<String> documented = Stream.of(TraceAttribute.values())
                     .filter(each -> each.spans().anyMatch(kind::equals)).map(TraceAttribute::sent)
                     .collect(Collectors.toSet());

@@ -1,0 +1,29 @@
+package io.keelson.server;
+
+import io.keelson.server.metrics.ModelMeters;
+import io.keelson.server.model.ModelAnswer;
+import io.keelson.server.model.ModelClient;
+import io.keelson.server.model.ModelEndpoint;
+import io.keelson.server.model.ModelException;
+import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.TextListener;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** Counts the answers of models and their providers' pauses. */
+record ObservedModels(ModelClient client, ModelMeters meters) implements ModelClient {
+
+    @Override
+    public CompletableFuture<ModelAnswer> send(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            TextListener listener) {
+        CompletableFuture<ModelAnswer> sent = client.send(endpoint, request, timeout, listener);
+        var _ = sent.whenComplete((answer, failure) -> {
+            if (answer != null) {
+                meters.answered(endpoint.name(), answer.firstTextMillis());
+            } else if (failure instanceof ModelException refused && refused.kind() == ModelException.Kind.DEFERRED) {
+                meters.deferred(endpoint.name());
+            }
+        });
+        return sent;
+    }
+}
