@@ -240,7 +240,7 @@ comment on column task_steps.call_effect is
 comment on column task_steps.deferred_since is 'the first deferral of its attempt; next_run_at is the end of the last one';
 comment on column task_steps.deferred_for is 'the system that was busy at the last deferral of its attempt, such as model:NAME';
 comment on column task_steps.worst_case is
-    'model, max_input_tokens and max_output_tokens of one execution; null when they are unknown';
+    'model, max_input_tokens and max_output_tokens of one execution, computed by the server or of the plan; null when they are unknown';
 
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 

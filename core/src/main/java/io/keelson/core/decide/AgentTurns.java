@@ -76,7 +76,7 @@ final class AgentTurns {
                 return;
             }
         }
-        add(d, task, at, turn.spec(), turn.position(), ++ordinal, null);
+        add(d, task, at, turn.spec().asPlanned(), turn.position(), ++ordinal, null);
         TaskProgress.advance(d, task, holder);
     }
 

@@ -96,7 +96,7 @@ final class HardLimit {
 
     /** True when the run has a limit, a step with a worst case, or the task a budget. */
     static boolean mayHoldBack(Decision d, TaskRow task) {
-        return limit(d.run) != null || d.view.worstCases || d.view.budgets.containsKey(task.planKey());
+        return limit(d.run) != null || d.view.worstCases > 0 || d.view.budgets.containsKey(task.planKey());
     }
 
     /**

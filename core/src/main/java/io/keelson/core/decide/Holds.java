@@ -83,6 +83,51 @@ final class Holds {
         d.view.held = d.view.held.add(paid);
     }
 
+    /**
+     * Holds the worst case that the step's executor has computed, in place of what the step holds; a worst case of the plan
+     * stays.
+     *
+     * @param begun whether the step keeps its hold where the larger one does not fit
+     * @return false when the limits or the credits do not pay it now
+     */
+    static boolean computed(Decision d, StepRow step, WorstCase most, boolean begun) {
+        StepSpec before = step.spec();
+        if (before.worstCase() != null && !before.worstCase().computed()) {
+            return true;
+        }
+        Hold held = step.hold;
+        if (held != null) {
+            d.view.held = d.view.held.subtract(held.amount());
+            step.hold = null;
+        }
+        bound(d, step, before.within(most));
+        boolean pays = begun ? pays(d, step, most(d, step.spec()))
+                : d.planning() ? pays(d, step, least(d, step.spec())) : !HardLimit.holdsBack(d, step);
+        if (!pays) {
+            if (held != null) {
+                step.hold = held;
+                d.view.held = d.view.held.add(held.amount());
+            }
+            if (begun) {
+                bound(d, step, before);
+            }
+            return false;
+        }
+        take(d, step);
+        return true;
+    }
+
+    private static void bound(Decision d, StepRow step, StepSpec within) {
+        d.view.worstCases += (within.worstCase() == null ? 0 : 1) - (step.spec().worstCase() == null ? 0 : 1);
+        step.bound(within);
+    }
+
+    private static boolean pays(Decision d, StepRow step, BigDecimal cost) {
+        return HardLimit.allows(HardLimit.run(d), cost)
+                && HardLimit.allows(HardLimit.task(d, step.task().planKey()), cost)
+                && Credits.coverable(d, cost).compareTo(cost) >= 0;
+    }
+
     private static BigDecimal room(HardLimit.@Nullable Scope scope, BigDecimal most) {
         return scope == null ? most : most.min(scope.room()).max(Amounts.ZERO);
     }

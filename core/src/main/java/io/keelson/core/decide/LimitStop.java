@@ -62,7 +62,7 @@ final class LimitStop {
         if (d.carriedOut() && d.holdEnded) {
             SlotScheduling.startWaiting(d);
         }
-        if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty() || d.view.worstCases)
+        if (d.carriedOut() && (HardLimit.limit(d.run) != null || !d.view.budgets.isEmpty() || d.view.worstCases > 0)
                 && nothingIsQueued(d)
                 && d.view.children.values().stream().allMatch(ChildRow::over)) {
             d.heldBack = false;

@@ -150,6 +150,7 @@ final class PlanRows {
 
     private static void drop(Decision d, StepRow step) {
         d.view.steps.remove(step.id());
+        d.view.worstCases -= step.spec().worstCase() == null ? 0 : 1;
         d.run.stepCount--;
         d.run.stepsCompleted -= step.state == StepState.COMPLETED ? 1 : 0;
     }
@@ -188,7 +189,7 @@ final class PlanRows {
                 d.changes.touch(step);
             } else {
                 drop(d, step);
-                StepRow again = new StepRow(d.ids.next(), task, step.spec(), step.position(), step.turn(),
+                StepRow again = new StepRow(d.ids.next(), task, step.spec().asPlanned(), step.position(), step.turn(),
                         step.callEffect());
                 add(d, again);
                 if (step.atMostOnce() && step.deliveries > 0) {
@@ -197,7 +198,7 @@ final class PlanRows {
             }
         }
         if (further && endedTurn(last)) {
-            add(d, new StepRow(d.ids.next(), task, last.spec(), last.position(), last.turn() + 1));
+            add(d, new StepRow(d.ids.next(), task, last.spec().asPlanned(), last.position(), last.turn() + 1));
         }
     }
 

@@ -74,8 +74,8 @@ public final class RunView {
     int tasksOpen;
     /** The sum of all steps' holds; only {@link Holds} changes it. */
     BigDecimal held = Amounts.ZERO;
-    /** True when a step has a worst case. */
-    boolean worstCases;
+    /** Number of steps with a worst case. */
+    int worstCases;
     /** True while the evaluator computes the run's output. */
     boolean evaluatingOutput;
 
@@ -207,8 +207,9 @@ public final class RunView {
 
     /** Adds a step whose task has it. */
     void put(StepRow step) {
-        steps.put(step.id(), step);
-        worstCases |= step.spec().worstCase() != null;
+        if (steps.put(step.id(), step) == null && step.spec().worstCase() != null) {
+            worstCases++;
+        }
     }
 
     /** True for a task, not a group, that has begun and not ended. */
@@ -273,7 +274,7 @@ public final class RunView {
         agentsAtWork = 0;
         tasksOpen = 0;
         held = Amounts.ZERO;
-        worstCases = false;
+        worstCases = 0;
         evaluatingOutput = false;
         evaluatingPlan = false;
         tickets.clear();

@@ -19,7 +19,7 @@ public final class StepRow {
 
     private final UUID id;
     private final TaskRow task;
-    private final StepSpec spec;
+    private StepSpec spec;
     private final int position;
     private final int turn;
     private final @Nullable String callEffect;
@@ -72,6 +72,11 @@ public final class StepRow {
         this.position = position;
         this.turn = turn;
         this.callEffect = callEffect;
+    }
+
+    /** Its executor has computed its worst case; only {@link Holds} changes it. */
+    void bound(StepSpec within) {
+        this.spec = within;
     }
 
     /** Sets the columns of the failure policy; for the loader of views only. */

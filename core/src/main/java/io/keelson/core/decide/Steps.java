@@ -129,7 +129,8 @@ final class Steps {
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
-        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec(), step.position(), step.turn() + 1, null);
+        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec().asPlanned(), step.position(), step.turn() + 1,
+                null);
         d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(TaskProgress.CONTINUATION_PAUSE));
         return Reply.CHANGED;
     }
@@ -182,6 +183,30 @@ final class Steps {
             defer(d, step, deferral);
         }
         return Reply.CHANGED;
+    }
+
+    /** Holds what the holder has computed, or takes the step back until the credits pay it. */
+    static Reply hold(Decision d, Command.Hold command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return refusal instanceof Reply.Duplicate
+                    ? Reply.rejected("STALE_LEASE", "the step has a result under this lease")
+                    : Objects.requireNonNull(refusal);
+        }
+        if (!Holds.computed(d, step, command.most(), command.begun())) {
+            if (command.begun() || d.planning()) {
+                return Reply.rejected("CREDITS_HELD", "the run's credits do not pay a further request now");
+            }
+            SlotScheduling.close(d, step);
+            step.deliveries--;
+            d.changes.touch(step);
+            d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
+            return Reply.CHANGED;
+        }
+        d.changes.touch(step);
+        return new Reply.Claimed(SlotScheduling.assignment(d, step,
+                SlotScheduling.enqueue(d, step, d.capacity.lease(), null)));
     }
 
     /** The step is claimed again after the delay, and once more when the patience ends. */

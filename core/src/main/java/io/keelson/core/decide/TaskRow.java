@@ -144,7 +144,7 @@ public final class TaskRow {
     /** The planned steps, without further turns and verifications. */
     List<StepSpec> planned() {
         return steps.stream().filter(step -> step.turn() == 1 && step.spec().kind() != StepKind.VERIFY)
-                .map(StepRow::spec).toList();
+                .map(step -> step.spec().asPlanned()).toList();
     }
 
     /** True for a task with {@code for_each} itself, not for its children. */

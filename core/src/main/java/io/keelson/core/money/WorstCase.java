@@ -6,10 +6,17 @@ package io.keelson.core.money;
  * @param model by whose price the tokens are charged
  * @param maxInput tokens, cached ones included
  * @param maxOutput tokens, reasoning included
+ * @param computed by its executor out of the step's resolved input; false where the plan says it
  */
-public record WorstCase(String model, long maxInput, long maxOutput) {
+public record WorstCase(String model, long maxInput, long maxOutput, boolean computed) {
+
     /** Tokens that a provider may add to a request: roles, separators and the like. */
     private static final long MARGIN = 1_000;
+
+    /** As the plan says it. */
+    public WorstCase(String model, long maxInput, long maxOutput) {
+        this(model, maxInput, maxOutput, false);
+    }
 
     /**
      * An upper bound of the next request's input without a tokenizer. A token of a byte-level vocabulary has at least one

@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Budget;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.plan.Plan;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -238,6 +239,14 @@ public sealed interface Command {
             this(runId, stepId, epoch, null, actor);
         }
     }
+
+    /**
+     * The holder has computed the most that its next request to a model may cost. The step holds so much, or goes back until
+     * its run's credits pay it. A worst case of the plan stays as it is.
+     *
+     * @param begun true after earlier requests of this execution, whose tokens are part of the worst case: the step does not go back
+     */
+    record Hold(UUID runId, UUID stepId, int epoch, WorstCase most, boolean begun, Actor actor) implements Command {}
 
     /**
      * The reconciler found the lease with this epoch expired; later leases are not affected.

@@ -106,6 +106,61 @@ class HoldsTest extends OneWorkspace {
         }
     }
 
+    private static Reply hold(World world, StepRow step, WorstCase most, boolean begun) {
+        return world.send(new Command.Hold(world.id(), step.id(), step.leaseEpoch(), most, begun, Actor.agent("w1")));
+    }
+
+    private static Plan unbounded(int count) {
+        return plan(IntStream.range(0, count).mapToObj(i -> task("t" + i).steps(1)).toList());
+    }
+
+    private static final WorstCase COMPUTED = new WorstCase("large", 10_000, 4_000, true);
+
+    @Test
+    void aComputedWorstCaseIsHeldOrTheStepGoesBack() {
+        World world = world("10", "0.12", unbounded(3));
+        List<StepRow> claimed = claim(world);
+        assertThat(hold(world, claimed.get(0), COMPUTED, false)).isInstanceOf(Reply.Claimed.class);
+        assertThat(hold(world, claimed.get(1), COMPUTED, false)).isInstanceOf(Reply.Claimed.class);
+        assertThat(hold(world, claimed.get(1), COMPUTED, false)).as("again, in place of the first")
+                .isInstanceOf(Reply.Claimed.class);
+        StepRow third = claimed.get(2);
+        assertThat(hold(world, third, COMPUTED, false)).isEqualTo(Reply.CHANGED);
+        assertThat(third.held()).isFalse();
+        assertThat(world.view.held).isEqualByComparingTo("0.10");
+
+        report(world, claimed.get(0), 2_000, 100);
+        assertThat(claim(world)).as("0.002 is charged").containsExactly(third);
+        assertThat(third.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+        assertThat(hold(world, claimed.get(1), new WorstCase("large", 20_000, 8_000, true), true))
+                .as("a further request that is not paid").isInstanceOf(Reply.Rejected.class);
+        assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.01256, 256", "0.012559, 0", "0.03, 2000"})
+    void aComputedWorstCaseAloneGetsWhatIsLeft(String limit, long output) {
+        World world = world("10", limit, unbounded(1));
+        StepRow step = claim(world).getFirst();
+        long paid = hold(world, step, COMPUTED, false) instanceof Reply.Claimed held
+                ? held.assignment().maxOutputTokens()
+                : 0;
+        assertThat(paid).isEqualTo(output);
+        assertThat(world.state()).isEqualTo(output == 0 ? RunState.BUDGET_EXCEEDED : RunState.RUNNING);
+        if (output == 0) {
+            raise(world, "1");
+            assertThat(claim(world)).hasSize(1);
+        }
+    }
+
+    @Test
+    void aWorstCaseOfThePlanStays() {
+        World world = world("10", "0.12", tasks(1));
+        StepRow step = claim(world).getFirst();
+        assertThat(hold(world, step, new WorstCase("large", 1, 1, true), false)).isInstanceOf(Reply.Claimed.class);
+        assertThat(step.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
+    }
+
     @Test
     void theEndOfALeaseGivesItBack() {
         World world = world("10", "0.06", tasks(2));

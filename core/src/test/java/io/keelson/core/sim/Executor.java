@@ -2,8 +2,10 @@ package io.keelson.core.sim;
 
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.StepRow;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +35,12 @@ final class Executor {
     void start(UUID run, StepRow step) {
         Held lease = new Held(run, step.id(), new Lane(step.task().id(), step.lane()), step.leaseEpoch(), step.spec());
         running.put(step.id(), lease);
+        int dice = Math.floorMod(step.id().hashCode() + step.leaseEpoch(), 40);
+        if (dice < 5) {
+            WorstCase most = new WorstCase("model", dice * 600, 400, true);
+            node.later(Duration.ofMillis(1), () -> node.own(new Command.Hold(run, step.id(), lease.epoch(), most,
+                    dice == 3, Actor.agent(node.name()))));
+        }
         node.later(Tools.time(node.sim), () -> {
             if (running.remove(step.id(), lease)) {
                 node.own(Tools.report(node.sim, lease, null, Actor.agent(node.name())));

@@ -73,6 +73,7 @@ final class ReplyDurability {
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
             case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
             case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
+            case Command.Hold c -> !done || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.Release c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
             case Command.LeaseExpired c -> true;
             case Command.Settle c -> true;
@@ -85,7 +86,8 @@ final class ReplyDurability {
     /** Who speaks of a lease by its epoch ends that one and no other. */
     static void fenced(Command command, List<Event> events) {
         int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
-                : command instanceof Command.Release release ? release.epoch() : 0;
+                : command instanceof Command.Release release ? release.epoch()
+                        : command instanceof Command.Hold hold ? hold.epoch() : 0;
         for (Event event : events) {
             boolean ends = event.type() == EventType.STEP_LEASE_EXPIRED || event.type() == EventType.STEP_RELEASED
                     || event.type() == EventType.STEP_DEFERRED;

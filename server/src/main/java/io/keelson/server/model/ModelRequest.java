@@ -20,4 +20,18 @@ public record ModelRequest(String instructions, List<Message> messages, List<Too
         messages = List.copyOf(messages);
         tools = List.copyOf(tools);
     }
+
+    /** The same with another bound of output. */
+    public ModelRequest writing(int tokens) {
+        return new ModelRequest(instructions, messages, tools, toolChoice, outputSchema, tokens);
+    }
+
+    /** The first of the messages after the model's last one. */
+    public int afterLastAnswer() {
+        int at = messages.size();
+        while (at > 0 && !(messages.get(at - 1) instanceof Message.Assistant)) {
+            at--;
+        }
+        return at;
+    }
 }

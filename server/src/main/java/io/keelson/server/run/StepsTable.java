@@ -136,7 +136,7 @@ final class StepsTable {
                    result_input = coalesce(u.result_input, s.result_input),
                    output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
                    handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
-                   deferred_for = u.deferred_for, task_attempt = u.task_attempt""",
+                   deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -152,7 +152,8 @@ final class StepsTable {
             text("completed_by", s -> s.of(StepResult::holder)), json("result_input", s -> s.of(StepResult::input)),
             bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)),
             uuid("handed_to", Changed::handedTo), time("deferred_since", s -> s.row.deferredSince()),
-            text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()));
+            text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()),
+            json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())));
 
     /** The same of plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
@@ -211,13 +212,14 @@ final class StepsTable {
                 };
     }
 
-    /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt. */
+    /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
     static boolean plain(Changed step) {
-        return faultless(step, 1) && step.row.taskAttempt() == 1 && switch (step.row.state()) {
-            case RUNNING -> noResult(step);
-            case COMPLETED -> step.row.resultEpoch() == 1;
-            case PENDING, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
-        };
+        return faultless(step, 1) && step.row.taskAttempt() == 1 && step.row.spec().asPlanned() == step.row.spec()
+                && switch (step.row.state()) {
+                    case RUNNING -> noResult(step);
+                    case COMPLETED -> step.row.resultEpoch() == 1;
+                    case PENDING, WAITING, WAITING_APPROVAL, AWAITING_RETRY, FAILED, CANCELLED, SKIPPED -> false;
+                };
     }
 
     /** Whether it was claimed that many times, and nothing else has happened to it. */

@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  * @param artifacts where files are put; bound to this execution
  * @param waitPhase where a tool of waiting slots announces that it waits
  * @param sent where a tool records its requests to models
- * @param maxOutputTokens that a model may write, for which credits are held; null without a bound
+ * @param holds where a tool holds credits before it spends them
  */
 public record ToolCall(
         UUID workspaceId,
@@ -41,7 +41,7 @@ public record ToolCall(
         ArtifactSink artifacts,
         WaitPhase waitPhase,
         SentRequests sent,
-        @Nullable Long maxOutputTokens) {
+        CreditHolds holds) {
 
     /** Of a digest, in the name of an artifact. */
     private static final int DIGITS = 8;
@@ -50,7 +50,7 @@ public record ToolCall(
     public ToolCall asking(JsonNode other) {
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, leaseEpoch, effectKey,
                 deadline,
-                traceparent, log, struck, artifacts, waitPhase, sent, maxOutputTokens);
+                traceparent, log, struck, artifacts, waitPhase, sent, holds);
     }
 
     /** Keeps a request to a model as an artifact, whether the execution fails or not, unless it exceeds a quota. */
@@ -62,15 +62,5 @@ public record ToolCall(
         } catch (IOException e) {
             log.line("the request could not be kept: " + e.getMessage());
         }
-    }
-
-    /**
-     * The tokens of output to ask a model for: not more than credits are held for, and at least 1.
-     *
-     * @param most not more than these
-     * @param written by earlier answers of this execution
-     */
-    public int outputTokens(int most, long written) {
-        return maxOutputTokens == null ? most : (int) Math.clamp(maxOutputTokens - written, 1, most);
     }
 }

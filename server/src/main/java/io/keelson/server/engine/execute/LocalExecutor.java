@@ -1,6 +1,7 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -14,6 +15,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.log.LogContext;
+import io.keelson.server.tool.CreditHolds;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.ToolFailure;
@@ -161,7 +163,7 @@ public final class LocalExecutor {
                 .and(LogContext.NODE, actor.id());
     }
 
-    private final class Running implements Runnable, WaitPhase {
+    private final class Running implements Runnable, WaitPhase, CreditHolds {
         private final StepExecution execution;
         private final Lane lane;
         private final SlotKind slot;
@@ -221,6 +223,21 @@ public final class LocalExecutor {
             enterPhase(processing);
         }
 
+        @Override
+        public long hold(WorstCase most, boolean more) throws ToolFailure, InterruptedException {
+            Reply reply = commands.apply(new Command.Hold(execution.runId(), execution.stepId(),
+                    execution.leaseEpoch(), most, more, actor)).join();
+            if (reply instanceof Reply.Claimed held) {
+                Long paid = held.assignment().maxOutputTokens();
+                return paid == null ? most.maxOutput() : Math.min(paid, most.maxOutput());
+            }
+            if (reply instanceof Reply.Rejected refused && refused.code().equals("CREDITS_HELD")) {
+                throw new ToolFailure("BUDGET_EXCEEDED", ErrorClass.BUDGET, refused.message());
+            }
+            stop(Stop.LEASE_GONE);
+            throw new InterruptedException("the step went back");
+        }
+
         private void enterPhase(Semaphore next) {
             if (phase == null) {
                 next.acquireUninterruptibly();
@@ -243,7 +260,7 @@ public final class LocalExecutor {
             try (DelayedActions.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
                 ToolInput resolved = runner.input(execution);
                 input = RecordedInput.of(execution.input(), resolved);
-                ToolResult result = runner.run(execution, resolved, this, sent);
+                ToolResult result = runner.run(execution, resolved, this, sent, this);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
                 leave();

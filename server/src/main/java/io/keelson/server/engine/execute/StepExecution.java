@@ -13,17 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param input JSON text, expressions unresolved
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
  * @param atMostOnce true when a call that was interrupted is not repeated
- * @param maxOutputTokens that the credits held for it pay; null when none are held
  */
 public record StepExecution(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
         String tool,
         String input, int attempt, int leaseEpoch, Duration timeout, String effectKey, @Nullable String holder,
-        RunTrace trace, boolean atMostOnce, @Nullable Long maxOutputTokens) {
+        RunTrace trace, boolean atMostOnce) {
 
     public static StepExecution of(RunRow run, StepRow step) {
         return new StepExecution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
                 step.spec().tool(), step.spec().input(), step.attempt(), step.leaseEpoch(), step.spec().timeout(),
-                step.effectKey(run), step.holder(), run.trace(), step.atMostOnce(),
-                step.hold() == null ? null : step.hold().maxOutput());
+                step.effectKey(run), step.holder(), run.trace(), step.atMostOnce());
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.live.LiveTexts;
 import io.keelson.server.secret.Redaction;
+import io.keelson.server.tool.CreditHolds;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.SentRequests;
@@ -69,15 +70,16 @@ public final class ToolRunner {
      * @param input from {@link #input}
      * @param waitPhase as {@link ToolCall#waitPhase}
      * @param sent as {@link ToolCall#sent}
+     * @param holds as {@link ToolCall#holds}
      * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
      */
-    ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent)
+    ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent, CreditHolds holds)
             throws ToolFailure, InterruptedException {
         Redaction struck = input.struck();
         try (ExecutionLog log = new ExecutionLog(logs.apply(execution), struck,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
             ToolResult result = catalog.in(execution.workspaceId()).execute(execution.tool(),
-                    call(execution, input, waitPhase, sent, log));
+                    call(execution, input, waitPhase, sent, log, holds));
             return struck.none() ? result
                     : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
                             result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
@@ -90,7 +92,7 @@ public final class ToolRunner {
     }
 
     private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent,
-            StepLog log) {
+            StepLog log, CreditHolds holds) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
@@ -101,7 +103,7 @@ public final class ToolRunner {
                 log, striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
                         struck.stream(content)),
-                waitPhase, sent, execution.maxOutputTokens());
+                waitPhase, sent, holds);
     }
 
     private static Redactor striking(Redaction struck) {

@@ -1,6 +1,7 @@
 package io.keelson.server.model.call;
 
 import io.keelson.core.money.Tokens;
+import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
@@ -23,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -83,6 +85,35 @@ public final class ModelCalls {
                     + "' has no price: set one with `keelson prices set model NAME --input USD --output USD`");
         }
         return model;
+    }
+
+    /**
+     * The request with as much output as the run's credits pay; holds the cost of its worst case.
+     *
+     * @param last tokens of the task's last request to the same model, as its provider reported them; null for none
+     * @param fresh the first of the messages that the last request did not have, its answer aside
+     */
+    public static ModelRequest held(ToolCall call, ConfiguredModel model, ModelRequest request, @Nullable Tokens last,
+            int fresh) throws ToolFailure, InterruptedException {
+        return held(call, model, request, InputBound.of(request, model, last, fresh), Tokens.NONE);
+    }
+
+    /**
+     * The same for a further request of one execution.
+     *
+     * @param spent by the requests before
+     * @throws ToolFailure {@code BUDGET_EXCEEDED}
+     */
+    static ModelRequest held(ToolCall call, ConfiguredModel model, ModelRequest request, Tokens spent)
+            throws ToolFailure, InterruptedException {
+        return held(call, model, request, InputBound.of(request, model, null, 0), spent);
+    }
+
+    private static ModelRequest held(ToolCall call, ConfiguredModel model, ModelRequest request, long input,
+            Tokens spent) throws ToolFailure, InterruptedException {
+        long paid = call.holds().hold(new WorstCase(model.name(), input + spent.total() - spent.output(),
+                request.maxOutputTokens() + spent.output(), true), !spent.none());
+        return request.writing((int) Math.clamp(paid - spent.output(), 1, request.maxOutputTokens()));
     }
 
     /**

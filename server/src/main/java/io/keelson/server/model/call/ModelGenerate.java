@@ -95,7 +95,7 @@ public final class ModelGenerate implements Tool {
         Tokens spent = Tokens.NONE;
         for (int repairs = 0;; repairs++) {
             ModelRequest request = new ModelRequest(input.path("instructions").asString(""), messages,
-                    List.of(), ToolChoice.NONE, declared, call.outputTokens(most, spent.output()));
+                    List.of(), ToolChoice.NONE, declared, most);
             ModelAnswer answer = answer(call, model, request, spent);
             spent = spent.plus(answer.usage());
             try {
@@ -126,7 +126,7 @@ public final class ModelGenerate implements Tool {
     private ModelAnswer answer(ToolCall call, ConfiguredModel model, ModelRequest request, Tokens spent)
             throws ToolFailure, InterruptedException {
         try {
-            return calls.send(call, model, request,
+            return calls.send(call, model, ModelCalls.held(call, model, request, spent),
                     request.outputSchema() == null ? call.log()::answer : TextListener.NONE);
         } catch (ToolFailure e) {
             throw e.spending(ModelCalls.usage(model.name(), spent.plus(e.spent().tokens())));

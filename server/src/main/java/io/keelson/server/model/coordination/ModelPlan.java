@@ -7,6 +7,7 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
+import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.registry.ConfiguredModel;
@@ -74,8 +75,9 @@ public final class ModelPlan implements Tool {
         JsonNode input = call.input();
         ConfiguredModel model = calls.find(call, input.get("model").stringValue());
         ObjectNode known = facts.apply(call.workspaceId());
-        ModelAnswer answer = calls.send(call, model,
-                PlanPrompt.of(input, known, call.outputTokens(model.maxOutputTokens(), 0)), TextListener.NONE);
+        ModelRequest request =
+                ModelCalls.held(call, model, PlanPrompt.of(input, known, model.maxOutputTokens()), null, 0);
+        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
         call.log().line(Json.object().put("asked", model.name()).put("answered", answer.modelAnswered())
                 .put("prompt", PlanPrompt.VERSION).put("request_id", answer.requestId()).toString());

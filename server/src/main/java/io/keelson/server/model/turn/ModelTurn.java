@@ -77,8 +77,9 @@ public final class ModelTurn implements Tool {
         if (compactable && input.nextInput(BYTES_PER_TOKEN) > model.contextTokens() * FULL) {
             return compact(call, input, tools, model, turns);
         }
-        ModelRequest request = TurnPrompt.of(input, tools, model.wire(),
-                call.outputTokens(model.maxOutputTokens(), 0));
+        ModelRequest whole = TurnPrompt.of(input, tools, model.wire(), model.maxOutputTokens());
+        ModelRequest request = ModelCalls.held(call, model, whole, input.lastUsage(model.name()),
+                whole.afterLastAnswer());
         ModelAnswer answer;
         try {
             answer = calls.send(call, model, request, call.log()::answer, lastAttempt(call));
@@ -107,7 +108,8 @@ public final class ModelTurn implements Tool {
     private ToolResult compact(ToolCall call, TurnInputView input, TurnTools tools, ConfiguredModel model, int turns)
             throws ToolFailure, InterruptedException {
         int most = Math.min(model.maxOutputTokens(), Math.max(1, (int) (model.contextTokens() * SUMMARY)));
-        ModelRequest request = TurnPrompt.compacting(input, tools, model.wire(), turns, call.outputTokens(most, 0));
+        ModelRequest request =
+                ModelCalls.held(call, model, TurnPrompt.compacting(input, tools, model.wire(), turns, most), null, 0);
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE, lastAttempt(call));
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());

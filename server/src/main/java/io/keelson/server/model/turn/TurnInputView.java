@@ -1,5 +1,6 @@
 package io.keelson.server.model.turn;
 
+import io.keelson.core.money.Tokens;
 import io.keelson.core.policy.ErrorClass;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -52,6 +53,15 @@ record TurnInputView(JsonNode json) {
     /** The model that the last turn was sent to; empty where that is not known. */
     String lastModel() {
         return transcript().path(transcript().size() - 1).path("answer").path("model_call").path("asked").asString("");
+    }
+
+    /** The tokens of the last turn; null where it was sent to another model, or has summarised others. */
+    @Nullable Tokens lastUsage(String model) {
+        JsonNode usage = transcript().path(transcript().size() - 1).path("answer").path("model_call").path("usage");
+        return !lastModel().equals(model) || !usage.isObject() || compaction() == transcript().size() - 1 ? null
+                : new Tokens(usage.path("input").asLong(), usage.path("cache_read").asLong(),
+                        usage.path("cache_write").asLong(), usage.path("output").asLong(),
+                        usage.path("reasoning").asLong());
     }
 
     /** What the task's output has to fit; null for any output. */

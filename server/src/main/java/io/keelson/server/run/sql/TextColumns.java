@@ -9,6 +9,7 @@ import io.keelson.server.json.SafeText;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Converts texts to and from columns: replaces what PostgreSQL refuses, and cuts what is too long. */
 public final class TextColumns {
@@ -67,9 +68,12 @@ public final class TextColumns {
 
     /** JSON text; null for null. */
     public static @Nullable String worstCase(@Nullable WorstCase bound) {
-        return bound == null ? null
-                : Json.object().put("model", bound.model()).put("max_input_tokens", bound.maxInput())
-                        .put("max_output_tokens", bound.maxOutput()).toString();
+        if (bound == null) {
+            return null;
+        }
+        ObjectNode json = Json.object().put("model", bound.model()).put("max_input_tokens", bound.maxInput())
+                .put("max_output_tokens", bound.maxOutput());
+        return (bound.computed() ? json.put("computed", true) : json).toString();
     }
 
     /** @param json null for none */
@@ -79,6 +83,6 @@ public final class TextColumns {
         }
         JsonNode bound = Json.read(json);
         return new WorstCase(bound.get("model").asString(), bound.get("max_input_tokens").asLong(),
-                bound.get("max_output_tokens").asLong());
+                bound.get("max_output_tokens").asLong(), bound.has("computed"));
     }
 }

@@ -59,7 +59,7 @@ class ModelGenerateTest {
 
     /** Answers or failures, in order; a provider without a network. */
     private final Deque<Object> script = new ArrayDeque<>();
-    private @Nullable Long held;
+    private long held = Long.MAX_VALUE;
     private final List<ModelRequest> sent = new ArrayList<>();
     private final ToolCatalog tools = new ToolCatalog(List.of(new ModelGenerate(new ModelCalls(
             new WorkspaceModels(new Models(List.of(model("small"), model("unpriced")), List.of()),
@@ -101,7 +101,7 @@ class ModelGenerateTest {
                 new UUID(1, 3), "test", Json.read(input), 1, 1, "key", Clock.systemUTC().instant().plusSeconds(30),
                 null, line -> {}, Redactor.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
-                }, WaitPhase.NONE, SentRequests.NONE, held));
+                }, WaitPhase.NONE, SentRequests.NONE, (most, begun) -> Math.min(held, most.maxOutput())));
     }
 
     private ToolFailure refused(String input) {
@@ -130,7 +130,7 @@ class ModelGenerateTest {
 
     @Test
     void allAnswersTogetherStayWithinTheHeldTokens() throws Exception {
-        held = 30L;
+        held = 30;
         script.addAll(List.of(answer("no JSON", Finish.STOP), answer("{\"n\": 7}", Finish.STOP)));
 
         execute(OURS, WITH_SCHEMA);

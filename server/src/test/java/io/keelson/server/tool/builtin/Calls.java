@@ -5,6 +5,7 @@ import io.keelson.server.artifact.ArtifactSink;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.tool.CreditHolds;
 import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.SentRequests;
 import io.keelson.server.tool.ToolCall;
@@ -49,7 +50,7 @@ final class Calls {
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
                 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Redactor.NONE, sink,
-                WaitPhase.NONE, SentRequests.NONE, null);
+                WaitPhase.NONE, SentRequests.NONE, CreditHolds.NONE);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {
