@@ -339,7 +339,7 @@ create index if not exists ix_step_results_free on step_results (recorded_at) wh
 -- Tokens that cost nothing, so that reports of usage name their models: what costs something is in the ledger.
 create or replace view free_usage with (security_invoker = true) as
 select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.usage, w.recorded_at,
-    case when s.tool = 'model.compact' then 'compaction' when s.kind = 'verify' or s.tool = 'model.judge' then 'verification'
+    case when s.kind = 'verify' or s.tool = 'model.judge' then 'verification'
         when s.tool = 'model.plan' or a.name = '.engine' and t.task_type = 'planning' then 'planning' else 'work' end as purpose
   from step_results w
   join task_steps s on s.id = w.step_id

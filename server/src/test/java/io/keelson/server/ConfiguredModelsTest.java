@@ -38,7 +38,7 @@ class ConfiguredModelsTest {
         Files.writeString(folder.resolve("a.key"), "of a file");
 
         assertThat(ModelConfiguration.read(settings()).find("a").orElseThrow()).satisfies(model -> {
-            assertThat(model.apiKey()).isEqualTo("sk-canary");
+            assertThat(model.apiKey().get()).isEqualTo("sk-canary");
             assertThat(model.headers()).containsEntry("X-A", "of a file");
         });
         assertThat(settings().toString()).contains("models.yaml").doesNotContain("canary");

@@ -129,6 +129,7 @@ public final class Decider {
                 yield Resumption.resume(d);
             }
             case BUDGET_EXCEEDED -> RunBudget.resume(d);
+            case ESCALATED -> TicketAnswers.resumeAfterRemedy(d);
             default -> Reply.forbidden(d.run.state, "resume");
         };
     }

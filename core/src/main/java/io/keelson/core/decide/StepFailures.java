@@ -14,12 +14,15 @@ import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Applies the failure policy to a step: retry, ticket, ignore, or fail its task. */
 final class StepFailures {
     static final String WORKER_LOST = "WORKER_HEARTBEAT_TIMEOUT";
 
+    /** Failures of the account at a provider of models. */
+    static final Set<String> ACCOUNT = Set.of("MODEL_QUOTA", "MODEL_KEY_REFUSED");
     private static final String TIMEOUT = "STEP_TIMEOUT";
 
     private StepFailures() {}
@@ -33,7 +36,19 @@ final class StepFailures {
         BigDecimal again = cost.max(Holds.least(d, step.spec()));
         RetryDecision decision = TaskFailures.decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries,
                 step.failures, step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures);
-        judge(d, step, error, isAnswer(step, error) ? failing(decision) : decision, spent);
+        judge(d, step, error, needsPerson(d, error, decision) ? escalating(decision)
+                : isAnswer(step, error) ? failing(decision) : decision, spent);
+    }
+
+    /** True when only a person can change what a provider refuses: its quota is used up, or the key is not accepted. */
+    private static boolean needsPerson(Decision d, StepError error, RetryDecision decision) {
+        return ACCOUNT.contains(error.code()) && decision.action() == Action.FAIL
+                && TaskFailures.escalation(d).enabled();
+    }
+
+    private static RetryDecision escalating(RetryDecision decision) {
+        return new RetryDecision(Action.ESCALATE, decision.reason(), Duration.ZERO, decision.attempts(),
+                decision.failures(), 0, 0);
     }
 
     /** True when a model has answered a turn badly: the same request is not sent again. */

@@ -14,6 +14,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TimerKind;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,16 @@ final class TicketAnswers {
             return Reply.rejected("TICKET_NOT_OPEN", "the run has no such open ticket");
         }
         answer(d, ticket, command.resolution(), command.comment());
+        return Reply.CHANGED;
+    }
+
+    /** A resume of the run answers its tickets if all of them are about the account at a provider of models. */
+    static Reply resumeAfterRemedy(Decision d) {
+        List<TicketRow> open = List.copyOf(d.view.tickets.values());
+        if (!open.stream().allMatch(ticket -> StepFailures.ACCOUNT.contains(String.valueOf(ticket.errorCode())))) {
+            return Reply.forbidden(d.run.state, "resume");
+        }
+        open.forEach(ticket -> answer(d, ticket, Resolution.RESUME, null));
         return Reply.CHANGED;
     }
 

@@ -3,8 +3,11 @@ package io.keelson.cli.devmodel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.keelson.client.Escalation;
+import io.keelson.client.EscalationQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
+import io.keelson.client.Resolution;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Usage;
@@ -36,23 +39,30 @@ class ModelBudgetTest {
     /** A turn costs 0.0084, and 0.0833 at worst. */
     private static final String SCRIPT = """
             rules:
+              - {name: right key, when: {text: Keyed, header: {authorization: "Bearer sk-right-4711"}}, answer: {text: done}}
+              - {name: wrong key, when: {text: Keyed}, answer: {status: 401, error: {code: invalid_api_key, message: "Incorrect key sk-canary-4711"}}}
+              - {name: quota, when: {text: Quota, first: 1}, answer: {status: 429, error: {code: insufficient_quota, message: "You exceeded your quota"}}}
               - {name: verdict, when: {model: j}, answer: {json: {marks: [{criterion: 1, evidence: "", mark: 5}], feedback: "",
-                  confidence: 0.9}, usage: {input: 400, output: 200}}}
+                  confidence: 0.9, task_wrong: false}, usage: {input: 400, output: 200}}}
               - {name: call, when: {turn: 1, text: Twice}, answer: {calls: [{tool: echo, input: {n: 1}}], usage: {input: 400, output: 200}}}
               - {name: turn, answer: {text: done, usage: {input: 400, output: 200}}}
             """;
 
     private TestModel model;
+    private Path key;
     private Server server;
     private Keelson keelson;
 
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
         model = new TestModel(SCRIPT);
+        key = Files.writeString(folder.resolve("key"), "sk-canary-4711");
         Files.writeString(folder.resolve("models.yaml"), """
                 models:
                   m: {wire: openai-chat, base_url: "%1$s/v1", model: m, family: f, context_tokens: 9000, max_output_tokens: 2000,
                       prices: {input: 1, output: 40}}
+                  k: {wire: openai-chat, base_url: "%1$s/v1", model: k, family: g, context_tokens: 9000, max_output_tokens: 2000,
+                      api_key: {file: key}, prices: {input: 1, output: 40}}
                   j: {wire: openai-chat, base_url: "%1$s/v1", model: j, family: g, context_tokens: 9000, max_output_tokens: 2000,
                       prices: {input: 1, output: 40}}
                 """.formatted(model.uri("")));
@@ -138,5 +148,42 @@ class ModelBudgetTest {
                     .isGreaterThan(new BigDecimal("0.02"));
             assertThat(keelson.runs().get(each.id()).creditsUncollected()).isEqualByComparingTo("0");
         }
+    }
+
+    private long asked(String text) throws Exception {
+        return model.journal().stream().filter(each -> each.path("body").toString().contains(text)).count();
+    }
+
+    private Run agent(String title, String name) {
+        return run("1",
+                """
+                {"id": "t", "title": "%s", "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "%s"}}"""
+                        .formatted(title, name));
+    }
+
+    @Test
+    void aUsedUpQuotaWaitsForAPersonAndThenSendsOneRequest() throws Exception {
+        Run run = agent("Quota", "m");
+        assertThat(awaitState(run, "escalated").state()).isEqualTo("escalated");
+        assertThat(asked("Quota")).isEqualTo(1);
+        Escalation ticket = keelson.escalations().list(EscalationQuery.all().run(run.id())).items().getFirst();
+        keelson.escalations().resolve(ticket.id(), Resolution.RESUME, null);
+        assertThat(keelson.runs().awaitEnd(run.id(), LIMIT).state()).isEqualTo("completed");
+        assertThat(asked("Quota")).isEqualTo(2);
+    }
+
+    @Test
+    void aReplacedKeyIsUsedAfterAResumeAndTheOldOneIsNowhere() throws Exception {
+        Run run = agent("Keyed", "k");
+        assertThat(awaitState(run, "escalated").state()).isEqualTo("escalated");
+        assertThat(asked("Keyed")).isEqualTo(1);
+        Files.writeString(key, "sk-right-4711");
+        keelson.runs().resume(run.id());
+        assertThat(keelson.runs().awaitEnd(run.id(), LIMIT).state()).isEqualTo("completed");
+        assertThat(asked("Keyed")).isEqualTo(2);
+        assertThat(keelson.runs().events(run.id(), 0, 500).items().toString()).contains("MODEL_KEY_REFUSED")
+                .doesNotContain("4711");
+        assertThat(keelson.escalations().list(EscalationQuery.all().run(run.id())).items().toString())
+                .doesNotContain("4711");
     }
 }

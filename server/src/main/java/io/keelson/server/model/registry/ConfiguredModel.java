@@ -7,6 +7,7 @@ import java.math.BigDecimal;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param baseUrl of the provider, without a trailing slash
  * @param model as the provider names it
  * @param family whose models are related to it; a judge of another family is independent
- * @param apiKey empty for a provider that needs none
+ * @param apiKey the key at this time; empty for a provider that needs none
  * @param headers sent with each request
  * @param contextTokens of input and output together
  * @param maxOutputTokens of one answer, reasoning included
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param fallback names of models to use instead, the first one first
  * @param recorded which requests are kept
  */
-public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String model, String family, String apiKey,
+public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String model, String family,
+        Supplier<String> apiKey,
         Map<String, String> headers, int contextTokens, int maxOutputTokens, BigDecimal bytesPerToken,
         @Nullable TokenPrices prices, List<String> fallback, RecordRequests recorded) {
 
@@ -36,7 +38,7 @@ public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String mo
 
     /** Where requests to the model are sent. */
     public ModelEndpoint endpoint() {
-        return new ModelEndpoint(name, wire, baseUrl, model, apiKey, headers);
+        return new ModelEndpoint(name, wire, baseUrl, model, apiKey.get(), headers);
     }
 
     @Override

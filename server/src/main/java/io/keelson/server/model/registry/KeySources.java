@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /** Where keys of providers are read from: variables of the environment, and files. Remembers the files. */
@@ -62,6 +64,20 @@ public final class KeySources {
         } catch (IOException e) {
             throw new UnavailableException("cannot read the file: " + reason.apply(e));
         }
+    }
+
+    /** The key in the file whenever it is asked for; the last one that was usable while there is none. */
+    Supplier<String> current(String name, String first) {
+        Path file = folder.resolve(name).normalize();
+        AtomicReference<String> last = new AtomicReference<>(first);
+        return () -> {
+            try {
+                last.set(usable(Files.readString(file).strip(), "the file"));
+            } catch (IOException | UnavailableException e) {
+                return last.get();
+            }
+            return last.get();
+        };
     }
 
     /** @param source as a problem names it */

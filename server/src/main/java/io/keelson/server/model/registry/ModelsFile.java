@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -92,7 +93,7 @@ public final class ModelsFile {
             return null;
         }
         return new ConfiguredModel(name, WireKind.of(entry.get("wire").asString()), url, entry.get("model").asString(),
-                entry.get("family").asString(), key, headers, context, output,
+                entry.get("family").asString(), current(entry.path("api_key"), key), headers, context, output,
                 entry.has("bytes_per_token") ? entry.get("bytes_per_token").decimalValue() : BigDecimal.ONE,
                 prices(entry.path("prices")), fallback,
                 RecordRequests.of(entry.path("record_requests").asString("failed")));
@@ -111,6 +112,11 @@ public final class ModelsFile {
         refuse("INVALID_VALUE", at,
                 "must be an address such as https://api.example.com/v1, without user, query and fragment");
         return null;
+    }
+
+    /** A file's key may be replaced while the server runs. */
+    private Supplier<String> current(JsonNode source, String key) {
+        return source.has("file") ? keys.current(source.get("file").asString(), key) : () -> key;
     }
 
     /** The value is not shown: it may be a key in the wrong place. */

@@ -68,7 +68,7 @@ class ModelGenerateTest {
             Computation.direct())));
 
     private static ConfiguredModel model(String name) {
-        return new ConfiguredModel(name, WireKind.OPENAI_CHAT, URI.create("http://127.0.0.1:1"), "m-1", "f", "sk",
+        return new ConfiguredModel(name, WireKind.OPENAI_CHAT, URI.create("http://127.0.0.1:1"), "m-1", "f", () -> "sk",
                 Map.of(),
                 1_000, 100, BigDecimal.ONE, null, List.of(), RecordRequests.NONE);
     }

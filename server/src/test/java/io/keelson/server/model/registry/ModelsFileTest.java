@@ -63,13 +63,13 @@ class ModelsFileTest {
         ConfiguredModel small = models.find("small").orElseThrow();
         assertThat(small.wire()).isEqualTo(WireKind.OPENAI_RESPONSES);
         assertThat(small.baseUrl()).isEqualTo(URI.create("https://api.example.com/v1"));
-        assertThat(small.apiKey()).isEqualTo(CANARY);
+        assertThat(small.apiKey().get()).isEqualTo(CANARY);
         assertThat(small.headers()).isEqualTo(Map.of("OpenAI-Organization", "org-1", "X-Route", "route-7"));
         assertThat(small.contextTokens()).isEqualTo(400_000);
         assertThat(small.bytesPerToken()).isEqualByComparingTo("1.5");
         assertThat(small.fallback()).containsExactly("other");
         ConfiguredModel other = models.find("other").orElseThrow();
-        assertThat(other.apiKey()).isEmpty();
+        assertThat(other.apiKey().get()).isEmpty();
         assertThat(other.bytesPerToken()).isEqualTo(BigDecimal.ONE);
         assertThat(other.prices()).isNull();
         assertThat(models.prices()).containsOnlyKeys("small");
