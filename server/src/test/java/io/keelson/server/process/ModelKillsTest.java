@@ -71,7 +71,7 @@ class ModelKillsTest {
                             kill % TURNS);
                     nodes.awaitReady(node);
                 }
-                assertCharged(nodes.client(0), runs, model.journal());
+                assertCharged(nodes.client(0), runs, model);
             }
             Invariants.hold(database);
         }
@@ -83,11 +83,15 @@ class ModelKillsTest {
                  "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "m"}}]}}""".formatted(title)));
     }
 
-    private static void assertCharged(Keelson client, List<String> runs, List<JsonNode> journal) {
+    private static void assertCharged(Keelson client, List<String> runs, TestModel model) throws Exception {
+        for (String id : runs) {
+            client.runs().awaitEnd(id, LIMIT);
+        }
+        List<JsonNode> journal = model.journal();
         int surplus = 0;
         int named = 0;
         for (String id : runs) {
-            Run run = client.runs().awaitEnd(id, LIMIT);
+            Run run = client.runs().get(id);
             assertThat(run.state()).as(run.name() + " " + run.errorCode()).isEqualTo("completed");
             List<LedgerEntry> charges = client.ledger().ofRun(id).stream()
                     .filter(entry -> entry.transactionType().equals("charge")).toList();
