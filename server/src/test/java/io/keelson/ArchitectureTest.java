@@ -62,7 +62,7 @@ class ArchitectureTest {
             "server.money     | core.lifecycle core.money core.run server.db",
             "server.secret    | server.audit server.db server.json",
             "server.board     | core.lifecycle server.db",
-            "server.roster    | core.plan server.audit server.db server.json",
+            "server.roster    | core.plan core.policy server.audit server.db server.json",
             "server.recipe    | server.db server.json",
             "server.statusdoc | core.lifecycle server.artifact server.background server.json server.run server.db",
             "server.schedule  | core.run core.schedule server.background server.db server.json",

@@ -13,12 +13,21 @@ import org.jspecify.annotations.Nullable;
  * @param instructions given to it with each turn; null for none
  * @param tools all that its turns may call
  * @param capabilities the types of tasks that it is good at
- * @param limits {@code max_turns}: turns of one task at most; null leaves it to the run
+ * @param limits of its work on one task
  * @param runsOn where its turns are taken, {@code server} or {@code workers}; null leaves it to its model
  * @param createdBy id of the API key that made it; null when that is not known
  */
 public record Agent(int id, String slug, String name, @Nullable String description, @Nullable String model,
         @Nullable String instructions, List<String> tools, List<String> capabilities,
-        Map<String, @Nullable Integer> limits, @Nullable String runsOn, @Nullable String createdBy,
+        Limits limits, @Nullable String runsOn, @Nullable String createdBy,
         @Nullable Instant createdAt,
-        @Nullable Instant updatedAt) {}
+        @Nullable Instant updatedAt) {
+
+    /**
+     * The limits of an agent.
+     *
+     * @param maxTurns turns of one task at most; null leaves it to the run
+     * @param approvals by tool: {@code always} or {@code never}; for other tools their effects decide
+     */
+    public record Limits(@Nullable Integer maxTurns, Map<String, String> approvals) {}
+}

@@ -63,6 +63,12 @@ public final class AgentRequest {
         return this;
     }
 
+    /** Whether a person approves each call of a tool: {@code always} or {@code never}. Without it the tool's effects decide. */
+    public AgentRequest approval(String tool, String rule) {
+        body.withObjectProperty("limits").withObjectProperty("approvals").put(tool, rule);
+        return this;
+    }
+
     /** Where its turns are taken: {@code server} or {@code workers}. Without it, its model decides. */
     public AgentRequest runsOn(String value) {
         body.put("runs_on", value);

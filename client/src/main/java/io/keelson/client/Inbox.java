@@ -54,6 +54,20 @@ public final class Inbox {
         return decide(id, "/accept", body);
     }
 
+    /** Accepts a {@code call_approval}: the call is made with this input instead of its own. */
+    public InboxDecision accept(String id, ObjectNode input, @Nullable String reason) {
+        ObjectNode body = Json.object().put("reason", reason);
+        body.set("input", input);
+        return decide(id, "/accept", body);
+    }
+
+    /** Answers a {@code question} of an agent. */
+    public InboxDecision answer(String id, JsonNode answer, @Nullable String reason) {
+        ObjectNode body = Json.object().put("reason", reason);
+        body.set("answer", answer);
+        return decide(id, "/accept", body);
+    }
+
     /**
      * Assigns an item and sets its due time.
      *

@@ -9,7 +9,7 @@ import tools.jackson.databind.JsonNode;
  * Something that waits for a person.
  *
  * @param id of this question; not reused once it is answered
- * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code task_review},
+ * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code call_approval}, {@code question}, {@code task_review},
  *     {@code escalation}, {@code budget} or {@code proposal}
  * @param taskKey the id in the plan of the task that it is about; null when the whole run is
  * @param onAccept what will happen then

@@ -46,7 +46,8 @@ final class AgentCandidates {
                 .collect(Collectors.toMap(PriceRow::name, AgentCandidates::both));
         return agents.stream().map(agent -> new RosterAgent(agent.id(), agent.slug(), agent.name(), agent.model(),
                 agent.instructions(), agent.tools(), agent.capabilities(),
-                agent.maxTurns() == null ? 0 : agent.maxTurns(), agent.runsOn(), open.getOrDefault(agent.id(), 0),
+                agent.maxTurns() == null ? 0 : agent.maxTurns(), agent.runsOn(), agent.approvals(),
+                open.getOrDefault(agent.id(), 0),
                 agent.model() == null ? null : prices.get(agent.model()))).toList();
     }
 }

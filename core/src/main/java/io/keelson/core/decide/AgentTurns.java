@@ -5,6 +5,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TurnLimits;
+import io.keelson.core.policy.CallApproval;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
@@ -72,8 +73,12 @@ final class AgentTurns {
             StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
                     call.retry(), call.timeout()), turn.position(), ++ordinal, effect(task, call));
             StepError refusal = call.refusal() == null ? beyondLimits(task, call.tool()) : call.refusal();
-            if (refused(d, step, refusal) && !AgentMistakes.tolerated(d, step)) {
-                return;
+            if (refused(d, step, refusal)) {
+                if (!AgentMistakes.tolerated(d, step)) {
+                    return;
+                }
+            } else {
+                step.gated = step.question() || CallApproval.needed(approval(task, call), call.effects());
             }
         }
         add(d, task, at, turn.spec().asPlanned(), turn.position(), ++ordinal, null);
@@ -126,6 +131,12 @@ final class AgentTurns {
     private static long calls(TaskRow task, @Nullable String tool) {
         return task.steps.stream().filter(step -> step.spec().kind() == StepKind.CALL
                 && step.state != StepState.SKIPPED && (tool == null || step.spec().tool().equals(tool))).count();
+    }
+
+    /** The agent's own rule about calls of that tool; null for none. */
+    private static @Nullable CallApproval approval(TaskRow task, TurnAnswer.Call call) {
+        AgentTerms terms = task.spec().policy().agent();
+        return terms == null ? null : terms.approvals().get(call.tool());
     }
 
     /** See {@link StepRow#callEffect}. */

@@ -14,6 +14,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepPayload;
 import io.keelson.core.run.TimerKind;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,8 @@ final class HumanGates {
     /** The errors of a run after a human's rejection. */
     private static final Set<String> REJECTIONS =
             Set.of("PLAN_REJECTED", "APPROVAL_REJECTED", "OUTPUT_REJECTED", "RESULT_REJECTED");
+
+    private static final String CALL_REJECTED = "CALL_REJECTED";
 
     private HumanGates() {}
 
@@ -66,7 +69,9 @@ final class HumanGates {
                     approve ? Command.DecideTask.Choice.APPROVE : Command.DecideTask.Choice.REJECT, null, comment);
         }
         if (waiting.size() == 1) {
-            return decideStep(d, waiting.getFirst(), approve, comment);
+            StepRow step = waiting.getFirst();
+            return step.spec().kind() == StepKind.CALL ? decideCall(d, step, approve, comment, null)
+                    : decideStep(d, step, approve, comment);
         }
         return nothingWaits(d, approve);
     }
@@ -128,10 +133,41 @@ final class HumanGates {
         if (step == null) {
             return Reply.rejected("STEP_NOT_FOUND", "the run's current attempt has no such step");
         }
-        if (step.spec().kind() != StepKind.APPROVAL) {
-            return Reply.rejected("NOT_AN_APPROVAL", "step '" + step.name() + "' is not an approval");
+        return switch (step.spec().kind()) {
+            case APPROVAL -> decideStep(d, step, command.approve(), command.comment());
+            case CALL -> decideCall(d, step, command.approve(), command.comment(), command.given());
+            case TOOL, TURN, WAIT, SIGNAL, RUN, VERIFY -> Reply.rejected("NOT_AN_APPROVAL",
+                    "step '" + step.name() + "' is not an approval");
+        };
+    }
+
+    /** An answered call is never decided again; a repeated approval changes nothing. */
+    static Reply decideCall(Decision d, StepRow call, boolean approve, @Nullable String comment,
+            @Nullable String given) {
+        if (call.state != StepState.WAITING_APPROVAL) {
+            boolean rejected = call.state == StepState.FAILED && CALL_REJECTED.equals(call.errorCode);
+            return rejected == !approve && given == null ? Reply.UNCHANGED
+                    : decided(rejected ? "rejected" : "answered", call);
         }
-        return decideStep(d, step, command.approve(), command.comment());
+        if (approve && call.question() && given == null) {
+            return Reply.rejected("ANSWER_REQUIRED", "the agent's question needs an answer");
+        }
+        d.disarm(TimerKind.HUMAN, call.id());
+        if (!approve) {
+            StepError error = new StepError(CALL_REJECTED, ErrorClass.PERMANENT,
+                    "a person rejected the call" + (comment == null ? "" : ": " + comment));
+            StepFailures.refused(d, call, error, new StepPayload.Rejected(d.by(), comment, error.code()));
+        } else if (call.question()) {
+            TaskProgress.succeed(d, call, Objects.requireNonNull(given), new StepPayload.Approved(d.by(), comment));
+        } else {
+            if (given != null) {
+                call.edit(given);
+                d.changes.resolvedInput(call, given);
+            }
+            d.move(call, StepState.PENDING, new StepPayload.Approved(d.by(), comment));
+            TaskProgress.advance(d, call.task(), null);
+        }
+        return Reply.CHANGED;
     }
 
     static Reply decideStep(Decision d, StepRow step, boolean approve, @Nullable String comment) {

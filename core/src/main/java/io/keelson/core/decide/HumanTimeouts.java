@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.HumanRules.OnTimeout;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.TimerKind;
@@ -39,7 +40,11 @@ final class HumanTimeouts {
             }
         } else if (step != null && step.state == StepState.WAITING_APPROVAL) {
             if (isOver(d, subject, step.startedAt) && !reminded(d, subject, step.task(), step)) {
-                HumanGates.decideStep(d, step, approves(d), COMMENT);
+                if (step.spec().kind() == StepKind.CALL) {
+                    HumanGates.decideCall(d, step, approves(d) && !step.question(), COMMENT, null);
+                } else {
+                    HumanGates.decideStep(d, step, approves(d), COMMENT);
+                }
             }
         } else if (subject.equals(d.run.id()) && atGate(d) && isOver(d, subject, gateSince(d))
                 && !reminded(d, subject, null, null)) {

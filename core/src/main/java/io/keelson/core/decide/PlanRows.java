@@ -191,6 +191,7 @@ final class PlanRows {
                 drop(d, step);
                 StepRow again = new StepRow(d.ids.next(), task, step.spec().asPlanned(), step.position(), step.turn(),
                         step.callEffect());
+                again.gated = step.gated && step.attempt == 0;
                 add(d, again);
                 if (step.atMostOnce() && step.deliveries > 0) {
                     leave(d, again);

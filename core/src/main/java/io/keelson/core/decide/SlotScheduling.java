@@ -193,6 +193,10 @@ final class SlotScheduling {
         if (!due) {
             return;
         }
+        if (step.asks()) {
+            ask(d, step);
+            return;
+        }
         String holder = d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
                 : laneHolder;
         if (step.spec().kind() == StepKind.RUN && HardLimit.holdsBackChild(d, step.task())) {
@@ -223,6 +227,12 @@ final class SlotScheduling {
             step.queued = true;
             enqueue(d, step, null, null);
         }
+    }
+
+    /** Lets an agent's call wait for a person, without a lease. */
+    private static void ask(Decision d, StepRow call) {
+        d.move(call, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested());
+        d.arm(TimerKind.HUMAN, call.id(), d.now.plus(d.run.policy().humans().patience()));
     }
 
     /** Gives a step to a holder: a new epoch, and a new attempt when it follows a reported failure. */

@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.run.PreviousFailure;
@@ -44,6 +45,8 @@ public final class StepRow {
     boolean failureIgnored;
     /** The signal that it waits for; null for none. */
     @Nullable SignalWait signalWait;
+    /** True for a call of an agent that a person answers. Never changed. */
+    boolean gated;
     @Nullable Instant nextRunAt;
     /** The first deferral of its attempt; null for none. */
     @Nullable Instant deferredSince;
@@ -89,6 +92,12 @@ public final class StepRow {
     /** Sets the awaited signal; for the loader of views only. */
     public StepRow restoreAwaited(@Nullable SignalWait signalWait) {
         this.signalWait = signalWait;
+        return this;
+    }
+
+    /** Sets whether a person answers it; for the loader of views only. */
+    public StepRow restoreGate(boolean gated) {
+        this.gated = gated;
         return this;
     }
 
@@ -273,6 +282,27 @@ public final class StepRow {
      */
     public @Nullable String callEffect() {
         return callEffect;
+    }
+
+    /** True for a call of an agent that waits for a person once its turn comes. An answered one has a start. */
+    boolean asks() {
+        return gated && startedAt == null && attempt == 0;
+    }
+
+    /** True for a call of an agent that a person answers, or has answered. */
+    public boolean gated() {
+        return gated;
+    }
+
+    /** True for a question of an agent to a person. */
+    public boolean question() {
+        return spec.kind() == StepKind.CALL && spec.tool().equals(AgentTerms.ASK);
+    }
+
+    /** A person has changed the input of a call that waits for approval. */
+    void edit(String input) {
+        spec = new StepSpec(spec.name(), spec.kind(), spec.tool(), input, spec.retry(), spec.timeout(),
+                spec.worstCase());
     }
 
     /** True for a call of an agent that is not executed again when its outcome is unknown. */

@@ -15,7 +15,7 @@
  * Pauses.
  * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, TaskBudgets, ChildBudgets.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
- * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure.
+ * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
  * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, Hold, LocalCapacity.
  * </ol>

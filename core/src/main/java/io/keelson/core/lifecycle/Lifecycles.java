@@ -152,6 +152,7 @@ public final class Lifecycles {
                 .to(StepState.FAILED, "ticket resolved so", EventType.STEP_FAILED)
                 .to(StepState.SKIPPED, "ticket resolved so", EventType.STEP_SKIPPED);
         t.from(StepState.WAITING_APPROVAL).to(StepState.COMPLETED, "a human approves", EventType.STEP_APPROVED)
+                .to(StepState.PENDING, "a human approves an agent's call", EventType.STEP_APPROVED)
                 .to(StepState.FAILED, "a human rejects", EventType.STEP_REJECTED)
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED);
         return new Lifecycle<>("step", StepState.class, StepState.PENDING, t.edges);

@@ -48,6 +48,7 @@ final class StepsContract {
                 .to("FAILED", "attempts exhausted").to("CANCELED", "the run is cancelled")
                 .to("RUNNING", "stale, claimed again");
         t.from("WAITING_APPROVAL").to("SUCCEEDED", "approve").to("FAILED", "reject")
+                .to("PENDING", "approve an agent's call")
                 .to("CANCELED", "the run is cancelled");
         return t.done();
     }

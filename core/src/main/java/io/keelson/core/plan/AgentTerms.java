@@ -1,6 +1,8 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.policy.CallApproval;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,15 +20,20 @@ import org.jspecify.annotations.Nullable;
  *                   agent
  * @param runsOn where its turns are taken
  * @param limits of the task, beside its turns
+ * @param approvals its rules about persons' approval of calls, by tool
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
-        List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits) {
+        List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits,
+        Map<String, CallApproval> approvals) {
 
     public static final String ROSTER = "roster";
     public static final String CONTRACTOR = "contractor";
 
     /** Reads parts of results that are too long for a transcript. */
     public static final String READS_RESULTS = "artifact.read";
+
+    /** The tool by which an agent asks a person. The engine itself executes its calls. */
+    public static final String ASK = "agent.ask";
 
     /** Tools only for plans: they belong to the engine, or would let an agent's turn make turns. */
     public static final Set<String> NEVER = Set.of(RunsOn.WORKERS.tool(), RunsOn.SERVER.tool(), "approval", "wait",
@@ -35,12 +42,13 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     public AgentTerms {
         tools = List.copyOf(tools);
         candidates = List.copyOf(candidates);
+        approvals = Map.copyOf(approvals);
     }
 
-    /** Terms without further limits. */
+    /** Terms without further limits and rules. */
     public AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
             List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn) {
-        this(type, id, slug, model, tools, maxTurns, candidates, runsOn, TurnLimits.NONE);
+        this(type, id, slug, model, tools, maxTurns, candidates, runsOn, TurnLimits.NONE, Map.of());
     }
 
     /** Terms of an agent whose turns workers take. */
@@ -51,7 +59,13 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
 
     /** The same terms with those limits. */
     public AgentTerms limited(TurnLimits other) {
-        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, other);
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, other,
+                approvals);
+    }
+
+    /** The same terms with those rules about approval. */
+    public AgentTerms ruled(Map<String, CallApproval> other) {
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other);
     }
 
     /** Whether its turns may call the tool. An agent that may call any may read the results of its calls. */

@@ -1,7 +1,9 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.policy.CallApproval;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,21 +16,23 @@ import org.jspecify.annotations.Nullable;
  * @param capabilities kinds of tasks that it does well
  * @param maxTurns maximum turns of a task; 0 applies the run's limit
  * @param runsOn where its turns are taken; null leaves it to its model
+ * @param approvals its rules about persons' approval of calls, by tool
  * @param open its tasks that have not ended
  * @param price of its model, USD for a million tokens of input and a million of output; null when there is none
  */
 public record RosterAgent(int id, String slug, String name, @Nullable String model, @Nullable String instructions,
         List<String> tools, List<String> capabilities, int maxTurns, @Nullable RunsOn runsOn,
-        int open, @Nullable BigDecimal price) {
+        Map<String, CallApproval> approvals, int open, @Nullable BigDecimal price) {
 
     public RosterAgent {
         tools = List.copyOf(tools);
         capabilities = List.copyOf(capabilities);
+        approvals = Map.copyOf(approvals);
     }
 
     /** The same with one more task. */
     public RosterAgent busier() {
-        return new RosterAgent(id, slug, name, model, instructions, tools, capabilities, maxTurns, runsOn, open + 1,
-                price);
+        return new RosterAgent(id, slug, name, model, instructions, tools, capabilities, maxTurns, runsOn, approvals,
+                open + 1, price);
     }
 }

@@ -84,9 +84,20 @@ public sealed interface Command {
         }
     }
 
-    /** Decides one approval step. */
-    record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, Actor actor)
-            implements Command {}
+    /**
+     * Decides one approval step, or a call of an agent that waits for a person.
+     *
+     * @param given JSON text: the input with which an approved call is made, or the answer to an agent's question; null for
+     *              none
+     */
+    record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, @Nullable String given,
+            Actor actor) implements Command {
+
+        /** A plain decision. */
+        public DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, Actor actor) {
+            this(runId, stepId, approve, comment, null, actor);
+        }
+    }
 
     /**
      *

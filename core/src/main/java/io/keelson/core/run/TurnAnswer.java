@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.List;
@@ -43,9 +44,16 @@ public sealed interface TurnAnswer {
      * @param retry {@link RetryPolicy#NONE} for a call that is executed at most once
      * @param timeout how long one execution may take
      * @param refusal why the call is not made; null for a call that is
+     * @param effects of the tool; null if they are unknown
      */
     record Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout,
-            @Nullable StepError refusal) {
+            @Nullable StepError refusal, @Nullable Effects effects) {
+
+        /** A call of a tool with unknown effects. */
+        public Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout,
+                @Nullable StepError refusal) {
+            this(tool, input, digest, retry, timeout, refusal, null);
+        }
 
         /** A call that is made. */
         public Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout) {

@@ -17,6 +17,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TurnLimits;
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -134,6 +135,57 @@ class AgentTurnsTest {
         assertThat(refused.errorCode()).isEqualTo("TOOL_NOT_ALLOWED");
         assertThat(refused.leaseEpoch()).isZero();
         assertThat(world.queue.values()).extracting(ChangeSet.QueueItem::tool).containsExactly("read");
+    }
+
+    private StepRow asked() {
+        answer(new TurnAnswer.Calls(List.of(new TurnAnswer.Call("read", "{}", "x", RetryPolicy.NONE,
+                Duration.ofSeconds(9), null, Effects.DESTRUCTIVE))), "w1", null);
+        StepRow call = world.task("a").steps().get(1);
+        assertThat(call.state()).isEqualTo(StepState.WAITING_APPROVAL);
+        assertThat(world.queue).isEmpty();
+        return call;
+    }
+
+    private Reply decide(StepRow call, boolean approve, String given) {
+        return world.send(new Command.DecideStep(world.id(), call.id(), approve, "because", given, World.WHO));
+    }
+
+    @Test
+    void aDestructiveCallIsMadeOnceItIsApprovedAndWithAChangedInput() {
+        StepRow call = asked();
+        assertThat(decide(call, true, "{\"n\": 2}")).isEqualTo(Reply.CHANGED);
+        assertThat(world.claim("a").spec().input()).isEqualTo("{\"n\": 2}");
+        assertThat(decide(call, true, null)).isEqualTo(Reply.UNCHANGED);
+        assertThat(world.refused(new Command.DecideStep(world.id(), call.id(), false, null, World.WHO)).code())
+                .isEqualTo("APPROVAL_ALREADY_DECIDED");
+    }
+
+    @Test
+    void aRejectedCallIsAnErrorForTheNextTurn() {
+        StepRow call = asked();
+        assertThat(decide(call, false, null)).isEqualTo(Reply.CHANGED);
+        assertThat(call.errorCode()).isEqualTo("CALL_REJECTED");
+        assertThat(call.leaseEpoch()).isZero();
+        assertThat(world.claim("a").spec().kind()).isEqualTo(StepKind.TURN);
+    }
+
+    @Test
+    void anUnansweredCallIsAskedAboutAgainInTheTasksNextAttemptAndAnApprovedOneIsNot() {
+        answer(new TurnAnswer.Calls(List.of(call("x", null), call("y", Effects.DESTRUCTIVE),
+                call("z", Effects.DESTRUCTIVE))), "w1", null);
+        world.complete(world.claim("a"));
+        StepRow approved = world.task("a").steps().get(2);
+        assertThat(approved.state()).isEqualTo(StepState.WAITING_APPROVAL);
+        decide(approved, true, null);
+        world.claim("a");
+        again(ErrorClass.INFRASTRUCTURE);
+        world.complete(world.claim("a"));
+        assertThat(steps()).containsExactly("turn completed", "read#2 completed", "read#3 completed",
+                "read#4 waiting_approval", "turn#5 pending");
+    }
+
+    private static TurnAnswer.Call call(String digest, Effects effects) {
+        return new TurnAnswer.Call("read", "{}", digest, RetryPolicy.STEP, Duration.ofSeconds(9), null, effects);
     }
 
     /** No executor claims such a call. */

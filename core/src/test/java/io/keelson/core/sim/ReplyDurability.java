@@ -7,6 +7,7 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Reply;
@@ -39,9 +40,7 @@ final class ReplyDurability {
                 case RESULT -> rows.run.state().terminal();
                 case BUDGET -> c.approve() || rows.run.state() == RunState.FAILED;
             };
-            case Command.DecideStep c -> !done || rows.steps.get(c.stepId()).state() == (c.approve()
-                    ? StepState.COMPLETED
-                    : StepState.FAILED);
+            case Command.DecideStep c -> !done || decided(rows.steps.get(c.stepId()), c.approve());
             case Command.DecideTask c -> !done || switch (c.choice()) {
                 case APPROVE -> rows.tasks.get(c.taskId()).state() == TaskState.COMPLETED;
                 case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
@@ -94,6 +93,12 @@ final class ReplyDurability {
             unless(!ends || Integer.valueOf(epoch).equals(event.members().get("lease_epoch")), "%s led to %s", command,
                     event);
         }
+    }
+
+    /** An approved call has left its wait; any other decided step has ended. */
+    private static boolean decided(Saved.Step step, boolean approved) {
+        return step.spec().kind() == StepKind.CALL ? step.state() != StepState.WAITING_APPROVAL
+                : step.state() == (approved ? StepState.COMPLETED : StepState.FAILED);
     }
 
     /** A report that was taken is recorded under the very epoch that it was made for. */

@@ -167,7 +167,7 @@ final class Saved {
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
             String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
-            Instant deferredSince, String deferredFor) {
+            Instant deferredSince, String deferredFor, boolean gated) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
@@ -175,14 +175,14 @@ final class Saved {
                     s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
                     s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
-                    s.deferredFor());
+                    s.deferredFor(), s.gated());
         }
 
         StepRow restore(TaskRow task) {
             return new StepRow(id, task, spec, position, turn, callEffect).restore(state, attempt, failures, deliveries,
                     leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
                     errorClass).restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
-                    .restoreDeferral(deferredSince, deferredFor);
+                    .restoreDeferral(deferredSince, deferredFor).restoreGate(gated);
         }
 
         /** Waits for a human's answer to its ticket. */

@@ -2,6 +2,7 @@ package io.keelson.core.sim;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
@@ -93,7 +94,8 @@ final class Tools {
                         n == 0 ? RetryPolicy.NONE : RetryPolicy.STEP,
                         Duration.ofSeconds(20), sim.chance(10)
                                 ? new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON")
-                                : null));
+                                : null,
+                        sim.chance(20) ? Effects.DESTRUCTIVE : null));
             }
             return new TurnAnswer.Calls(calls);
         }

@@ -14,6 +14,7 @@ import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -75,8 +76,10 @@ public final class AgentsCommand extends CliCommand {
         line(lines, "turns taken by", agent.runsOn());
         line(lines, "capabilities", String.join(", ", agent.capabilities()));
         line(lines, "tools", String.join(", ", agent.tools()));
-        Integer turns = agent.limits().get("max_turns");
+        Integer turns = agent.limits().maxTurns();
         line(lines, "turns", turns == null ? null : "at most " + turns);
+        line(lines, "approvals", String.join(", ", new TreeMap<>(agent.limits().approvals()).entrySet().stream()
+                .map(each -> each.getKey() + " " + each.getValue()).toList()));
         line(lines, "instructions", agent.instructions());
         command.print(lines);
     }

@@ -31,6 +31,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A human's decision on what a run waits for, or on something in the inbox. */
 public abstract class DecisionCommand extends ActionCommand {
@@ -38,7 +39,7 @@ public abstract class DecisionCommand extends ActionCommand {
     /** Kinds of items by how their ids begin. */
     private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
             "step", "approval_step", "task", "task_review", "esc", "escalation", "budget", "budget", "prop",
-            "proposal", "elic", "elicitation");
+            "proposal", "elic", "elicitation", "call", "call_approval", "ask", "question");
     private static final int CONFLICT = 409;
     private static final int ITEMS = 200;
     private static final int MOST_PAGES = 20;
@@ -89,7 +90,7 @@ public abstract class DecisionCommand extends ActionCommand {
             }
             String subject = item.substring(item.indexOf('_') + 1);
             throw switch (item.substring(0, item.indexOf('_'))) {
-                case "step" -> Decided.before(keelson, e,
+                case "step", "call", "ask" -> Decided.before(keelson, e,
                         keelson.api().get("/steps/" + subject).path("run_id").asString(), subject);
                 case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
                 case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
@@ -168,7 +169,8 @@ public abstract class DecisionCommand extends ActionCommand {
         @Nullable String plan;
 
         @Option(names = "--content", paramLabel = "JSON",
-                description = "The answer to a question of an MCP server, as JSON by the schema that the item shows.")
+                description = "The answer to a question of an agent or an MCP server, as JSON by the schema that the item "
+                        + "shows; or the input that replaces the one of an agent's call.")
         @Nullable String content;
 
         @Override
@@ -183,7 +185,14 @@ public abstract class DecisionCommand extends ActionCommand {
         @Override
         InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
             alone();
-            return content == null ? inbox.accept(id, reason) : inbox.answer(id, json(content));
+            if (content == null) {
+                return inbox.accept(id, reason);
+            }
+            JsonNode given = json(content);
+            if (id.startsWith("call_") && given instanceof ObjectNode input) {
+                return inbox.accept(id, input, reason);
+            }
+            return id.startsWith("ask_") ? inbox.answer(id, given, reason) : inbox.answer(id, given);
         }
 
         @Override

@@ -43,8 +43,8 @@ public final class InboxCommand extends CliCommand {
     @Nullable String assignee;
 
     @Option(names = "--kind", paramLabel = "KIND",
-            description = "Only plan_approval, result_acceptance, approval_step, task_review, escalation, budget or "
-                    + "proposal.")
+            description = "Only plan_approval, result_acceptance, approval_step, call_approval, question, task_review, "
+                    + "escalation, budget or proposal.")
     @Nullable String kind;
 
     @Option(names = "--run", paramLabel = "RUN", description = "Only items of this run: its id, or latest.")

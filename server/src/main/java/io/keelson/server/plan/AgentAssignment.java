@@ -6,7 +6,9 @@ import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TurnLimits;
+import io.keelson.core.policy.CallApproval;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -139,7 +141,8 @@ final class AgentAssignment {
         AgentTerms terms = agent.terms;
         RunsOn runsOn = models.configured(model) ? RunsOn.SERVER : terms.runsOn();
         return new Hired(new AgentTerms(terms.type(), terms.id(), terms.slug(), model, terms.tools(),
-                bound(terms.maxTurns(), runsOn), terms.candidates(), runsOn), agent.instructions);
+                bound(terms.maxTurns(), runsOn), terms.candidates(), runsOn).ruled(terms.approvals()),
+                agent.instructions);
     }
 
     /** As it is stored within an object; null for none. */
@@ -159,6 +162,10 @@ final class AgentAssignment {
                 .put("instructions", hired.instructions).put("max_turns", terms.maxTurns())
                 .put("runs_on", terms.runsOn().wire());
         terms.tools().forEach(stored.putArray("tools")::add);
+        if (!terms.approvals().isEmpty()) {
+            ObjectNode approvals = stored.putObject("approvals");
+            new TreeMap<>(terms.approvals()).forEach((tool, rule) -> approvals.put(tool, rule.wire()));
+        }
         ArrayNode candidates = stored.putArray("candidates");
         terms.candidates().forEach(candidates::add);
         return stored;
@@ -172,11 +179,14 @@ final class AgentAssignment {
         if (!stored.isObject()) {
             return null;
         }
+        Map<String, CallApproval> approvals = new HashMap<>();
+        stored.path("approvals").properties()
+                .forEach(each -> approvals.put(each.getKey(), CallApproval.of(each.getValue().asString())));
         return new Hired(new AgentTerms(JsonFields.text(stored, "type"),
                 stored.path("agent_id").isInt() ? stored.path("agent_id").asInt() : null,
                 JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), texts(stored.path("tools")),
                 JsonFields.integer(stored, "max_turns", 0), texts(stored.path("candidates")),
-                RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire()))),
+                RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire()))).ruled(approvals),
                 JsonFields.text(stored, "instructions"));
     }
 
@@ -233,8 +243,8 @@ final class AgentAssignment {
         String model = model(task, agent.model());
         RunsOn runsOn = runsOn(agent.runsOn(), model);
         return new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
-                within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn),
-                agent.instructions());
+                within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn)
+                .ruled(agent.approvals()), agent.instructions());
     }
 
     /** What the agent may call at all, of that what the task needs where it says so. */

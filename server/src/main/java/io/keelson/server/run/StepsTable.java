@@ -80,12 +80,12 @@ final class StepsTable {
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, call_effect, deferred_since, deferred_for, worst_case, created_at)
+                output_hash, model, call_effect, deferred_since, deferred_for, worst_case, gated, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                call_effect, deferred_since, deferred_for, worst_case, {now}
+                call_effect, deferred_since, deferred_for, worst_case, gated, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -107,7 +107,8 @@ final class StepsTable {
                     text("call_effect", n -> n.row().callEffect()),
                     time("deferred_since", n -> n.row().deferredSince()),
                     text("deferred_for", n -> n.row().deferredFor()),
-                    json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())))));
+                    json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())),
+                    flag("gated", n -> n.row().gated()))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -189,11 +190,12 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
-                s.worst_case,
+                s.worst_case, s.gated,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
-                case when t.state_type <> 'terminal' or %s then s.input else 'null' end as input
+                case when t.state_type = 'terminal' and not %s then 'null' when s.kind = 'call'
+                    and s.resolved_input is not null then s.resolved_input else s.input end as input
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
               join orchestration_steps s on s.task_id = t.id and s.task_attempt >= t.attempt_number
@@ -259,7 +261,8 @@ final class StepsTable {
                 row.getString("error_code"),
                 row.getString("error_message"), row.getString("error_class"))
                 .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"))
-                .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"));
+                .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"))
+                .restoreGate(row.getBoolean("gated"));
         String signal = row.getString("signal");
         if (signal != null) {
             step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));

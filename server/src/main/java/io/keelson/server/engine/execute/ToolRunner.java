@@ -52,7 +52,7 @@ public final class ToolRunner {
     /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
     public TurnText.Terms terms(UUID workspace, String tool) {
         return catalog.find(workspace, tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
-                found.spec().effects().atMostOnce())).orElse(new TurnText.Terms(TIMEOUT, false));
+                found.spec().effects())).orElse(new TurnText.Terms(TIMEOUT, null));
     }
 
     /** Whether executors of servers run the tool: built in, or a workspace's own that a server calls. */

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.execute;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.StepError;
@@ -40,9 +41,15 @@ public final class TurnText {
      * How a call is executed.
      *
      * @param timeout maximum duration
-     * @param atMostOnce true when it is not repeated after a failure or a lost lease
+     * @param effects which decide whether it is repeated after a failure or a lost lease, and whether a person approves it;
+     *                null if they are unknown
      */
-    public record Terms(Duration timeout, boolean atMostOnce) {}
+    public record Terms(Duration timeout, @Nullable Effects effects) {
+
+        private RetryPolicy retry() {
+            return effects != null && effects.atMostOnce() ? RetryPolicy.NONE : RetryPolicy.STEP;
+        }
+    }
 
     /**
      * The turn in an output; null for none.
@@ -82,7 +89,7 @@ public final class TurnText {
             JsonNode taken = input.isObject() ? SafeText.clean(input) : JsonNodeFactory.instance.objectNode();
             Terms own = terms.apply(name);
             calls.add(new Call(name, literal(taken).toString(), Json.digest(taken),
-                    own.atMostOnce ? RetryPolicy.NONE : RetryPolicy.STEP, own.timeout, refusal(each.path(REFUSED))));
+                    own.retry(), own.timeout, refusal(each.path(REFUSED)), own.effects));
         }
         return new TurnAnswer.Calls(calls);
     }
@@ -92,8 +99,13 @@ public final class TurnText {
                 SafeText.clean(error.path("message").asString(""))) : null;
     }
 
+    /** What an input means that {@link #literal} has escaped. */
+    public static JsonNode meant(JsonNode input) {
+        return Json.read(input.toString().replace("$${", "${"));
+    }
+
     /** Escapes an agent's text: an expression in it names no secret and reads no output. */
-    private static JsonNode literal(JsonNode node) {
+    public static JsonNode literal(JsonNode node) {
         if (node.isString()) {
             return JsonNodeFactory.instance.stringNode(node.stringValue().replace("${", "$${"));
         }

@@ -3,6 +3,7 @@ package io.keelson.server.http.definitions;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RunsOn;
+import io.keelson.core.policy.CallApproval;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
@@ -22,10 +23,13 @@ import io.keelson.server.roster.RosterEntry;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -33,7 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class RosterActions {
     private static final Pattern SLUG = Pattern.compile("(?=.*[a-z])[a-z0-9][a-z0-9-]{0,99}");
 
-    record AgentLimits(@Nullable Integer maxTurns) {}
+    record AgentLimits(@Nullable Integer maxTurns, Map<String, String> approvals) {}
 
     /** @param slug null in an update that does not name it */
     record NewAgent(@Nullable String slug, @Nullable String name, @Nullable String description, @Nullable String model,
@@ -131,7 +135,13 @@ public final class RosterActions {
         return new RosterEntry.Profile(body.name == null || body.name.isBlank() ? slug : body.name, body.description,
                 body.model, body.instructions, body.tools, body.capabilities,
                 body.limits == null ? null : body.limits.maxTurns,
-                body.runsOn == null ? null : RunsOn.of(body.runsOn));
+                body.runsOn == null ? null : RunsOn.of(body.runsOn),
+                body.limits == null ? Map.of() : approvals(body.limits.approvals));
+    }
+
+    private static Map<String, CallApproval> approvals(Map<String, String> said) {
+        return said.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, each -> CallApproval.of(each.getValue())));
     }
 
     private static String name(ApiRequest request) {
@@ -152,7 +162,8 @@ public final class RosterActions {
                 .put("instructions", agent.instructions());
         document.set("tools", Json.strings(agent.tools()));
         document.set("capabilities", Json.strings(agent.capabilities()));
-        document.putObject("limits").put("max_turns", agent.maxTurns());
+        ObjectNode approvals = document.putObject("limits").put("max_turns", agent.maxTurns()).putObject("approvals");
+        new TreeMap<>(agent.approvals()).forEach((tool, rule) -> approvals.put(tool, rule.wire()));
         RunsOn runsOn = agent.runsOn();
         return document.put("runs_on", runsOn == null ? null : runsOn.wire()).put("created_by", agent.createdBy())
                 .put("created_at", Json.time(agent.createdAt()))

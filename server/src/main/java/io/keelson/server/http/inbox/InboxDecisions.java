@@ -1,10 +1,12 @@
 package io.keelson.server.http.inbox;
 
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate.Gate;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.engine.execute.TurnText;
 import io.keelson.server.http.inbox.InboxItems.Id;
 import io.keelson.server.http.runs.EscalationActions;
 import io.keelson.server.http.runs.ParentShare;
@@ -15,12 +17,15 @@ import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
+import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Answers to inbox items: each calls the decision of its subject only. */
@@ -31,9 +36,12 @@ public final class InboxDecisions {
      * @param hardLimitUsd only for a budget
      * @param tasks only for a budget: new budgets of tasks in USD, by the tasks' ids in the plan
      * @param content only for an elicitation: the answer
+     * @param input only for a call: the input to make it with instead
+     * @param answer only for a question
      */
     record Acceptance(@Nullable String reason, @Nullable Integer gate, @Nullable BigDecimal hardLimitUsd,
-            Map<String, BigDecimal> tasks, @Nullable ObjectNode content) {}
+            Map<String, BigDecimal> tasks, @Nullable ObjectNode content, @Nullable ObjectNode input,
+            @Nullable JsonNode answer) {}
 
     /** @param retry only for a task's review */
     record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry) {}
@@ -57,9 +65,11 @@ public final class InboxDecisions {
 
     public void addTo(Route.Table table) {
         table.post(Scope.APPROVE, "/inbox/{id}/accept", Acceptance.class, (request, body) -> decide(request,
-                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks, body.content)));
+                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks, body.content,
+                        body.input,
+                        body.answer)));
         table.post(Scope.APPROVE, "/inbox/{id}/reject", Rejection.class, (request, body) -> decide(request,
-                new Decision(false, body.reason, body.gate, body.retry, null, Map.of(), null)));
+                new Decision(false, body.reason, body.gate, body.retry, null, Map.of(), null, null, null)));
     }
 
     /**
@@ -68,9 +78,12 @@ public final class InboxDecisions {
      * @param limit the run's new hard limit; null leaves it unchanged
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
      * @param content the answer to an elicitation
+     * @param input of a call instead of its own; null for its own
+     * @param answer to a question; null for none
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
-            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, @Nullable ObjectNode content) {}
+            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, @Nullable ObjectNode content,
+            @Nullable ObjectNode input, @Nullable JsonNode answer) {}
 
     private ApiResponse decide(ApiRequest request, Decision decision) throws InterruptedException {
         Id id = InboxItems.id(request);
@@ -79,6 +92,8 @@ public final class InboxDecisions {
         requireKnown("hard_limit_usd", decision.limit == null || id.kind() == InboxKind.BUDGET, id);
         requireKnown("tasks", decision.tasks.isEmpty() || id.kind() == InboxKind.BUDGET, id);
         requireKnown("content", decision.content == null || id.kind() == InboxKind.ELICITATION, id);
+        requireKnown("input", decision.input == null || id.kind() == InboxKind.CALL_APPROVAL, id);
+        requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
         UUID run = run(request.workspace(), id);
         decide(request, run, id, decision);
         return ApiResponse.ok(Json.object().put("id", id.text()).put("kind", id.kind().wire())
@@ -103,6 +118,12 @@ public final class InboxDecisions {
             }
             case APPROVAL_STEP -> submission.submit(request,
                     new Command.DecideStep(run, id.subject(), said.accept(), said.comment(), request.actor()));
+            case CALL_APPROVAL -> submission.submit(request, new Command.DecideStep(run, id.subject(), said.accept(),
+                    said.comment(), said.input() == null ? null : TurnText.literal(said.input()).toString(),
+                    request.actor()));
+            case QUESTION -> submission.submit(request, new Command.DecideStep(run, id.subject(), said.accept(),
+                    said.comment(), said.answer() == null ? null : answer(request.workspace(), id, said.answer()),
+                    request.actor()));
             case TASK_REVIEW -> submission.submit(request, new Command.DecideTask(run, id.subject(),
                     said.accept() ? Choice.APPROVE : said.retry() ? Choice.RETRY : Choice.REJECT, said.gate(),
                     said.comment(), request.actor()));
@@ -111,6 +132,20 @@ public final class InboxDecisions {
             case ESCALATION -> escalation(request, id.subject(), said);
             case ELICITATION -> elicitation(request, run, id, said);
         }
+    }
+
+    /** The answer to an agent's question, checked against the question's own schema where that is one. */
+    private String answer(UUID workspace, Id id, JsonNode answer) {
+        JsonNode schema = TurnText.meant(reads.step(workspace, id.subject()).path("input")).path("schema");
+        DeclaredSchema declared = new DeclaredSchema(schema.isObject() ? schema : Json.object());
+        List<PlanProblem> problems = !declared.flaws().isEmpty() ? List.of()
+                : declared.check(answer).stream()
+                        .map(flaw -> new PlanProblem("ANSWER_INVALID", "/answer" + flaw.pointer(), flaw.message()))
+                        .toList();
+        if (!problems.isEmpty()) {
+            throw ApiProblem.of(problems);
+        }
+        return answer.toString();
     }
 
     private void gate(ApiRequest request, UUID run, Gate gate, Decision said) throws InterruptedException {
@@ -139,7 +174,8 @@ public final class InboxDecisions {
         Optional<UUID> run = switch (id.kind()) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> Optional.of(id.subject())
                     .filter(subject -> reads.exists(workspace, subject));
-            case APPROVAL_STEP, ELICITATION -> of(reads.read((runs, c) -> runs.step(c, workspace, id.subject())));
+            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, ELICITATION -> of(
+                    reads.read((runs, c) -> runs.step(c, workspace, id.subject())));
             case TASK_REVIEW -> of(reads.read((runs, c) -> runs.task(c, workspace, id.subject())));
             case PROPOSAL -> of(reads.findProposal(workspace, id.subject()));
             case ESCALATION -> of(reads.read((runs, c) -> runs.escalation(c, workspace, id.subject())));

@@ -3,6 +3,7 @@ package io.keelson.server.http.inbox;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
 import io.keelson.server.db.TxFunction;
+import io.keelson.server.engine.execute.TurnText;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ErrorCode;
@@ -115,6 +116,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PROPOSAL -> row.get("proposal_data");
             case ELICITATION -> Elicitation.shown(row.path("asked"));
             case APPROVAL_STEP -> row.get("input");
+            case CALL_APPROVAL -> call(row);
+            case QUESTION -> TurnText.meant(row.get("input"));
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
             case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data"))
                     : row.get("subject_data");
@@ -126,10 +129,18 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return item;
     }
 
+    /** What will be called, as it will be called. */
+    private static ObjectNode call(ObjectNode row) {
+        JsonNode input = TurnText.meant(row.get("input"));
+        ObjectNode call = Json.object().put("tool", text(row, "step_tool"));
+        call.set("input", input);
+        return call.put("input_sha256", Json.digest(input));
+    }
+
     private static String subject(InboxKind kind, ObjectNode row, UUID subject) {
         return switch (kind) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "/runs/" + row.get("run_id").stringValue();
-            case APPROVAL_STEP, ELICITATION -> "/steps/" + subject;
+            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, ELICITATION -> "/steps/" + subject;
             case TASK_REVIEW -> "/tasks/" + subject;
             case ESCALATION -> "/escalations/" + subject;
             case PROPOSAL -> "/proposals/" + subject;
@@ -142,6 +153,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PLAN_APPROVAL -> "Approve the plan of " + run + "?";
             case RESULT_ACCEPTANCE -> "Accept the result of " + run + "?";
             case APPROVAL_STEP -> question(row);
+            case CALL_APPROVAL -> "May the agent call '" + text(row, "step_tool") + "'?";
+            case QUESTION -> question(row);
             case TASK_REVIEW -> "Accept the output of task '" + text(row, "task_key") + "'?";
             case ESCALATION -> text(row, "message");
             case BUDGET -> run + budget(row);
@@ -177,6 +190,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PLAN_APPROVAL -> "the run starts to execute its plan";
             case RESULT_ACCEPTANCE -> "the run is completed";
             case APPROVAL_STEP -> "the step completes, and its task continues";
+            case CALL_APPROVAL -> "the call is made once with this input, or with the one given as input";
+            case QUESTION -> "the agent gets the answer and goes on";
             case TASK_REVIEW -> "the task is completed with this output";
             case ESCALATION -> replan(row) ? text(row, "error_code").equals("NO_PRICE")
                     ? "the new plan is checked again, and executed if its models then have prices"
@@ -194,6 +209,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return switch (kind) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "the run fails";
             case APPROVAL_STEP -> "the step fails, and its task with it";
+            case CALL_APPROVAL -> "the call is not made, and the agent sees the reason";
+            case QUESTION -> "the agent sees that it gets no answer, and the reason";
             case TASK_REVIEW -> "the task fails; with retry it runs again, with the reason as feedback";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, and the server learns that the answer is declined";

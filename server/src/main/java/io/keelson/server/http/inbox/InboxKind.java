@@ -12,6 +12,10 @@ public enum InboxKind {
     RESULT_ACCEPTANCE("result_"),
     /** A step of the kind {@code approval}. */
     APPROVAL_STEP("step_"),
+    /** A call of an agent that waits for a person. */
+    CALL_APPROVAL("call_"),
+    /** What an agent asks a person. */
+    QUESTION("ask_"),
     /** A task's output ({@code awaiting_human}). */
     TASK_REVIEW("task_"),
     /** A ticket of the failure policy. */

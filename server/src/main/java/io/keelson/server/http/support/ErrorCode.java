@@ -58,6 +58,8 @@ public enum ErrorCode {
     APPROVAL_AMBIGUOUS(409, "Several approvals pending"),
     APPROVAL_ALREADY_DECIDED(409, "Approval already decided"),
     BOARD_TASK_READ_ONLY(409, "Board task is managed by a run"),
+    ANSWER_REQUIRED(409, "Answer required"),
+    ANSWER_INVALID(422, "Answer does not fit the question"),
     NOT_AN_APPROVAL(409, "Step is not an approval"),
     GATE_CHANGED(409, "Decision on an earlier attempt"),
     TICKET_OPEN(409, "Escalation ticket open"),

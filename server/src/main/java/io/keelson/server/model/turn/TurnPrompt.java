@@ -196,6 +196,9 @@ final class TurnPrompt {
                     ? error.path("code").asString("") + ": " + error.path("message").asString("")
                     : result.has("output_excerpt") ? excerpt(result)
                             : result.has("output") ? shown(result.path("output")) : "The call was not made.";
+            if (result.has("changed_input")) {
+                text = "A person changed the input of this call to " + result.get("changed_input") + "\n" + text;
+            }
             String name = calls.get(i).name();
             shown.add(new ToolResult(calls.get(i).id(), name,
                     DataFence.around(result.path("tool").asString(name), text), error.isObject()));

@@ -30,7 +30,8 @@ final class InboxSql {
                       left join orchestration_tasks t on t.id = w.subject
                       left join escalation_tickets e on e.id = w.subject
                      cross join lateral (
-                        select case when s.id is not null then 'approval_step' when t.id is not null then 'task_review'
+                        select case when s.kind = 'call' and s.tool = 'agent.ask' then 'question'
+                                when s.kind = 'call' then 'call_approval' when s.id is not null then 'approval_step' when t.id is not null then 'task_review'
                                 when e.id is not null then 'escalation'
                                 when r.state = 'awaiting_approval' then 'plan_approval'
                                 when r.state = 'running' and r.gate = 'acceptance' then 'result_acceptance'
@@ -74,8 +75,8 @@ final class InboxSql {
             select p.kind, p.subject, p.run_id, r.title as run_name, r.state as run_state, p.since as created_at, p.due_at,
                 case when p.due_at is null then false else p.due_at < {now} end as overdue, p.assignee,
                 w.due_at as reminder_at, t.id as task_id, t.key as task_key, t.title as task_title,
-                s.id as step_id, s.name as step_name,
-                case when p.kind = 'approval_step' then case when s.resolved_input is null then s.input
+                s.id as step_id, s.name as step_name, s.tool as step_tool,
+                case when p.kind in ('approval_step', 'call_approval', 'question') then case when s.resolved_input is null then s.input
                     else s.resolved_input end end as input,
                 {data} as subject_data,
                 case when p.kind = 'task_review' then t.attempt_number end as gate,
@@ -91,11 +92,12 @@ final class InboxSql {
               left join timers w on w.kind = 'human' and w.subject = p.subject
               left join escalation_tickets e on p.kind = 'escalation' and e.id = p.subject
               left join proposals pr on p.kind = 'proposal' and pr.id = p.subject
-              left join orchestration_steps s on s.id = case p.kind when 'approval_step' then p.subject when 'elicitation' then p.subject
-                   when 'proposal' then pr.step_id when 'escalation' then e.step_id end
-              left join orchestration_tasks t on t.id = case p.kind when 'task_review' then p.subject
-                   when 'approval_step' then s.task_id when 'elicitation' then s.task_id when 'proposal' then pr.task_id
-                   when 'escalation' then e.task_id end
+              left join orchestration_steps s on s.id = case when p.kind in
+                   ('approval_step', 'call_approval', 'question', 'elicitation') then p.subject
+                   when p.kind = 'proposal' then pr.step_id when p.kind = 'escalation' then e.step_id end
+              left join orchestration_tasks t on t.id = case when p.kind = 'task_review' then p.subject
+                   when p.kind in ('approval_step', 'call_approval', 'question', 'elicitation') then s.task_id
+                   when p.kind = 'proposal' then pr.task_id when p.kind = 'escalation' then e.task_id end
              order by sort_due, sort_since, p.subject""".replace("{now}", DbClock.SQL).replace("{order}", ORDER)
             .replace("{data}", InboxDataSql.DATA).replace("{limit}", InboxDataSql.HARD_LIMIT)
             .replace("{due}", MICROS.formatted("p.due_at"))

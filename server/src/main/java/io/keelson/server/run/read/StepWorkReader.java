@@ -73,7 +73,9 @@ public final class StepWorkReader {
     private static final String WORK = """
             select s.workspace_id, s.run_id, r.title, r.attempt_number, r.origin ->> 'traceparent' as traceparent,
                 r.effect_generation, s.task_id, t.key,
-                case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
+                case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool,
+                case when s.kind = 'call' and s.resolved_input is not null then s.resolved_input else s.input end as input,
+                s.attempt,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
                 s.call_effect, s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, q.max_output_tokens, s.error_code,
                 s.error_message, s.error_class, t.effect_generation as task_generation,

@@ -27,6 +27,7 @@ final class Transcript {
 
     private static final String STEPS = """
             select s.id, s.kind, s.tool, s.state, s.error_code, s.error_message, s.error_class,
+                case when s.kind = 'call' then s.resolved_input end as edited,
                 case when s.kind = 'turn' or length(o.text) <= %1$d then o.text end as output, length(o.text) as chars,
                 case when s.kind = 'call' and length(o.text) > %1$d then left(o.text, %2$d) end as head,
                 case when s.kind = 'call' and length(o.text) > %1$d then right(o.text, %3$d) end as tail
@@ -63,6 +64,10 @@ final class Transcript {
         ObjectNode entry = Json.object();
         if (row.getString("kind").equals("call")) {
             entry.put("tool", row.getString("tool"));
+            String edited = row.getString("edited");
+            if (edited != null) {
+                entry.set("changed_input", Json.read(edited.replace("$${", "${")));
+            }
             if (done) {
                 result(entry, row);
             } else {

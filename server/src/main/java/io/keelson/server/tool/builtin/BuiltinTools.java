@@ -25,6 +25,7 @@ public final class BuiltinTools {
     public static List<Tool> all(ToolPolicy policy, Expressions expressions, Computation files,
             OutboundClient outbound, Clock clock) {
         return List.of(
+                new AgentAsk(),
                 new ArtifactWrite(),
                 new Echo(),
                 new Fail(),

@@ -2,6 +2,7 @@ package io.keelson.server.engine.execute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.StepError;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Answers of agents' turns as the core gets them. */
 class TurnTextTest {
     private static final Function<String, TurnText.Terms> TERMS =
-            tool -> new TurnText.Terms(Duration.ofSeconds(1), tool.equals("once"));
+            tool -> new TurnText.Terms(Duration.ofSeconds(1), tool.equals("once") ? Effects.ONCE : null);
 
     @Test
     void equalCallsHaveOneDigestInAnyNotation() {

@@ -40,7 +40,8 @@ class SimpleToolsTest {
 
     @Test
     void theCatalogueHasEveryBuiltInToolWithUsableSchemas() {
-        assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("artifact.write", "echo",
+        assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("agent.ask",
+                "artifact.write", "echo",
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
                 "plan.fallback", "process.run", "proposal.create", "run.start", "signal.wait", "text.template",
                 "verify.jq",
@@ -56,7 +57,8 @@ class SimpleToolsTest {
 
     @Test
     void toolsSayWhatTheyChange() {
-        assertThat(named(Effects.READ)).containsExactly("echo", "fail", "files.list", "files.read", "files.search",
+        assertThat(named(Effects.READ)).containsExactly("agent.ask", "echo", "fail", "files.list", "files.read",
+                "files.search",
                 "json.transform", "noop", "plan.fallback", "signal.wait", "text.template", "verify.jq",
                 "verify.json_schema", "verify.keywords", "verify.length", "verify.regex", "verify.sections",
                 "verify.urls", "wait");

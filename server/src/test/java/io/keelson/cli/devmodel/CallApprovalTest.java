@@ -1,0 +1,187 @@
+package io.keelson.cli.devmodel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.keelson.client.AgentRequest;
+import io.keelson.client.InboxItem;
+import io.keelson.client.InboxQuery;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.client.worker.Worker;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Agents' calls that wait for a person, and agents' questions to people. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class CallApprovalTest {
+    private static final DatabaseUrl URL = TestDatabase.createUrl();
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String SCRIPT = """
+            rules:
+              - {when: {text: "Pay", turn: 1}, answer: {calls: [{tool: pay, input: {sum: 5, note: "${ 1 + 1 }"}}, {tool: echo, input: {n: 1}}]}}
+              - {when: {text: "Run", turn: 1}, answer: {calls: [{tool: process_run, input: {program: rm}}]}}
+              - {when: {text: "Ask", turn: 1}, answer: {calls: [{tool: agent_ask, input: {question: "Which colour?",
+                  schema: {type: object, required: [colour], properties: {colour: {enum: [red, blue]}}}}}]}}
+              - {answer: {text: "done"}}
+            """;
+
+    private final Queue<JsonNode> paid = new ConcurrentLinkedQueue<>();
+    private Path folder;
+    private TestModel model;
+    private Server server;
+    private Keelson keelson;
+    private Worker worker;
+
+    @BeforeAll
+    void start(@TempDir Path temporary) throws Exception {
+        folder = temporary;
+        model = new TestModel(SCRIPT);
+        Files.writeString(folder.resolve("models.yaml"), """
+                models:
+                  small: {wire: openai-chat, base_url: "%s", model: m, family: f, context_tokens: 90000,
+                    max_output_tokens: 5000, prices: {input: 1, output: 1}}
+                """.formatted(model.uri("/v1")));
+        serve();
+        keelson.agents().create(AgentRequest.of("payer").model("small").tools(List.of("pay", "echo"))
+                .approval("pay", "always"));
+        keelson.agents().create(AgentRequest.of("runner").model("small").tools(List.of("process.run")));
+        keelson.agents().create(AgentRequest.of("asker").model("small").tools(List.of("agent.ask")));
+    }
+
+    private void serve() throws Exception {
+        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
+                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
+                "models.yaml"), folder, folder));
+        keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+        worker = Worker.builder(keelson).tool("pay", step -> {
+            paid.add(step.input());
+            return Map.of("paid", true);
+        }).build();
+        worker.start();
+    }
+
+    private void close() throws Exception {
+        worker.close();
+        server.close();
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        close();
+        model.close();
+    }
+
+    private InboxItem item(Run run) {
+        return Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(20)).until(
+                () -> keelson.inbox().list(InboxQuery.all().run(run.id())).items().stream().findFirst(),
+                Optional::isPresent).orElseThrow();
+    }
+
+    private Run ended(Run run) {
+        Run ended = keelson.runs().awaitEnd(run.id(), LIMIT);
+        assertThat(ended.state()).isEqualTo("completed");
+        return ended;
+    }
+
+    private List<String> calls(Run run) {
+        return keelson.runs().steps(run.id()).stream().filter(step -> !step.tool().equals("model.turn"))
+                .map(step -> step.tool() + " " + step.state()).toList();
+    }
+
+    /** The last request to the model. */
+    private String request() throws Exception {
+        return model.journal().getLast().get("body").toString();
+    }
+
+    @Test
+    void anApprovedCallIsMadeOnceWithTheInputThatWasShown() throws Exception {
+        paid.clear();
+        Run run = keelson.agents().run("payer", "Pay", Map.of());
+        InboxItem item = item(run);
+
+        assertThat(item.kind()).isEqualTo("call_approval");
+        assertThat(item.data().get("tool").stringValue()).isEqualTo("pay");
+        assertThat(item.data().get("input")).isEqualTo(Json.read("{\"sum\": 5, \"note\": \"${ 1 + 1 }\"}"));
+        assertThat(item.data().get("input_sha256").stringValue()).hasSize(64);
+        assertThat(calls(run)).containsExactly("pay waiting_approval", "echo pending");
+        assertThat(paid).isEmpty();
+
+        close();
+        serve();
+        assertThat(keelson.inbox().accept(item.id(), "fine").decision()).isEqualTo("accepted");
+        keelson.inbox().accept(item.id(), "fine");
+        ended(run);
+        assertThat(calls(run)).containsExactly("pay completed", "echo completed");
+        assertThat(paid).containsExactly(Json.read("{\"sum\": 5, \"note\": \"${ 1 + 1 }\"}"));
+        assertThat(catchThrowableOfType(KeelsonException.class, () -> keelson.inbox().reject(item.id(), null)).code())
+                .isEqualTo("APPROVAL_ALREADY_DECIDED");
+    }
+
+    @Test
+    void aChangedInputIsWhatIsCalledAndTheModelSeesIt() throws Exception {
+        paid.clear();
+        Run run = keelson.agents().run("payer", "Pay less", Map.of());
+        keelson.inbox().accept(item(run).id(), (ObjectNode) Json.read("{\"sum\": 2, \"note\": \"${ 3 }\"}"), null);
+        ended(run);
+
+        assertThat(paid).containsExactly(Json.read("{\"sum\": 2, \"note\": \"${ 3 }\"}"));
+        assertThat(request()).contains("A person changed the input of this call to", "${ 3 }");
+    }
+
+    @Test
+    void aDestructiveCallWaitsByDefaultAndARejectionIsItsResult() throws Exception {
+        Run run = keelson.agents().run("runner", "Run", Map.of());
+        InboxItem item = item(run);
+        assertThat(item.kind()).isEqualTo("call_approval");
+        keelson.inbox().reject(item.id(), "never remove files");
+        ended(run);
+
+        assertThat(calls(run)).containsExactly("process.run failed");
+        assertThat(request()).contains("CALL_REJECTED", "never remove files");
+    }
+
+    @Test
+    void aQuestionWaitsForAnAnswerThatFitsItsSchema() throws Exception {
+        Run run = keelson.agents().run("asker", "Ask", Map.of());
+        InboxItem item = item(run);
+        assertThat(item.kind()).isEqualTo("question");
+        assertThat(item.question()).isEqualTo("Which colour?");
+        Step step = keelson.runs().steps(run.id()).get(1);
+        assertThat(step.state()).isEqualTo("waiting_approval");
+
+        close();
+        serve();
+        KeelsonException wrong = catchThrowableOfType(KeelsonException.class,
+                () -> keelson.inbox().answer(item.id(), Json.read("{\"colour\": \"green\"}"), null));
+        assertThat(wrong.problems().getFirst().pointer()).isEqualTo("/answer/colour");
+        assertThat(catchThrowableOfType(KeelsonException.class, () -> keelson.inbox().accept(item.id(), null)).code())
+                .isEqualTo("ANSWER_REQUIRED");
+        keelson.inbox().answer(item.id(), Json.read("{\"colour\": \"blue\"}"), "it is nicer");
+        ended(run);
+
+        assertThat(keelson.runs().steps(run.id()).get(1).state()).isEqualTo("completed");
+        assertThat(request()).contains("blue");
+    }
+}
