@@ -58,7 +58,8 @@ class HoldsTest extends OneWorkspace {
                     new Command.Claim(world.id(), lane.taskId(), lane.lane(), "w1", World.LEASE,
                             Actor.agent("w1"))) instanceof Reply.Claimed given) {
                 claimed.add(world.view.steps.get(given.assignment().stepId()));
-                assertThat(given.assignment().maxOutputTokens()).isEqualTo(claimed.getLast().hold.maxOutput());
+                Hold hold = claimed.getLast().hold;
+                assertThat(given.assignment().maxOutputTokens()).isEqualTo(hold == null ? null : hold.maxOutput());
             }
         }
         return claimed;
