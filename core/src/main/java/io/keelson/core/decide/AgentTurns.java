@@ -110,7 +110,7 @@ final class AgentTurns {
 
     /** Turns that the task may have after its first. */
     static int furtherTurns(Decision d, TaskRow task) {
-        AgentTerms terms = Ladder.terms(task);
+        AgentTerms terms = Rungs.terms(task);
         return terms == null || terms.maxTurns() == 0 ? d.run.policy().maxContinuations() : terms.maxTurns() - 1;
     }
 
@@ -160,7 +160,7 @@ final class AgentTurns {
 
     /** Ends a call of a tool that the task may not use, or one that its turn's executor has refused; true if it is one. */
     private static boolean refused(Decision d, StepRow step, @Nullable StepError refusal) {
-        AgentTerms terms = Ladder.terms(step.task());
+        AgentTerms terms = Rungs.terms(step.task());
         String tool = step.spec().tool();
         if (terms != null && terms.allows(tool)) {
             if (refusal != null) {

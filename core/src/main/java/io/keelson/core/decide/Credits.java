@@ -89,7 +89,7 @@ final class Credits {
     private static @Nullable String priced(Decision d, StepRow step, Result result) {
         Map<String, ModelPrice> models = d.funds.prices().models();
         String answered = result.model();
-        AgentTerms terms = Ladder.terms(step.task());
+        AgentTerms terms = Rungs.terms(step.task());
         String asked = terms == null || step.spec().kind() == StepKind.CALL || step.spec().kind() == StepKind.VERIFY
                 ? null
                 : terms.model();

@@ -231,7 +231,7 @@ final class Decision {
         if (actor.type() != ActorType.AGENT) {
             return actor.type() == ActorType.RECONCILER ? Actor.RECONCILER : Actor.SYSTEM;
         }
-        AgentTerms terms = task == null ? null : Ladder.terms(task);
+        AgentTerms terms = task == null ? null : Rungs.terms(task);
         return terms == null || terms.slug() == null ? actor : Actor.agent(terms.slug());
     }
 

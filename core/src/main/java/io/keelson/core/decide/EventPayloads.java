@@ -103,7 +103,7 @@ final class EventPayloads {
      * difference.
      */
     static void otherModel(Decision d, StepRow step, Result result) {
-        AgentTerms terms = Ladder.terms(step.task());
+        AgentTerms terms = Rungs.terms(step.task());
         if (step.spec().kind() == StepKind.TURN && terms != null && terms.model() != null && result.model() != null
                 && !(terms.runsOn() == RunsOn.SERVER ? result.model().equals(terms.model())
                         : result.model().startsWith(terms.model()))) {
@@ -157,7 +157,7 @@ final class EventPayloads {
      * @param worker that takes its first step; null for the engine
      */
     static TaskPayload assigned(TaskRow task, @Nullable String worker) {
-        AgentTerms terms = Ladder.terms(task);
+        AgentTerms terms = Rungs.terms(task);
         if (terms == null) {
             return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, null, worker);
         }

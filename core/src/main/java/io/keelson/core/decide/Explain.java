@@ -208,7 +208,7 @@ public final class Explain {
     }
 
     private void task(TaskRow task) {
-        AgentTerms terms = Ladder.terms(task);
+        AgentTerms terms = Rungs.terms(task);
         if (terms != null && terms.slug() != null && !task.terminal()) {
             add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
                     ? "as the plan says"

@@ -3,7 +3,6 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Rung;
-import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.PayloadPart;
@@ -22,25 +21,6 @@ final class Ladder {
 
     private Ladder() {}
 
-    /** The terms of the agent that does the task now; null for none. */
-    static @Nullable AgentTerms terms(TaskRow task) {
-        int taken = taken(task);
-        return taken == 0 ? task.spec().policy().agent() : task.spec().policy().ladder().get(taken - 1).agent();
-    }
-
-    /** The number of the rung in force, from 1; 0 before the first that changes the task's agent. */
-    private static int taken(TaskRow task) {
-        List<Rung> rungs = task.spec().policy().ladder();
-        for (int i = rungs.size(); i > 0; i--) {
-            StepSpec turn = rungs.get(i - 1).turn();
-            if (turn != null && task.steps.stream().anyMatch(step -> step.spec().kind() == StepKind.TURN
-                    && step.spec().name().equals(turn.name()))) {
-                return i;
-            }
-        }
-        return 0;
-    }
-
     /**
      * A task has failed, and its retries are used up: takes the next rung that is possible.
      *
@@ -52,7 +32,7 @@ final class Ladder {
                 || task.state != TaskState.RUNNING && task.state != TaskState.VERIFYING) {
             return false;
         }
-        for (int number = taken(task) + 1; number <= rungs.size(); number++) {
+        for (int number = Rungs.taken(task) + 1; number <= rungs.size(); number++) {
             Rung rung = rungs.get(number - 1);
             boolean taken = switch (rung.to()) {
                 case AGENT, MODEL -> rung.turn() != null && again(d, task, number, rung, rung.turn(), error, failure);

@@ -8,14 +8,15 @@
  * <li>The entries: Decider, Explain.
  * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, HumanGates, HumanTimeouts, TicketAnswers,
  * ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
- * <li>A step's end and its task: AgentTurns, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Resumption.
+ * <li>A step's end and its task: AgentTurns, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
+ * Resumption.
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses.
  * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, TaskBudgets, ChildBudgets.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
- * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes.
+ * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Rungs.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
  * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, Hold, LocalCapacity.
  * </ol>
