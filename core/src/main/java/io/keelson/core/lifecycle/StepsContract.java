@@ -2,7 +2,8 @@ package io.keelson.core.lifecycle;
 
 /**
  * State Machine: runs and steps. Its {@code attempts} is our {@code lease_epoch}. That a human rejects
- * ({@code WAITING_APPROVAL} to {@code FAILED}) is ours; the document only approves.
+ * ({@code WAITING_APPROVAL} to {@code FAILED}) is ours, as is that an agent's call is made after its approval
+ * ({@code WAITING_APPROVAL} to {@code PENDING}); the document only approves.
  */
 final class StepsContract {
 

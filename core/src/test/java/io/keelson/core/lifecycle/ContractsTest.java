@@ -49,7 +49,7 @@ class ContractsTest {
     private static final String STEPS_STEP = """
             PENDING          -> RUNNING, WAITING_APPROVAL, CANCELED
             RUNNING          -> SUCCEEDED, PENDING, FAILED, CANCELED, RUNNING
-            WAITING_APPROVAL -> SUCCEEDED, FAILED, CANCELED
+            WAITING_APPROVAL -> SUCCEEDED, PENDING, FAILED, CANCELED
             SUCCEEDED        ->
             FAILED           ->
             CANCELED         ->

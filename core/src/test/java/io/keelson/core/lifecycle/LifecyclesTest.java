@@ -60,7 +60,7 @@ class LifecyclesTest {
             waiting          -> completed, failed, cancelled
             running          -> completed, failed, awaiting_retry, cancelled, running
             awaiting_retry   -> running, cancelled, failed, skipped
-            waiting_approval -> completed, failed, cancelled
+            waiting_approval -> completed, pending, failed, cancelled
             completed        ->
             failed           ->
             cancelled        ->
