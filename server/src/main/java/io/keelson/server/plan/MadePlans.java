@@ -1,15 +1,21 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Models;
+import io.keelson.server.expr.Expressions;
 import java.util.List;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Further rules for plans that a model of the server makes: their size, and that each task's output is checked. */
+/**
+ * Further rules for plans that a model of the server makes: their size, that each task's output is checked, and that
+ * no task opens a secret: the goal may contain text of strangers, and a step can send a secret anywhere.
+ */
 final class MadePlans {
     private static final int MOST_TASKS = 20;
     private static final Set<String> JUDGES = Set.of("model", "tool", "human");
+    /** Only to find the secrets that expressions name; nothing is evaluated. */
+    private static final Expressions EXPRESSIONS = new Expressions();
     private static final List<String> PRICED = List.of("estimated_cost", "budget_usd");
 
     private MadePlans() {}
@@ -53,6 +59,10 @@ final class MadePlans {
                 problems.add("CRITERION_REQUIRED", Pointers.of("/plan/tasks", i) + "/verify",
                         "the task needs a check that its output must pass: a check by rule, or one of the kind model with"
                                 + " a criterion of must_pass");
+            }
+            if (!EXPRESSIONS.references(task).secrets().isEmpty()) {
+                problems.add("SECRET_NOT_ALLOWED", Pointers.of("/plan/tasks", i),
+                        "a plan that a model made opens no secrets; a person can add them to the plan on approval");
             }
         }
     }

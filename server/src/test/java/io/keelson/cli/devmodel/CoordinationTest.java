@@ -51,7 +51,7 @@ class CoordinationTest {
               - when: {model: mute}
                 answer: {text: "I cannot."}
               - when: {model: planner, text: "MUCH"}
-                answer: {json: {tasks: [{id: a, title: A}, {id: b, title: B}]}}
+                answer: {json: {tasks: [{id: a, title: A}, {id: b, title: B, steps: [{tool: echo, input: {text: "${ secret(\\"token\\") }"}}]}]}}
               - when: {model: planner, text: "TOO_MANY"}
                 answer: {json: {tasks: [{id: a, title: A, estimated_tokens: 100000000, suggested_model: author,
                   verify: [{kind: jq, expression: "true"}]}]}}
@@ -174,7 +174,7 @@ class CoordinationTest {
     }
 
     @Test
-    void planOfModelKeepsToTasksCriteriaAndBudget() throws Exception {
+    void planOfModelKeepsToTasksCriteriaBudgetAndNoSecrets() throws Exception {
         JsonNode run = run("""
                 goal: This is too MUCH
                 config: {planner: {tool: model.plan, max_tasks: 1}, budget: {hard_limit_usd: 5}, model_preferences: {planner: planner}}
@@ -183,7 +183,8 @@ class CoordinationTest {
         assertThat(run.path("error_code").asString()).as(run.toPrettyString()).isEqualTo("PLANNING_FAILED");
         List<String> refused = events(run, "run_planning_refused").stream()
                 .map(each -> each.at("/payload/error_message").asString()).toList();
-        assertThat(refused.get(0)).contains("TOO_MANY", "/plan/tasks/1/verify", "CRITERION_REQUIRED");
+        assertThat(refused.get(0)).contains("TOO_MANY", "/plan/tasks/1/verify", "CRITERION_REQUIRED",
+                "SECRET_NOT_ALLOWED");
         assertThat(refused.get(1)).contains("ESTIMATE_ABOVE_BUDGET");
     }
 
