@@ -144,7 +144,7 @@ final class Routes {
         new SecretActions(services.stores().secrets()).addTo(table);
         new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
         new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database())).addTo(table);
-        new KeyActions(services.auth().keys(), services.auth().workspaces()).addTo(table);
+        new KeyActions(services.auth().keys()).addTo(table);
         new CallerActions(services.auth(), services.database(), services.stores().models(), options.version(),
                 options.dashboard() != null)
                 .addTo(table);

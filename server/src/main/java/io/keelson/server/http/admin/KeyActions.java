@@ -20,7 +20,6 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
-import io.keelson.server.workspace.WorkspaceStore;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -39,11 +38,9 @@ public final class KeyActions {
     record Rotation(long overlapSeconds) {}
 
     private final KeyStore keys;
-    private final WorkspaceStore workspaces;
 
-    public KeyActions(KeyStore keys, WorkspaceStore workspaces) {
+    public KeyActions(KeyStore keys) {
         this.keys = keys;
-        this.workspaces = workspaces;
     }
 
     public void addTo(Route.Table table) {
