@@ -75,16 +75,17 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
 
     /** The kinds of {@link InboxReader}. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
-            "call_approval", "question", "task_review", "escalation", "budget", "proposal");
+            "call_approval", "question", "elicitation", "task_review", "escalation", "budget", "proposal");
 
-    /** Bound per table, of three: rows of its partial index, each with the row that it is about. */
+    /** Bound per table, of four: rows of its partial index, each with the row that it is about. */
     private static final int MAX_INBOX = 10_000;
 
     /** Laterals with a limit go by index, also in a plan that was made while the tables were empty. */
     private static final String INBOX = """
             select kind, count(*), greatest(0, extract(epoch from {now} - min(since))) from (
                 select case when s.kind = 'call' and s.tool = 'agent.ask' then 'question'
-                                when s.kind = 'call' then 'call_approval' when s.id is not null then 'approval_step' when t.id is not null then 'task_review'
+                        when s.kind = 'call' then 'call_approval' when s.id is not null then 'approval_step'
+                        when t.id is not null then 'task_review'
                         when e.id is not null then 'escalation' when r.state = 'awaiting_approval' then 'plan_approval'
                         when r.state = 'running' and r.gate = 'acceptance' then 'result_acceptance' end as kind,
                     case when s.id is not null then s.started_at when t.id is not null then t.state_since
@@ -96,6 +97,8 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                   left join lateral (select * from orchestration_steps where id = w.subject limit 1) s on true
                   left join lateral (select * from orchestration_tasks where id = w.subject limit 1) t on true
                   left join lateral (select * from escalation_tickets where id = w.subject limit 1) e on true
+                union all
+                (select 'elicitation', since from call_waits where state = 'asked' limit {most})
                 union all
                 (select 'budget', state_since from orchestration_runs
                   where state_type = 'paused' and state = 'budget_exceeded' limit {most})

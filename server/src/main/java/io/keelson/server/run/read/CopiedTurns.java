@@ -27,13 +27,19 @@ public final class CopiedTurns {
      * parameter. {@code part} orders the tasks that hold them.
      */
     static final String STEPS = """
+            with taken as materialized (
+                select t.key, t.workspace_id, (select r.origin -> 'copied' from orchestration_runs r where r.id = t.run_id) as copied
+                  from orchestration_tasks t
+                 where t.id = ?)
             select f.part, true as copied, s.*
-              from orchestration_tasks t
-              join orchestration_runs r on r.id = t.run_id and r.origin -> 'copied' ->> 'task' = t.key
-             cross join lateral jsonb_array_elements(r.origin -> 'copied' -> 'from') with ordinality f (source, part)
-              join orchestration_steps s on s.task_id = (f.source ->> 'task_id')::uuid and s.workspace_id = t.workspace_id
-               and s.task_attempt = (f.source ->> 'attempt')::int and s.turn < (f.source ->> 'before')::int
-             where t.id = ?
+              from taken t
+             cross join lateral jsonb_array_elements(case t.copied ->> 'task' when t.key then t.copied -> 'from' end)
+                    with ordinality f (source, part)
+             cross join lateral (
+                select s.* from orchestration_steps s
+                 where s.task_id = (f.source ->> 'task_id')::uuid and s.workspace_id = t.workspace_id
+                   and s.task_attempt = (f.source ->> 'attempt')::int and s.turn < (f.source ->> 'before')::int
+                offset 0) s
             union all
             select 1000, false, s.*
               from orchestration_tasks t
