@@ -12,7 +12,7 @@ import java.util.List;
  */
 final class NeighbourNames {
 
-    static final String OWN_TABLES = "artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
+    static final String OWN_TABLES = "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
             + " credit_slots status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
             + " execution_commands former_secrets idempotency_cache inbox_assignments live_texts operator_audit"
             + " orchestration_runs"
@@ -27,7 +27,7 @@ final class NeighbourNames {
 
     /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
-            "ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
+            "ix_call_waits_asked ix_call_waits_run ix_call_waits_tasks ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
                     + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
                     + " ix_artifact_uploads_workspace ix_artifact_reservations_workspace ix_artifacts_deleted"
                     + " ix_artifacts_expires ix_artifacts_kept ix_artifacts_open ix_billing_ledger_created"

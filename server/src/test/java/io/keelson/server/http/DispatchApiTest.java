@@ -283,7 +283,7 @@ class DispatchApiTest {
         Socket socket = new Socket(api.url().getHost(), api.url().getPort());
         socket.setSoTimeout(20_000);
         String body = "{\"worker_id\": \"" + worker + "\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}";
-        socket.getOutputStream().write(("POST /api/v1/dispatch/claim HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+        socket.getOutputStream().write(("POST /api/v1/dispatch/claim HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
                 + api.key() + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n"
                 + body + next).getBytes(StandardCharsets.UTF_8));
         return socket;
@@ -334,7 +334,7 @@ class DispatchApiTest {
     @Test
     void aRequestBehindAClaimThatWaitsIsAnsweredNext() throws Exception {
         try (Socket socket = claiming("pipelines",
-                "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")) {
+                "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")) {
             awaitWorker("pipelines");
             String run = api.create(ApiServer.REMOTE);
             String answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -60,18 +60,18 @@ class HeldConnectionsTest {
             client("127.0.0." + (1 + i % 3));
         }
 
-        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 200 ");
-        assertThat(head(client("127.0.0.9"), "GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.9"), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
         assertThat(api.post("/api/v1/runs", ApiServer.WAITS).status()).isEqualTo(201);
     }
 
     @Test
     void bodiesWithoutAKeyThatDoNotArriveDoNotShutTheServer() throws IOException {
         for (int i = 0; i < 4 * MOST; i++) {
-            send(client("127.0.0.1"), "POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n{");
+            send(client("127.0.0.1"), "POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{");
         }
 
-        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
         assertThat(api.post("/api/v1/runs", ApiServer.WAITS).status()).isEqualTo(201);
     }
 
@@ -79,7 +79,7 @@ class HeldConnectionsTest {
     @Test
     void requestsUnderWayLeaveConnectionsToOtherAddressesAndToProbes() throws IOException {
         String run = api.create(ApiServer.WAITS);
-        String stream = "GET /api/v1/runs/" + run + "/events/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+        String stream = "GET /api/v1/runs/" + run + "/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
                 + api.key() + "\r\n\r\n";
         int held = 0;
         for (int i = 0; i < MOST; i++) {
@@ -90,7 +90,7 @@ class HeldConnectionsTest {
             assertThat(head(client("127.0.0.3"), stream)).startsWith("HTTP/1.1 200 ");
         }
 
-        assertThat(head(client("127.0.0.4"), "GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.4"), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
         assertThat(head(client("127.0.0.4"), stream)).startsWith("HTTP/1.1 503 ");
     }
 
@@ -103,7 +103,7 @@ class HeldConnectionsTest {
             halves.add(half);
             int length = HttpOptions.DEFAULTS.maxBodyBytes();
             send(half,
-                    "POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+                    "POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer "
                             + api.key() + "\r\nContent-Length: " + length + "\r\n\r\n");
             try {
                 send(half, " ".repeat(length - 1));
@@ -123,7 +123,7 @@ class HeldConnectionsTest {
     void anAnswerThatIsNotReadEndsInTime() throws IOException {
         Socket deaf = client("127.0.0.1");
         for (int i = 0; i < 200; i++) {
-            send(deaf, "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n");
+            send(deaf, "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n");
         }
 
         Awaitility.await().atMost(Duration.ofMillis(SOON_MILLIS)).until(() -> {

@@ -53,25 +53,25 @@ class HttpServerTest {
     @CsvSource(delimiter = '|', value = {
             "GARBAGE | 400 | MALFORMED_REQUEST",
             "GET /healthz HTTP/1.1 | 400 | MALFORMED_REQUEST",
-            "GET /%zz HTTP/1.1~Host: a | 400 | MALFORMED_REQUEST",
-            "GET /a%00b HTTP/1.1~Host: a | 400 | MALFORMED_REQUEST",
-            "GET /api/v1/..%2fhealthz HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
-            "GET /api/v1/../healthz/x HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
-            "GET /healthz HTTP/1.1~Host: a~Content-Length: x | 400 | MALFORMED_REQUEST",
-            "GET /healthz HTTP/3.7~Host: a | 505 | MALFORMED_REQUEST",
-            "GET /healthz HTTP/1.1~Host: a~Expect: tea | 417 | MALFORMED_REQUEST",
-            "POST /api/v1/runs HTTP/1.1~Host: a~KEY~Transfer-Encoding: gzip, chunked~~0~ | 501 | TRANSFER_CODING_UNSUPPORTED",
-            "POST /api/v1/runs HTTP/1.1~Host: a~KEY~Transfer-Encoding: x~Transfer-Encoding: Chunked~~0~ | 501 | TRANSFER_CODING_UNSUPPORTED",
-            "POST /api/v1/runs HTTP/1.1~Host: a~KEY~Content-Type: application/json~Transfer-Encoding: Chunked~Connection: close~~1~{~0~ | 400 | MALFORMED_JSON",
-            "DELETE /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
-            "BREW /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
-            "GET /nowhere HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
-            "GET /healthz HTTP/1.1~Host: a~X: LONG | 431 | HEADERS_TOO_LARGE",
-            "GET /LONG HTTP/1.1~Host: a | 414 | URI_TOO_LONG",
-            "GET /api/v1/runs?limit=%zz HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
-            "GET /api/v1/runs?name=%ff HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
-            "GET /api/v1/runs?name=%ed%a0%80 HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
-            "GET /api/v1/runs HTTP/1.1~Host: a~KEY~Authorization: Bearer x | 401 | UNAUTHENTICATED"})
+            "GET /%zz HTTP/1.1~Host: localhost | 400 | MALFORMED_REQUEST",
+            "GET /a%00b HTTP/1.1~Host: localhost | 400 | MALFORMED_REQUEST",
+            "GET /api/v1/..%2fhealthz HTTP/1.1~Host: localhost | 404 | ROUTE_NOT_FOUND",
+            "GET /api/v1/../healthz/x HTTP/1.1~Host: localhost | 404 | ROUTE_NOT_FOUND",
+            "GET /healthz HTTP/1.1~Host: localhost~Content-Length: x | 400 | MALFORMED_REQUEST",
+            "GET /healthz HTTP/3.7~Host: localhost | 505 | MALFORMED_REQUEST",
+            "GET /healthz HTTP/1.1~Host: localhost~Expect: tea | 417 | MALFORMED_REQUEST",
+            "POST /api/v1/runs HTTP/1.1~Host: localhost~KEY~Transfer-Encoding: gzip, chunked~~0~ | 501 | TRANSFER_CODING_UNSUPPORTED",
+            "POST /api/v1/runs HTTP/1.1~Host: localhost~KEY~Transfer-Encoding: x~Transfer-Encoding: Chunked~~0~ | 501 | TRANSFER_CODING_UNSUPPORTED",
+            "POST /api/v1/runs HTTP/1.1~Host: localhost~KEY~Content-Type: application/json~Transfer-Encoding: Chunked~Connection: close~~1~{~0~ | 400 | MALFORMED_JSON",
+            "DELETE /healthz HTTP/1.1~Host: localhost | 405 | METHOD_NOT_ALLOWED",
+            "BREW /healthz HTTP/1.1~Host: localhost | 405 | METHOD_NOT_ALLOWED",
+            "GET /nowhere HTTP/1.1~Host: localhost | 404 | ROUTE_NOT_FOUND",
+            "GET /healthz HTTP/1.1~Host: localhost~X: LONG | 431 | HEADERS_TOO_LARGE",
+            "GET /LONG HTTP/1.1~Host: localhost | 414 | URI_TOO_LONG",
+            "GET /api/v1/runs?limit=%zz HTTP/1.1~Host: localhost~KEY | 400 | INVALID_PARAMETER",
+            "GET /api/v1/runs?name=%ff HTTP/1.1~Host: localhost~KEY | 400 | INVALID_PARAMETER",
+            "GET /api/v1/runs?name=%ed%a0%80 HTTP/1.1~Host: localhost~KEY | 400 | INVALID_PARAMETER",
+            "GET /api/v1/runs HTTP/1.1~Host: localhost~KEY~Authorization: Bearer x | 401 | UNAUTHENTICATED"})
     void unknownRouteAnswersAProblemDocument(String request, int status, String code) throws IOException {
         String text = request.replace("~", "\r\n").replace("KEY", "Authorization: Bearer " + api.key()).replace("LONG",
                 "x".repeat(20_000))
@@ -90,7 +90,7 @@ class HttpServerTest {
     void aClientThatSendsFarTooMuchStillGetsItsAnswer() throws IOException {
         int length = 48 << 20;
         String answer =
-                raw("POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+                raw("POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer "
                         + api.key() + "\r\nContent-Length: " + length + "\r\n\r\n" + " ".repeat(length));
 
         assertThat(answer).startsWith("HTTP/1.1 413 ").contains("\"code\":\"BODY_TOO_LARGE\"")

@@ -60,7 +60,7 @@ class SlowClientsTest {
     void aHeadThatTricklesIsCutOffAndTheOthersAreNot() throws Exception {
         try (Socket slow = client(); Socket idle = client(); Socket served = client()) {
             ask(served);
-            send(slow, "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ");
+            send(slow, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
             send(idle, "");
             for (int i = 0; i < 3; i++) {
                 bytesArrive(slow, "a");
@@ -79,7 +79,7 @@ class SlowClientsTest {
             for (int i = 0; i < 5; i++) {
                 bytesArrive(client, "GET / HTTP/1.1\r\n");
                 pass(PATIENCE.multipliedBy(2).dividedBy(3));
-                send(client, "Host: a\r\n\r\n");
+                send(client, "Host: localhost\r\n\r\n");
                 answered(client);
                 pass(PATIENCE.multipliedBy(2).dividedBy(3));
             }
@@ -146,7 +146,7 @@ class SlowClientsTest {
     }
 
     private static void ask(Socket client) throws IOException {
-        send(client, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        send(client, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
         answered(client);
     }
 

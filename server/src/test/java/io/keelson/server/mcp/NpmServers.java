@@ -61,7 +61,7 @@ public final class NpmServers {
                 "LEFT OUT: node and npm are not here, so nothing was tried with the servers of the npm registry");
     }
 
-    private static Path installed() {
+    private static synchronized Path installed() {
         assumeAvailable();
         try {
             Files.createDirectories(TARGET);

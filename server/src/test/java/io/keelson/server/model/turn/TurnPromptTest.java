@@ -128,7 +128,9 @@ class TurnPromptTest {
                 Json.read("{\"description\": \"Adds a note\", \"input_schema\": {\"required\": [\"text\"]}}")));
         assertThat(tools.schemas())
                 .extracting(each -> each.name() + " " + each.description() + " " + each.inputSchema())
-                .containsExactly("crm_find The tool crm.find of a worker. {\"type\":\"object\"}",
+                .containsExactly(
+                        "artifact_read The tool artifact.read of a worker. {\"type\":\"object\"}",
+                        "crm_find The tool crm.find of a worker. {\"type\":\"object\"}",
                         "crm_note Adds a note {\"required\":[\"text\"]}");
     }
 
@@ -165,8 +167,8 @@ class TurnPromptTest {
 
     @Test
     void toolsHaveNamesThatProvidersTakeInOneOrder() throws ToolFailure {
-        assertThat(request().tools()).extracting(ToolSchema::name).containsExactly("files_read", "files_search",
-                "files_read_2");
+        assertThat(request().tools()).extracting(ToolSchema::name).containsExactly("artifact_read", "files_read",
+                "files_search", "files_read_2");
         ObjectNode output =
                 answered(answer(Finish.CALLS, "", List.of(new Call("a", "files_read_2", Json.object(), "{}"),
                         new Call("b", "shell", Json.object(), "{}"), new Call("c", "files_read", null, "{\"pa"))));
