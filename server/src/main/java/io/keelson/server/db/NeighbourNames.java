@@ -12,15 +12,16 @@ import java.util.List;
  */
 final class NeighbourNames {
 
-    static final String OWN_TABLES = "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
-            + " credit_slots status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
-            + " execution_commands former_secrets idempotency_cache inbox_assignments live_texts operator_audit"
-            + " orchestration_runs"
-            + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
-            + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
-            + " run_parents run_plans run_signals"
-            + " schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers upload_slots"
-            + " webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
+    static final String OWN_TABLES =
+            "call_waits mcp_servers mcp_tools session_links sessions artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
+                    + " credit_slots status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
+                    + " execution_commands former_secrets idempotency_cache inbox_assignments live_texts operator_audit"
+                    + " orchestration_runs"
+                    + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
+                    + " recipe_versions run_agents run_attempts run_children run_event_packs run_event_packs_archive run_heads"
+                    + " run_parents run_plans run_signals"
+                    + " schedule_ticks schedules secrets step_logs step_progress step_results task_budgets task_steps timers upload_slots"
+                    + " webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
     static final String OWN_VIEWS = "credit_balances free_usage orchestration_events orchestration_events_archive"
             + " orchestration_events_kept orchestration_steps run_event_packs_kept work_results";

@@ -283,9 +283,11 @@ class DispatchApiTest {
         Socket socket = new Socket(api.url().getHost(), api.url().getPort());
         socket.setSoTimeout(20_000);
         String body = "{\"worker_id\": \"" + worker + "\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}";
-        socket.getOutputStream().write(("POST /api/v1/dispatch/claim HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
-                + api.key() + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n"
-                + body + next).getBytes(StandardCharsets.UTF_8));
+        socket.getOutputStream()
+                .write(("POST /api/v1/dispatch/claim HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                        + api.key() + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length()
+                        + "\r\n\r\n"
+                        + body + next).getBytes(StandardCharsets.UTF_8));
         return socket;
     }
 

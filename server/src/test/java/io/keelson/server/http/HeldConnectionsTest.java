@@ -60,8 +60,10 @@ class HeldConnectionsTest {
             client("127.0.0." + (1 + i % 3));
         }
 
-        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
-        assertThat(head(client("127.0.0.9"), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                .startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.9"), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                .startsWith("HTTP/1.1 200 ");
         assertThat(api.post("/api/v1/runs", ApiServer.WAITS).status()).isEqualTo(201);
     }
 
@@ -71,7 +73,8 @@ class HeldConnectionsTest {
             send(client("127.0.0.1"), "POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{");
         }
 
-        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.1"), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                .startsWith("HTTP/1.1 200 ");
         assertThat(api.post("/api/v1/runs", ApiServer.WAITS).status()).isEqualTo(201);
     }
 
@@ -79,8 +82,9 @@ class HeldConnectionsTest {
     @Test
     void requestsUnderWayLeaveConnectionsToOtherAddressesAndToProbes() throws IOException {
         String run = api.create(ApiServer.WAITS);
-        String stream = "GET /api/v1/runs/" + run + "/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
-                + api.key() + "\r\n\r\n";
+        String stream =
+                "GET /api/v1/runs/" + run + "/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                        + api.key() + "\r\n\r\n";
         int held = 0;
         for (int i = 0; i < MOST; i++) {
             held += head(client("127.0.0.2"), stream).startsWith("HTTP/1.1 200 ") ? 1 : 0;
@@ -90,7 +94,8 @@ class HeldConnectionsTest {
             assertThat(head(client("127.0.0.3"), stream)).startsWith("HTTP/1.1 200 ");
         }
 
-        assertThat(head(client("127.0.0.4"), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+        assertThat(head(client("127.0.0.4"), "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                .startsWith("HTTP/1.1 200 ");
         assertThat(head(client("127.0.0.4"), stream)).startsWith("HTTP/1.1 503 ");
     }
 
