@@ -51,6 +51,9 @@ export function count(value) {
   return Number(value ?? 0).toLocaleString('en-US');
 }
 
+/** 1 run, 2 runs. */
+export const many = (n, noun) => `${count(n)} ${noun}${Number(n) === 1 ? '' : 's'}`;
+
 export function short(value) {
   const n = Number(value ?? 0);
   if (n < 10_000) return count(n);

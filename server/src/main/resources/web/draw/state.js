@@ -26,6 +26,8 @@ export function effective(task, steps) {
   return ['running', 'waiting_approval', 'awaiting_retry', 'waiting'].find((state) => states.has(state)) ?? task.state;
 }
 export const words = (state) => String(state ?? '').replaceAll('_', ' ');
+/** The states of runs that have not ended. */
+export const OPEN = ['created', 'pending', 'planning', 'awaiting_approval', 'ready', 'running', 'paused', 'budget_exceeded', 'escalated', 'resuming', 'retrying'];
 export const isOpen = (run) => run.state_type !== 'terminal';
 
 /** Number of rows by family. */
@@ -44,7 +46,7 @@ export function reasonFamily(code) {
   if (REASONS[code]) return REASONS[code];
   if (/LIMIT|QUEUE|SLOT|WORKER|CONCURRENCY/.test(code)) return 'queued';
   if (/RETRY|BACKOFF/.test(code)) return 'backoff';
-  if (/APPROVAL|REVIEW|TICKET|ESCALAT|BUDGET|HUMAN|ACCEPT/.test(code)) return 'person';
+  if (/APPROVAL|REVIEW|TICKET|ESCALAT|BUDGET|HUMAN|ACCEPT|QUESTION/.test(code)) return 'person';
   if (/FAILED/.test(code)) return 'failed';
   return 'waits';
 }

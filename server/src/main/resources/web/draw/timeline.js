@@ -5,7 +5,9 @@ const STEP_KIND = { approval: 'person', wait: 'timer', signal: 'timer', run: 'ti
 /** Stretches of a task from its row and its steps: {kind, from, to, try}. An open stretch ends at `now`. */
 export function segments(task, steps, now) {
   const at = (text) => (text ? Date.parse(text) : null);
-  const begun = at(task.queued_at) ?? at(task.created_at);
+  const first = Math.min(...steps.filter((each) => each.started_at).map((each) => at(each.started_at)));
+  const queued = at(task.queued_at) ?? at(task.created_at);
+  const begun = queued === null ? null : Math.min(queued, first);
   if (begun === null || task.state === 'pending' || (task.state === 'skipped' && !task.started_at)) return [];
   const end = at(task.completed_at) ?? at(task.cancelled_at) ?? now;
   const all = [];
@@ -29,6 +31,17 @@ export function segments(task, steps, now) {
     if (!task.completed_at || !steps.length) add(task.state === 'failed' && !steps.length ? 'failed' : kind, last, end);
   }
   return all;
+}
+
+/** Stretches of a task in the attempts of its run before this one; what lies between two attempts is not explained by it. */
+export function earlier(steps) {
+  const attempts = new Map();
+  for (const step of steps.filter((each) => each.started_at)) attempts.set(step.run_attempt, [...(attempts.get(step.run_attempt) ?? []), step]);
+  return [...attempts.values()].flatMap((each) => {
+    const begun = each.map((step) => step.started_at).sort()[0];
+    const end = each.map((step) => step.completed_at ?? step.started_at).sort().at(-1);
+    return segments({ queued_at: begun, started_at: begun, completed_at: end, state: 'completed' }, each, Date.parse(end));
+  });
 }
 
 /** Stretches of several tasks as at most `most` stretches of the kind that fills them. */
@@ -101,7 +114,7 @@ export function ticks(from, to, part, most = 6) {
   return marks;
 }
 
-/** Milliseconds by kind, without counting twice what overlaps: the kind that stands first wins. */
+/** Milliseconds by kind, without counting twice what overlaps: the kind that stands first wins, and `other` is what none explains. */
 export function breakdown(lists, from, to) {
   const order = ['work', 'failed', 'queued', 'backoff', 'person', 'timer'];
   const points = [...new Set([from, to, ...lists.flat().flatMap((each) => [each.from, each.to])])].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
@@ -110,8 +123,8 @@ export function breakdown(lists, from, to) {
   const sorted = lists.flat().sort((a, b) => a.from - b.from);
   for (let i = 1; i < points.length; i++) {
     const kinds = new Set(sorted.filter((each) => each.from < points[i] && each.to > points[i - 1]).map((each) => each.kind));
-    const kind = order.find((each) => kinds.has(each));
-    if (kind) sums[kind] = (sums[kind] ?? 0) + points[i] - points[i - 1];
+    const kind = order.find((each) => kinds.has(each)) ?? 'other';
+    sums[kind] = (sums[kind] ?? 0) + points[i] - points[i - 1];
   }
   return sums;
 }

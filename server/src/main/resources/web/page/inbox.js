@@ -14,7 +14,15 @@ import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
 
 export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
-  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], proposal: ['info', 'Proposal'] };
+  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'] };
+const pretty = (value) => JSON.stringify(value, null, 2);
+/** What a person gives with an accepted item: its member of the body, its field, and how its text is read. */
+const GIVEN = {
+  call_approval: (data) => ({ name: 'input', label: 'Input of the call', value: pretty(data?.input ?? {}), hint: 'JSON. The call is made with what stands here.', read: JSON.parse }),
+  question: ({ schema } = {}) => (!schema || schema.type === 'string' ? { name: 'answer', label: 'Answer', hint: 'Text', read: (text) => text }
+    : { name: 'answer', label: 'Answer', hint: `JSON that fits ${JSON.stringify(schema)}`, read: JSON.parse }),
+  elicitation: () => ({ name: 'content', label: 'Answer', value: '{}', hint: 'JSON by the schema above; of several questions by their names.', read: JSON.parse }),
+};
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION']);
 
 /** The inbox in two panes: what waits for a person, and what happens by each answer. */
@@ -76,16 +84,22 @@ class Inbox extends Part {
     const fields = [{ name: 'reason', label: 'Comment', kind: 'text', value: this.querySelector('textarea[name=reason]')?.value ?? '' }];
     if (item.kind === 'budget' && answer === 'accept' && item.data?.charged !== undefined) fields.unshift({ name: 'hard_limit_usd', label: 'New limit of the run in credits', kind: 'number', value: String((item.hard_limit_usd ?? 0) * 2 || '') });
     const again = item.kind === 'task_review' && answer === 'reject';
+    const given = answer === 'accept' ? GIVEN[item.kind]?.(item.data) : null;
+    if (given) fields.unshift({ ...given, kind: 'text', required: true });
     const values = await ask({ title: answer === 'accept' ? 'Accept?' : 'Reject?', text: answer === 'accept' ? item.on_accept : item.on_reject, fields, yes: again ? 'Reject and do it again' : answer === 'accept' ? 'Accept' : 'Reject', danger: answer === 'reject' });
     if (!values) return;
+    let read;
+    try { read = given?.read(values[given.name]); } catch { toast('The answer is not JSON. Nothing was sent.', true); return; }
     this.busy = true;
-    const body = { ...(values.reason ? { reason: values.reason } : {}), ...(item.gate ? { gate: item.gate } : {}), ...(again ? { retry: true } : {}), ...(values.hard_limit_usd ? { hard_limit_usd: Number(values.hard_limit_usd) } : {}) };
+    const body = { ...(given ? { [given.name]: read } : {}), ...(values.reason ? { reason: values.reason } : {}), ...(item.gate ? { gate: item.gate } : {}), ...(again ? { retry: true } : {}), ...(values.hard_limit_usd ? { hard_limit_usd: Number(values.hard_limit_usd) } : {}) };
     const at = this.items.indexOf(item);
     try {
       await post(`/inbox/${item.id}/${answer}`, body);
       toast(answer === 'accept' ? 'Accepted' : 'Rejected');
       this.changed = null;
-      route.set({ item: (this.items[at + 1] ?? this.items[at - 1])?.id ?? null }, true);
+      const next = this.items[at + 1] ?? this.items[at - 1];
+      document.dispatchEvent(new Event('keelson-answered'));
+      route.set(next ? { item: next.id } : { item: null, run: null }, true);
     } catch (failure) {
       if (failure.code === 'GATE_CHANGED') {
         this.changed = { before: item, id: item.run_id };
@@ -124,10 +138,10 @@ class Inbox extends Part {
   #data(item) {
     const { plan, changes, estimated_cost, task_count, reason, ...rest } = item.data ?? {};
     const facts = Object.entries(rest).filter(([, value]) => value !== null && typeof value !== 'object' && value !== item.question);
-    const values = Object.entries(rest).filter(([, value]) => value !== null && typeof value === 'object');
+    const values = Object.entries(rest).filter(([, value]) => value !== null && typeof value === 'object' && Object.keys(value).length);
     const shown = plan || changes ? facts.filter(([key]) => key !== 'goal') : facts;
     return html`${!plan && reason ? html`<p>${name(reason, 1000)}</p>` : nothing}${shown.length ? html`<dl class="facts wide-facts">${shown.map(([key, value]) => html`<dt>${key.replaceAll('_', ' ')}</dt><dd>${name(value, 4000)}</dd>`)}</dl>` : nothing}
-      ${values.map(([key, value]) => json(key.replaceAll('_', ' '), value, key === 'output'))}`;
+      ${values.map(([key, value]) => json(key.replaceAll('_', ' '), value, ['output', 'input', 'schema', 'questions'].includes(key)))}`;
   }
 
   #detail(item) {
@@ -153,7 +167,7 @@ class Inbox extends Part {
         <span class="end row wrap"><label class="row small"><input type="checkbox" .checked=${!!route.get('mine')} @change=${(event) => route.set({ mine: event.target.checked ? 'yes' : null })}>Only mine</label>
           <label><span class="hidden-text">Kind</span><select class="input" @change=${(event) => route.set({ kind: event.target.value })}><option value="">All kinds</option>${Object.entries(KINDS).map(([id, [, title]]) => html`<option value=${id} ?selected=${route.get('kind') === id}>${title}</option>`)}</select></label></span></div>
       ${route.get('run') ? html`<div><button class="chip" @click=${() => route.set({ run: null })}>of one run ${icon('cross', 'small')}</button></div>` : nothing}
-      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
+      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? empty('search', 'Nothing of this filter waits', 'Change or remove the filter.') : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
     : html`<div class="panes"><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, true)}>
           <span class="row i-person">${icon((KINDS[each.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name, 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
           <span class="small soft num">${each.overdue ? html`<strong class="i-failed">overdue</strong>` : ago(each.created_at)}</span></button></li>`)}</ul>

@@ -2,7 +2,7 @@ import { html, nothing } from 'lit';
 import { get, now } from '../api/client.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { count, credits, exact, short } from '../draw/format.js';
+import { credits, exact, many, short } from '../draw/format.js';
 import { Part } from '../part/base.js';
 import { empty, meter, name, problem, skeleton, spark, when } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -59,7 +59,7 @@ class Money extends Part {
     const most = usage.items[0]?.credits ?? 0;
     return html`<section class="card"><header><h2>${title}</h2><span class="count end num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</span></header>
       ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, 10).map((each) => html`<li><span class="row"><span class="cut grow">${each[by] === null ? html`<span class="soft">${by === 'agent' ? 'default agent' : 'no ' + by}</span>` : name(each[by], 120)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
-        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : `${count(each.runs)} runs`}</span></span></li>`)}</ol>` : html`<p class="pad soft">No charges.</p>`}</section>`;
+        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(each.runs, 'run')}</span></span></li>`)}</ol>` : html`<p class="pad soft">No charges.</p>`}</section>`;
   }
 
   render() {
@@ -74,7 +74,7 @@ class Money extends Part {
     return html`${head}
       <dl class="figures"><div><dt>Available</dt><dd><strong class="num" title=${exact(balance.available)}>${credits(balance.available)}</strong><span class="small soft">${left === null ? 'nothing is used' : left > 365 ? 'more than a year at this pace' : `about ${Math.max(0, Math.floor(left))} days at this pace`}</span></dd></div>
         <div><dt>Set aside for open runs</dt><dd><strong class="num" title=${exact(balance.reserved)}>${credits(balance.reserved)}</strong></dd></div>
-        <div><dt>Charged in this period</dt><dd><strong class="num" title=${exact(byDay.total.credits)}>${credits(byDay.total.credits)}</strong><span class="small soft">${count(byDay.total.charges)} charges of ${count(byDay.total.runs)} runs</span></dd></div>
+        <div><dt>Charged in this period</dt><dd><strong class="num" title=${exact(byDay.total.credits)}>${credits(byDay.total.credits)}</strong><span class="small soft">${many(byDay.total.charges, 'charge')} of ${many(byDay.total.runs, 'run')}</span></dd></div>
         <div><dt>Per day</dt><dd>${spark(list.map((each) => each.credits), `Credits per day from ${list[0]?.day} to ${list[list.length - 1]?.day}, at most ${exact(Math.max(0, ...list.map((each) => each.credits)))}`)}<span class="small soft">UTC days</span></dd></div></dl>
       <div class="thirds">${BY.map((by, i) => this.#part(by, parts[i]))}</div>
       <section class="card"><header><h2>Ledger</h2><span class="count">latest</span><span class="end row">${this.checked ? html`<span class="small soft" role="status">${this.checked}</span>` : nothing}<button class="btn low" @click=${() => this.#verify()}>${icon('check', 'small')}Verify</button></span></header>

@@ -5,7 +5,7 @@ import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
 import { count, credits, exact, shortId } from '../draw/format.js';
-import { isOpen, reasonFamily } from '../draw/state.js';
+import { OPEN, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, badge, empty, mark, name, problem, skeleton, spark, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -42,10 +42,10 @@ class Overview extends Part {
     const since = new Date(now() - DAY).toISOString();
     const money = me.lacks('credits:read') ? [null, null] : [get('/credits'), get('/usage', { by: 'day', from: new Date(now() - 13 * DAY).toISOString() })];
     try {
-      const [inbox, stats, open, held, failed, balance, usage, schedules] = await Promise.all([get('/inbox', { limit: 6 }), get('/inbox/stats'), get('/runs', { state_type: 'running', limit: 8 }),
-        get('/runs', { state_type: 'paused', limit: 8 }), get('/runs', { state: 'failed', created_after: since, limit: 100 }), ...money, get('/schedules', { limit: 5 }).catch(() => null)]);
-      for (const page of [open, held, failed]) page.items = page.items.map((run) => runs.put(run));
-      this.data = { inbox: inbox.items, stats, open, held, failed, balance, usage, schedules };
+      const [inbox, stats, open, states, failed, balance, usage, schedules] = await Promise.all([get('/inbox', { limit: 6 }), get('/inbox/stats'), get('/runs', { state: OPEN, now: true, limit: 9 }),
+        get('/runs/stats', { state: OPEN }), get('/runs', { state: 'failed', created_after: since, limit: 100 }), ...money, get('/schedules', { limit: 5 }).catch(() => null)]);
+      for (const page of [open, failed]) page.items = page.items.map((run) => runs.put(run));
+      this.data = { inbox: inbox.items, stats, open, total: states.items.reduce((sum, each) => sum + each.count, 0), failed, balance, usage, schedules };
       this.failure = null;
     } catch (failure) { this.failure = failure; }
   }
@@ -56,10 +56,8 @@ class Overview extends Part {
         <span class="small num ${item.overdue ? 'i-failed' : 'soft'}">${item.overdue ? 'overdue' : ago(item.created_at)}</span></a></li>`)}</ul>` : empty('check', 'Nothing waits for you', 'Approvals, reviews and tickets appear here.')}</section>`;
   }
 
-  #now({ open, held }) {
-    const list = [...held.items, ...open.items].slice(0, 9);
-    const more = open.next_cursor || held.next_cursor;
-    return html`<section class="card"><header><h2>Now</h2><span class="count num">${count(open.items.length + held.items.length)}${more ? '+' : ''} open</span><a class="end small" href="/ui/runs?view=running">Runs</a></header>
+  #now({ open: { items: list }, total }) {
+    return html`<section class="card"><header><h2>Now</h2><span class="count num">${count(total)} open</span><a class="end small" href="/ui/runs">Runs</a></header>
       ${list.length ? html`<ul class="lines">${list.map((run) => {
     const reason = runs.reason(run);
     return html`<li><a class="line-link" href="/ui/runs/${run.id}">${badge(run.state)}<span class="grow stack tight"><span class="cut"><strong>${name(run.name, 80)}</strong> <span class="faint mono small">${shortId(run.id)}</span></span>

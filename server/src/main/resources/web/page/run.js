@@ -5,9 +5,9 @@ import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
-import { count, credits, duration, exact, label, shortId, short } from '../draw/format.js';
+import { count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { effective, isOpen, reasonFamily, tally } from '../draw/state.js';
-import { breakdown, segments } from '../draw/timeline.js';
+import { breakdown, earlier, segments } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
 import { badge, copy, mark, meter, name, problem, skeleton, stateBar, toast, when } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
@@ -20,12 +20,16 @@ import './runtabs.js';
 import './tree.js';
 
 const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], ['events', 'Events'], ['artifacts', 'Artifacts'], ['money', 'Money'], ['agents', 'Agents'], ['plan', 'Plan']];
-const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'people', timer: 'timers', failed: 'failed tries' };
+const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'people', timer: 'timers', failed: 'failed tries', other: 'other' };
+const MOST_ATTEMPTS = 10;
 const MOST_STEPS = 3000;
 
 class Run extends Part {
   static properties = { run: { attribute: false }, tasks: { state: true }, why: { state: true }, failure: { state: true }, doing: { state: true }, gone: { state: true } };
   #steps = new Map();
+  #all = new Map();
+  #past = new Map();
+  #begun = null;
   #asked = null;
   took = 0;
 
@@ -57,6 +61,9 @@ class Run extends Part {
     this.failure = null;
     this.gone = null;
     this.#steps = new Map();
+    this.#all = new Map();
+    this.#past = new Map();
+    this.#begun = null;
     this.#load();
     live.follow(`/runs/${this.run}/events/stream`);
   }
@@ -77,12 +84,15 @@ class Run extends Part {
       this.failure = null;
       this.requestUpdate();
       const first = !this.tasks;
-      const [tasks, steps, why] = await Promise.all([all(`/runs/${id}/tasks`, {}, 20_000, first ? (items) => { if (id === this.run) this.tasks = items.filter((task) => !task.superseded); } : null), all(`/runs/${id}/steps`, {}, MOST_STEPS),
+      const [tasks, steps, why] = await Promise.all([all(`/runs/${id}/tasks`, {}, 20_000, first ? (items) => { if (id === this.run) this.tasks = items.filter((task) => !task.superseded); } : null), all(`/runs/${id}/steps`, { history: true }, MOST_STEPS),
         isOpen(run) ? get(`/runs/${id}/explain`).then((explained) => explained.reasons).catch(() => []) : []]);
+      const before = await this.#before(run);
       if (id !== this.run) return;
-      const byTask = new Map();
-      for (const step of steps.items) byTask.set(step.task_id, [...(byTask.get(step.task_id) ?? []), step]);
+      const byTask = Map.groupBy(steps.items.filter((step) => !step.superseded), (step) => step.task_id);
       this.#steps = byTask;
+      this.#all = Map.groupBy(steps.items, (step) => step.task_id);
+      this.#past = Map.groupBy(before.steps, (step) => step.task_key);
+      this.#begun = before.begun;
       this.tasks = tasks.items.filter((task) => !task.superseded).map((task) => ({ ...task, state: effective(task, byTask.get(task.id) ?? []) }));
       this.why = why;
     } catch (failure) {
@@ -93,6 +103,16 @@ class Run extends Part {
       this.took = performance.now() - begun;
       if (this.again || id !== this.run) { this.again = false; this.#soon(); }
     }
+  }
+
+  /** When the first attempt of the run began, and the steps of the attempts before this one. */
+  async #before(run) {
+    if (run.attempt_number < 2) return { begun: null, steps: [] };
+    const [first] = (await get(`/runs/${run.id}/attempts`, { limit: 1 })).items;
+    const numbers = Array.from({ length: run.attempt_number - 1 }, (_, i) => i + 1).slice(-MOST_ATTEMPTS);
+    const lists = await Promise.all(numbers.map((attempt) => all(`/runs/${run.id}/steps`, { attempt, history: true }, MOST_STEPS)
+      .then(({ items }) => items.map((step) => ({ ...step, run_attempt: attempt })))));
+    return { begun: first ? Date.parse(first.started_at) : null, steps: lists.flat() };
   }
 
   #key(event) {
@@ -148,7 +168,7 @@ class Run extends Part {
     const line = (reason) => html`${name(reason.text, 600)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}`;
     return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(first)}</strong>
       ${others.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
-      ${reasons.length > 4 ? html`<span class="small soft">and ${reasons.length - 4} more reasons</span>` : nothing}</div>
+      ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}</div>
       <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}Answer</a>` : nothing}
       ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
   }
@@ -156,16 +176,16 @@ class Run extends Part {
   #facts(run) {
     const counts = this.tasks ? tally(this.tasks) : { done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped };
     const end = run.completed_at ? Date.parse(run.completed_at) : now();
-    const begun = run.started_at ? Date.parse(run.started_at) : null;
-    const lists = this.tasks && this.tasks.length <= 400 ? this.tasks.map((task) => segments(task, this.#steps.get(task.id) ?? [], end)) : [];
-    const parts = begun ? Object.entries(breakdown(lists, begun, end)).filter(([, ms]) => ms >= 1).sort((a, b) => b[1] - a[1]) : [];
+    const begun = this.#begun ?? (run.started_at ? Date.parse(run.started_at) : null);
+    const lists = this.tasks && this.tasks.length <= 400 ? this.tasks.map((task) => [...earlier(this.#past.get(task.key) ?? []), ...segments(task, this.#all.get(task.id) ?? [], end)]) : [];
+    const parts = begun && lists.length ? Object.entries(breakdown(lists, begun, end)).filter(([, ms]) => ms >= 1).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
     return html`<dl class="figures">
       <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, Math.max(run.task_count, this.tasks?.length ?? 0))}</dd></div>
       <div><dt>Cost</dt><dd><strong class="num" title=${exact(run.total_cost)}>${credits(run.total_cost)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
         ${limit ? meter(run.total_cost / limit, run.total_cost / limit > 0.9 ? 'failed' : run.total_cost / limit > 0.7 ? 'backoff' : 'works', `${Math.round((run.total_cost / limit) * 100)} % of the limit`) : html`<span class="small soft">${run.credits_reserved && isOpen(run) ? `${credits(run.credits_reserved)} set aside` : 'no limit of its own'}</span>`}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
-      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(run.duration_ms ?? end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.slice(0, 4).map(([kind, ms], i) => `${i ? ' · ' : ''}${WORDS[kind]} ${duration(ms)}`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
+      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => `${i ? ' · ' : ''}${WORDS[kind]} ${duration(ms)}`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }
 
   #view(run, view) {
@@ -174,7 +194,7 @@ class Run extends Part {
     if (!this.tasks) return html`<div class="card">${skeleton(8)}</div>`;
     const picked = this.tasks.find((task) => task.key === route.get('task'));
     return html`<div class="with-drawer ${picked ? 'open' : ''}">${view === 'graph' ? html`<k-graph .tasks=${this.tasks} .picked=${picked?.key ?? ''}></k-graph>`
-      : html`<k-tree .run=${run} .tasks=${this.tasks} .stepsOf=${(id) => this.#steps.get(id) ?? []} .picked=${picked?.key ?? ''}></k-tree>`}
+      : html`<k-tree .run=${run} .tasks=${this.tasks} .stepsOf=${(id) => this.#steps.get(id) ?? []} .allOf=${(id) => this.#all.get(id) ?? []} .pastOf=${(key) => this.#past.get(key) ?? []} .begun=${this.#begun ?? Date.parse(run.started_at ?? run.created_at)} .picked=${picked?.key ?? ''}></k-tree>`}
       ${picked ? html`<k-drawer .task=${picked} .tasks=${this.tasks} .steps=${this.#steps.get(picked.id) ?? []}></k-drawer>` : nothing}</div>`;
   }
 
@@ -186,7 +206,7 @@ class Run extends Part {
     const allowed = ACTIONS.filter((action) => action.when(run));
     return html`<div class="head"><div class="stack grow tight"><nav class="row small soft" aria-label="Breadcrumb"><a href="/ui/runs">Runs</a>${icon('right', 'small')}<button class="link mono" title="Copy the id" @click=${() => copy(run.id)}>${shortId(run.id)}</button>
           ${run.attempt_number > 1 ? html`<span>attempt ${run.attempt_number}</span>` : nothing}<span>plan v${run.plan_version}</span>${run.forked_from ? html`<a href="/ui/runs/${run.forked_from}">forked</a>` : nothing}${run.parent_run_id ? html`<a href="/ui/runs/${run.parent_run_id}">parent</a>` : nothing}
-          ${run.child_count ? html`<a href="/ui/runs?parent_run_id=${run.id}">${run.child_count} child runs</a>` : nothing}${run.tags.slice(0, 6).map((tag) => html`<a class="tag" href="/ui/runs?tag=${encodeURIComponent(tag)}">${name(tag, 40)}</a>`)}</nav>
+          ${run.child_count ? html`<a href="/ui/runs?parent_run_id=${run.id}">${many(run.child_count, 'child run')}</a>` : nothing}${run.tags.slice(0, 6).map((tag) => html`<a class="tag" href="/ui/runs?tag=${encodeURIComponent(tag)}">${name(tag, 40)}</a>`)}</nav>
         <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state)}<button class="btn bare low" @click=${() => this.#vocabulary(run)}>In other words</button></div></div>
         <div class="row wrap">${allowed.filter((action) => action.first).map((action) => this.#button(action, run))}
           <button class="btn only" popovertarget="more" aria-label="More actions" title="More actions">${icon('more')}</button>

@@ -6,7 +6,7 @@ import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
 import { count, credits, exact, label, shortId } from '../draw/format.js';
-import { isOpen, reasonFamily } from '../draw/state.js';
+import { OPEN, family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, badge, empty, mark, name, problem, skeleton, stateBar, toast } from '../part/bits.js';
 import { bulk } from '../part/bulk.js';
@@ -15,9 +15,10 @@ import { place } from '../part/place.js';
 import { ask } from '../part/dialog.js';
 import { prefs } from '../store/prefs.js';
 
+/** Waiting is a matter of the reason: a run that is running may wait for a person. */
 const VIEWS = [
-  ['all', 'All', {}], ['running', 'Running', { state_type: 'running' }], ['waiting', 'Waiting', { state_type: 'paused' }],
-  ['people', 'For people', { state: 'awaiting_approval' }, ['awaiting_approval', 'escalated', 'budget_exceeded']],
+  ['all', 'All', {}], ['running', 'Running', { state_type: 'running' }], ['waiting', 'Waiting', { state: OPEN }, (of) => of !== 'works'],
+  ['people', 'For people', { state: OPEN }, (of) => of === 'person'],
   ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],
 ];
 const COLUMNS = { created_at: 'Age', credits_charged: 'Cost', name: 'Name', state: 'State', progress: 'Progress' };
@@ -60,7 +61,7 @@ class Runs extends Part {
     const view = VIEWS.find(([id]) => id === route.get('view')) ?? VIEWS[0];
     const filter = Object.fromEntries(['text', 'tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id', 'created_after', 'created_before']
       .map((each) => [each, route.get(each)]).filter(([, value]) => value));
-    return (view[3]?.map((state) => ({ state })) ?? [view[2]]).map((each) => ({ ...filter, ...each, limit: PAGE }));
+    return [{ ...filter, ...view[2], now: true, limit: PAGE }];
   }
 
   async #load(again = false) {
@@ -127,11 +128,13 @@ class Runs extends Part {
 
   #sorted() {
     const by = route.get('sort');
-    const list = this.rows.map((id) => runs.get(id)).filter(Boolean);
+    const wanted = VIEWS.find(([id]) => id === route.get('view'))?.[3];
+    const of = (run) => { const reason = runs.reason(run); return reason ? reasonFamily(reason.code) : family(run.state); };
+    const list = this.rows.map((id) => runs.get(id)).filter((run) => run && (!wanted || (isOpen(run) && wanted(of(run)))));
     if (!by) return list;
     const down = by.startsWith('-') ? -1 : 1;
-    const of = by.replace('-', '');
-    const value = (run) => (of === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : run[of] ?? '');
+    const column = by.replace('-', '');
+    const value = (run) => (column === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : run[column] ?? '');
     return list.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * down);
   }
 
@@ -195,11 +198,11 @@ class Runs extends Part {
   #list() {
     if (this.failure) return problem(this.failure, () => this.#load(true));
     if (!this.rows) return html`<div class="card">${skeleton(9)}</div>`;
-    if (!this.rows.length) {
+    const list = this.#sorted();
+    if (!list.length && !this.#cursors?.length) {
       const filtered = [...route.query.keys()].length > 0;
       return html`<div class="card">${filtered ? empty('search', 'No run is like that', 'Change or remove the filter.') : empty('list', 'No runs yet', 'Start one from a recipe, or from the command line:', 'keelson run examples/repository-report.yaml')}</div>`;
     }
-    const list = this.#sorted();
     const height = this.#height();
     const from = Math.max(0, Math.min(this.top, list.length) - 8);
     const shown = list.slice(from, from + Math.ceil(innerHeight / height) + 20);
@@ -217,9 +220,8 @@ class Runs extends Part {
   }
 
   #filterOfBulk() {
-    const query = this.#queries();
-    if (query.length > 1) return null;
-    const { limit, tag, parent_run_id, ...rest } = query[0];
+    if (VIEWS.find(([id]) => id === route.get('view'))?.[3]) return null;
+    const { limit, now, tag, parent_run_id, ...rest } = this.#queries()[0];
     const filter = tag ? { ...rest, tags: [tag] } : rest;
     return limit && !parent_run_id && Object.keys(filter).length ? filter : null;
   }
@@ -229,7 +231,7 @@ class Runs extends Part {
     const lacks = me.lacks('runs:write');
     const filter = this.#filterOfBulk();
     const chips = ['tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id'].filter((each) => route.get(each));
-    return html`<div class="head"><h1>Runs</h1><span class="soft num">${this.rows ? `${count(this.rows.length)}${this.#cursors?.length ? '+' : ''}` : ''}</span>
+    return html`<div class="head"><h1>Runs</h1><span class="soft num">${this.rows ? `${count(this.#sorted().length)}${this.#cursors?.length ? '+' : ''}` : ''}</span>
         <span class="end row wrap"><a class="btn first" href="/ui/launch">${icon('play', 'small')}Launch</a></span></div>
       <div class="filters"><div class="views" role="group" aria-label="Views">${VIEWS.map(([id, title]) => html`<button class="view" aria-pressed=${view === id}
           @click=${() => route.set({ view: id === 'all' ? null : id })}>${title}</button>`)}</div>

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { all, get, send } from '../api/client.js';
-import { bytes, credits, duration, exact, label, short } from '../draw/format.js';
+import { bytes, credits, duration, exact, label, short, shortId } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
 import { badge, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
@@ -11,8 +11,9 @@ import { show } from '../part/dialog.js';
 
 const LOAD = {
   steps: (id) => all(`/runs/${id}/steps`, {}, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
-  money: (id) => all(`/runs/${id}/ledger`, {}, 1000), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
+  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get('/usage', { by: 'purpose', run_id: id })).items }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
 };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const PREVIEW = 64 * 1024;
 
 /** The tabs of a run beside timeline and graph: each is one list of the API. */
@@ -63,7 +64,7 @@ class RunTab extends Part {
 
   #events(items) {
     return html`<table class="list"><thead><tr><th class="right">Nr</th><th>Time</th><th>Event</th><th>By</th><th>Details</th></tr></thead><tbody>${items.toReversed().slice(0, 500).map((event) => html`<tr><td class="right num faint">${event.seq}</td><td class="num">${when(event.created_at)}</td>
-      <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td><td class="soft">${event.actor_type === 'human' ? html`${icon('user', 'small')} ` : nothing}${name(event.actor_id ?? event.actor_type, 60)}</td><td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td></tr>`)}</tbody></table>`;
+      <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td><td class="soft">${event.actor_type === 'human' ? html`${icon('user', 'small')} ` : nothing}${UUID.test(event.actor_id ?? '') ? html`${event.actor_type} <span class="mono small" title=${event.actor_id}>${shortId(event.actor_id)}</span>` : name(event.actor_id ?? event.actor_type, 60)}</td><td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td></tr>`)}</tbody></table>`;
   }
 
   #artifacts(items) {
@@ -72,7 +73,7 @@ class RunTab extends Part {
   }
 
   #money(items) {
-    return html`<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
+    return html`${this.data.purposes?.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${this.data.purposes.map((each) => html`<dt>${each.purpose}</dt><dd class="num" title=${exact(each.credits)}>${credits(each.credits)}</dd>`)}</dl>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
       <td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${each.tokens ? short(each.tokens) : ''}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table>`;
   }
 

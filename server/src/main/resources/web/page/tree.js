@@ -6,7 +6,7 @@ import { prefs } from '../store/prefs.js';
 import { clock, count, duration } from '../draw/format.js';
 import { WORDS, family } from '../draw/state.js';
 import { group, rows } from '../draw/tree.js';
-import { merged, scale, segments, ticks } from '../draw/timeline.js';
+import { earlier, merged, scale, segments, ticks } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
 import { mark, name, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -17,7 +17,7 @@ const KINDS = { work: 'work', queued: 'in the queue', backoff: 'waits for its ne
 
 /** Tree of tasks and timeline as one treegrid; only rows in view are elements. */
 class Tree extends Part {
-  static properties = { run: { attribute: false }, tasks: { attribute: false }, stepsOf: { attribute: false }, lines: { attribute: false }, picked: { type: String }, top: { state: true }, opened: { state: true }, at: { state: true }, text: { state: true } };
+  static properties = { run: { attribute: false }, tasks: { attribute: false }, stepsOf: { attribute: false }, allOf: { attribute: false }, pastOf: { attribute: false }, begun: { attribute: false }, picked: { type: String }, top: { state: true }, opened: { state: true }, at: { state: true }, text: { state: true } };
   #rows = [];
 
   constructor() {
@@ -66,11 +66,11 @@ class Tree extends Part {
   }
 
   #ofTask(task, at) {
-    return this.lines?.get(task.id) ?? segments(task, this.stepsOf(task.id), at);
+    return [...earlier(this.pastOf(task.key)), ...segments(task, this.allOf(task.id), at)];
   }
 
   #line(row, axis, at) {
-    return html`<span role="gridcell" class="line">${axis.folds.map((fold) => html`<i class="fold" ${place({ left: `${fold.x * 100}%` })}></i>`)}
+    return html`<span role="gridcell" class="line">${axis.marks.map((each) => html`<i class="rule" ${place({ left: `${each.x * 100}%` })}></i>`)}${axis.folds.map((fold) => html`<i class="fold" ${place({ left: `${fold.x * 100}%` })}></i>`)}
       ${this.#segments(row, at).map((each) => {
     const x = axis.part(each.from);
     const width = axis.part(each.to) - x;
@@ -103,19 +103,20 @@ class Tree extends Part {
     const fold = route.get('fold') !== 'no';
     this.#rows = rows(nodes, { opened: this.opened, hideDone, trouble, text: this.text, stepsOf: this.stepsOf });
     this.at = Math.max(0, Math.min(this.at, this.#rows.length - 1));
-    const from = Date.parse(this.run.started_at ?? this.run.created_at);
+    const from = this.begun;
     const lists = this.tasks.length > 3000 ? [] : this.tasks.map((task) => this.#ofTask(task, at));
-    const axis = scale(from, Math.max(at, from + 100), lists, fold);
+    const to = Math.max(at, from + 100);
+    const axis = scale(from, to, lists, fold);
+    axis.marks = ticks(from, to, axis.part, matchMedia('(max-width: 860px)').matches ? 3 : 7);
     const shown = this.#rows.slice(Math.max(0, this.top - 6), this.top + 36);
     const first = Math.max(0, this.top - 6);
-    const wide = matchMedia('(max-width: 860px)').matches ? 3 : 7;
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
         ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold]].map(([parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
         <span class="end legend small soft" aria-hidden="true">${['work', 'queued', 'backoff', 'person', 'timer', 'failed'].map((kind) => html`<span class="row"><i class="seg s-${kind}"></i>${{ work: 'work', queued: 'queue', backoff: 'backoff', person: 'person', timer: 'timer', failed: 'failed' }[kind]}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
-          <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${ticks(from, Math.max(at, from + 100), axis.part, wide).map((tick) => html`<span class="tick small faint num" title=${clock(from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms)}` : clock(from)}</span>`)}
+          <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms)}` : clock(from)}</span>`)}
             ${axis.folds.map((each) => html`<span class="fold-text small" title="Nothing worked for ${duration(each.ms)}" ${place({ left: `${each.x * 100}%` })}>⌇</span>`)}</span></div>
         <div class="tree-body" role="rowgroup" @scroll=${(event) => { const top = Math.floor(event.target.scrollTop / HEIGHT); if (Math.abs(top - this.top) > 2 || top === 0) this.top = top; }}>
           <div class="tree-all" role="presentation" ${place({ height: `${this.#rows.length * HEIGHT}px` })}>${repeat(shown, (row) => row.id, (row, i) => this.#row(row, first + i, axis, at))}</div></div></div>

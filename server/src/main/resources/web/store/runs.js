@@ -10,6 +10,7 @@ class Runs extends EventTarget {
   put(run) {
     const known = this.#rows.get(run.id);
     const row = known && known.version_id > run.version_id ? known : { ...known, ...run };
+    if (run.now && row !== known) this.#reasons.set(run.id, { version: run.version_id, reason: run.now });
     this.#rows.set(run.id, row);
     return row;
   }
@@ -18,9 +19,8 @@ class Runs extends EventTarget {
 
   forget(id) { this.#rows.delete(id); }
 
-  /** Why the run is not further: of the row, or asked for once per version. Null while unknown. */
+  /** Why the run is not further: of the row of a list with `now`, or else asked for once per version. Null while unknown. */
   reason(run) {
-    if (run.now) return run.now;
     if (run.state === 'failed') return { code: run.error_code ?? 'FAILED', text: run.error_message ?? run.error_code ?? '' };
     if (!isOpen(run)) return run.result_summary && run.result_summary !== '{}' ? { code: '', text: run.result_summary } : null;
     const known = this.#reasons.get(run.id);

@@ -167,6 +167,37 @@ class DashboardTest {
     }
 
     @Test
+    void runsForPeopleAreThoseWhoseReasonIsAPerson() {
+        Page page = browser.signedIn("/ui/runs?view=people");
+        sees(page.getByText("release-train").first());
+        PlaywrightAssertions.assertThat(page.getByText("crawl-sitemap")).hasCount(0);
+        page.context().close();
+    }
+
+    @Test
+    void linesOfTheTimelineStandBelowTheirLabels() {
+        Page page = browser.signedIn("/ui/runs/" + train);
+        page.locator(".tree-body .rule").first().waitFor();
+        assertThat(page.evaluate("""
+                () => { const x = (within) => [...document.querySelector(within).querySelectorAll('.tick, .rule')]
+                    .map(each => Math.round(each.getBoundingClientRect().left));
+                  const labels = x('.tree-head'); const lines = x('.tree-body .tree-row');
+                  return labels.length > 1 && labels.length === lines.length
+                    && labels.every((each, i) => Math.abs(each - lines[i]) <= 1); }""")).isEqualTo(true);
+        page.context().close();
+    }
+
+    @Test
+    void attemptsBeforeTheLastAreDrawn() {
+        String id = new DashboardSeed(api).failing();
+        api.post("/api/v1/runs/" + id + "/retry", "{}");
+        api.awaitState(id, "failed");
+        Page page = browser.signedIn("/ui/runs/" + id);
+        PlaywrightAssertions.assertThat(page.locator(".seg.s-failed").nth(1)).isAttached();
+        page.context().close();
+    }
+
+    @Test
     void runShowsHeadlineTreeAndWhatATaskWaitsFor() {
         Page page = browser.signedIn("/ui/runs/" + train);
         sees(page.locator(".headline").getByText("a human has to decide"));
@@ -270,7 +301,8 @@ class DashboardTest {
         page.keyboard().press("Tab");
         page.keyboard().press("Tab");
         page.keyboard().press("Enter");
-        sees(page.getByText("Nothing waits for you"));
+        sees(page.getByText("Ship version 4.2 to everyone?").first());
+        PlaywrightAssertions.assertThat(page.getByText("of one run")).hasCount(0);
         api.awaitState(id, "completed");
         page.context().close();
     }
