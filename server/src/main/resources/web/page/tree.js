@@ -107,7 +107,7 @@ class Tree extends Part {
     const lists = this.tasks.length > 3000 ? [] : this.tasks.map((task) => this.#ofTask(task, at));
     const to = Math.max(at, from + 100);
     const axis = scale(from, to, lists, fold);
-    axis.marks = ticks(from, to, axis.part, matchMedia('(max-width: 860px)').matches ? 3 : 7);
+    axis.marks = ticks(from, to, axis.part, this.picked || matchMedia('(max-width: 860px)').matches ? 3 : 7);
     const shown = this.#rows.slice(Math.max(0, this.top - 6), this.top + 36);
     const first = Math.max(0, this.top - 6);
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
