@@ -10,7 +10,6 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
 import java.math.BigDecimal;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The ladder of a task that its own retries did not help: another agent, another model, a new plan, a human. A rung gives the
