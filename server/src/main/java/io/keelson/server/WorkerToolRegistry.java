@@ -15,7 +15,8 @@ import tools.jackson.databind.JsonNode;
 /** The tools that workers serve, cached briefly: one query serves all steps of a plan that is being checked. */
 final class WorkerToolRegistry {
 
-    private static final Duration CACHE_TIME = Duration.ofMillis(100);
+    /** Shorter than the commit that registers a worker, so that the next submission knows its tools. */
+    private static final Duration CACHE_TIME = Duration.ofMillis(5);
     private static final int MAX_CACHED = 10_000;
     private static final UUID EVERYWHERE = new UUID(0, 0);
 

@@ -74,7 +74,8 @@ public final class NpmServers {
                     Files.writeString(have, wanted);
                     Files.writeString(TARGET.resolve("package.json"), Files.readString(SOURCE.resolve("package.json")));
                     Process npm = new ProcessBuilder("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-                            .directory(TARGET.toFile()).inheritIO().start();
+                            .directory(TARGET.toFile()).redirectErrorStream(true)
+                            .redirectOutput(TARGET.resolve("npm.log").toFile()).start();
                     Assumptions.assumeTrue(npm.waitFor(5, TimeUnit.MINUTES) && npm.exitValue() == 0,
                             "LEFT OUT: npm could not install the servers, so nothing was tried with them");
                 }
