@@ -133,9 +133,9 @@ final class AgentTurns {
                 && step.state != StepState.SKIPPED && (tool == null || step.spec().tool().equals(tool))).count();
     }
 
-    /** The agent's own rule about calls of that tool; null for none. */
+    /** The own rule about calls of that tool of the agent that does the task now; null for none. */
     private static @Nullable CallApproval approval(TaskRow task, TurnAnswer.Call call) {
-        AgentTerms terms = task.spec().policy().agent();
+        AgentTerms terms = Rungs.terms(task);
         return terms == null ? null : terms.approvals().get(call.tool());
     }
 

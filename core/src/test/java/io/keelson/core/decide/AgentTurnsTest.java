@@ -11,12 +11,14 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Rung;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TurnLimits;
+import io.keelson.core.policy.CallApproval;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
@@ -182,6 +184,23 @@ class AgentTurnsTest {
         world.complete(world.claim("a"));
         assertThat(steps()).containsExactly("turn completed", "read#2 completed", "read#3 completed",
                 "read#4 waiting_approval", "turn#5 pending");
+    }
+
+    @Test
+    void rulesOfTheAgentOfARungDecideWhetherItsCallsAreAskedAbout() {
+        AgentTerms first = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read"), 0, List.of());
+        AgentTerms second = new AgentTerms(AgentTerms.ROSTER, 8, "bob", "large", List.of("read"), 0, List.of())
+                .ruled(Map.of("read", CallApproval.ALWAYS));
+        StepSpec other = new StepSpec("turn-2", StepKind.TURN, RunsOn.WORKERS.tool(), "{}", RetryPolicy.STEP,
+                Duration.ofSeconds(9));
+        world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS)).policy(TaskPolicy.DEFAULT
+                .with(first).climbing(List.of(new Rung(Rung.To.AGENT, second, other))))));
+        StepRow turn = world.claim("a");
+        world.done(new Command.Fail(world.id(), turn.id(), turn.leaseEpoch(),
+                new StepError("BROKEN", ErrorClass.PERMANENT, "it is broken"), Result.of("null"), Actor.agent("w1")));
+        call("read");
+        assertThat(steps().getLast()).isEqualTo("turn-2#3 pending");
+        assertThat(world.task("a").steps().get(1).state()).isEqualTo(StepState.WAITING_APPROVAL);
     }
 
     private static TurnAnswer.Call call(String digest, Effects effects) {
