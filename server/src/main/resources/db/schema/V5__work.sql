@@ -126,12 +126,14 @@ create unlogged table if not exists live_texts (
     step_id uuid primary key,
     lease_epoch integer not null default 0,
     text text not null default '',
-    watched_until timestamptz not null
+    watched_until timestamptz not null,
+    watched_by varchar(255) not null
 ) with (fillfactor = 70);
 
 comment on table live_texts is 'Texts of answers while they arrive, for readers at other servers.';
 comment on column live_texts.lease_epoch is 'of the execution that writes the text; 0 before it writes any';
 comment on column live_texts.watched_until is 'the text is written until then; a reader extends it';
+comment on column live_texts.watched_by is 'server of the reader; the server that executes the step writes for others only';
 
 -- How long artifacts are kept is written in the transaction that ends their run. What has expired is marked first (deleted_at),
 -- removed from the store after a grace, and then noted as such (removed_at), so that a crash between any two leaves

@@ -113,7 +113,7 @@ public final class Engine implements Commands, AutoCloseable {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
-        texts = new LiveTexts(database);
+        texts = new LiveTexts(database, node);
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts);
         workspaceTools = catalog.ofWorkspaces();
         available = new WorkAvailability(runner::knows, runner::slot);

@@ -22,20 +22,24 @@ final class LiveTextRows {
 
     private static final String WANTED = """
             select step_id, lease_epoch, length(text) as chars from live_texts
-             where step_id = any (?) and watched_until > now()""";
+             where step_id = any (?) and watched_until > now() and watched_by <> ?""";
 
     private static final String WRITE = """
             update live_texts set lease_epoch = ?, text = ? where step_id = ? and lease_epoch <= ?""";
 
-    /** Renews a row's time only when half of it is over. Removes rows without a reader. */
+    /**
+     * Renews a row's time only when half of it is over, but takes over a row without a text: its watcher may be the server
+     * that executes the step. Removes rows without a reader.
+     */
     private static final String WATCH = """
             with gone as (
                 delete from live_texts where watched_until < now() - interval '1 minute' and step_id <> all (?))
-            insert into live_texts as t (step_id, watched_until)
-            select w.step_id, now() + interval '6 seconds' from unnest(?::uuid[]) w (step_id)
+            insert into live_texts as t (step_id, watched_until, watched_by)
+            select w.step_id, now() + interval '6 seconds', ? from unnest(?::uuid[]) w (step_id)
              order by w.step_id
-            on conflict (step_id) do update set watched_until = excluded.watched_until
-             where t.watched_until < now() + interval '3 seconds'""";
+            on conflict (step_id) do update set watched_until = excluded.watched_until, watched_by = excluded.watched_by
+             where t.watched_until < now() + interval '3 seconds'
+                or t.watched_by <> excluded.watched_by and t.text = ''""";
 
     private static final String READ = """
             select t.step_id, t.lease_epoch, t.text
@@ -44,9 +48,12 @@ final class LiveTextRows {
              where t.lease_epoch > w.lease_epoch or t.lease_epoch = w.lease_epoch and length(t.text) > w.chars""";
 
     private final Database database;
+    private final String node;
 
-    LiveTextRows(Database database) {
+    /** @param node the name of this server */
+    LiveTextRows(Database database, String node) {
         this.database = database;
+        this.node = node;
     }
 
     /** Writes those of the texts that have a reader at another node and have grown. */
@@ -56,10 +63,11 @@ final class LiveTextRows {
         }
     }
 
-    private static void write(Connection c, Map<UUID, LiveText> texts) throws SQLException {
+    private void write(Connection c, Map<UUID, LiveText> texts) throws SQLException {
         Map<UUID, String> grown = new HashMap<>();
         try (PreparedStatement wanted = c.prepareStatement(WANTED)) {
             wanted.setArray(1, ids(c, texts.keySet()));
+            wanted.setString(2, node);
             try (ResultSet row = wanted.executeQuery()) {
                 while (row.next()) {
                     UUID step = row.getObject("step_id", UUID.class);
@@ -98,7 +106,8 @@ final class LiveTextRows {
         return database.inTransaction(c -> {
             try (PreparedStatement watch = c.prepareStatement(WATCH)) {
                 watch.setArray(1, ids(c, known.keySet()));
-                watch.setArray(2, ids(c, known.keySet()));
+                watch.setString(2, node);
+                watch.setArray(3, ids(c, known.keySet()));
                 watch.executeUpdate();
             }
             return news(c, known);

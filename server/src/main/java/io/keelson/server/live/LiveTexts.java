@@ -39,8 +39,9 @@ public final class LiveTexts implements AutoCloseable {
     private final Map<UUID, Watched> watched = new HashMap<>();
     private boolean exchanging;
 
-    public LiveTexts(Database database) {
-        this.rows = new LiveTextRows(database);
+    /** @param node the name of this server */
+    public LiveTexts(Database database, String node) {
+        this.rows = new LiveTextRows(database, node);
     }
 
     /** Begins the text of an execution; those of earlier ones are void. */
