@@ -8,32 +8,12 @@ folder=$(cd "${1:-$home/docs}" && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
 jar=$home/server/target/keelson.jar
 
-KEELSON_DATA_DIR=$(mktemp -d)
-KEELSON_HTTP_PORT=0
-KEELSON_ALLOWED_FOLDERS=$folder
-export KEELSON_DATA_DIR KEELSON_HTTP_PORT KEELSON_ALLOWED_FOLDERS
-unset KEELSON_URL KEELSON_API_KEY
+. "$here/../start.sh"
+export KEELSON_ALLOWED_FOLDERS="$folder"
 
-server=
-worker=
-# shellcheck disable=SC2329 # called by the trap
-stop() {
-    for process in $worker $server; do
-        kill "$process" 2>/dev/null && wait "$process" || true
-    done
-    rm -rf "$KEELSON_DATA_DIR"
-}
-trap stop EXIT
-trap 'exit 130' INT TERM HUP
-
-"$home/keelson" server >"$KEELSON_DATA_DIR/server.log" 2>&1 &
-server=$!
-until [ -f "$KEELSON_DATA_DIR/url" ]; do
-    kill -0 "$server" 2>/dev/null || { cat "$KEELSON_DATA_DIR/server.log" >&2; exit 1; }
-    sleep 0.2
-done
+start_server
 
 "$home/keelson" agents create --file "$here/librarian.yaml"
 "$java" -cp "$jar" "$here/LibrarianWorker.java" &
-worker=$!
+processes="$! $processes"
 "$home/keelson" run "$here/mission.yaml" --input path="$folder"

@@ -8,42 +8,14 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 home=$(cd "$here/../.." && pwd -P)
 folder=$(cd "${1:-$home/docs}" && pwd -P)
 
-KEELSON_DATA_DIR=$(mktemp -d)
-KEELSON_HTTP_PORT=0
-KEELSON_ALLOWED_FOLDERS=$folder
-export KEELSON_DATA_DIR KEELSON_HTTP_PORT KEELSON_ALLOWED_FOLDERS
-unset KEELSON_URL KEELSON_API_KEY
-
-server=
-model=
-# shellcheck disable=SC2329 # called by the trap
-stop() {
-    for process in $server $model; do
-        kill "$process" 2>/dev/null && wait "$process" || true
-    done
-    rm -rf "$KEELSON_DATA_DIR"
-}
-trap stop EXIT
-trap 'exit 130' INT TERM HUP
+. "$here/../start.sh"
+export KEELSON_ALLOWED_FOLDERS="$folder"
 
 if [ -z "${KEELSON_MODELS:-}" ]; then
-    "$home/keelson" dev-model --script "$here/script.yaml" --port 0 --json >"$KEELSON_DATA_DIR/model.json" &
-    model=$!
-    until grep -q url "$KEELSON_DATA_DIR/model.json"; do
-        kill -0 "$model" 2>/dev/null || exit 1
-        sleep 0.2
-    done
-    url=$(sed -n 's/.*"url" *: *"\([^"]*\)".*/\1/p' "$KEELSON_DATA_DIR/model.json")
-    sed "s|http://127.0.0.1:7332|$url|" "$here/models.yaml" >"$KEELSON_DATA_DIR/models.yaml"
-    export KEELSON_MODELS="$KEELSON_DATA_DIR/models.yaml"
+    start_dev_model
 fi
 
-"$home/keelson" server >"$KEELSON_DATA_DIR/server.log" 2>&1 &
-server=$!
-until [ -f "$KEELSON_DATA_DIR/url" ]; do
-    kill -0 "$server" 2>/dev/null || { cat "$KEELSON_DATA_DIR/server.log" >&2; exit 1; }
-    sleep 0.2
-done
+start_server
 
 "$home/keelson" agents create --file "$here/librarian.yaml"
 "$home/keelson" run "$here/mission.yaml" --input path="$folder"

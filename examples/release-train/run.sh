@@ -7,32 +7,13 @@ home=$(cd "$here/../.." && pwd -P)
 java=$("$home/scripts/find-jdk")/bin/java
 jar=$home/server/target/keelson.jar
 
-KEELSON_DATA_DIR=$(mktemp -d)
-KEELSON_HTTP_PORT=0
-export KEELSON_DATA_DIR KEELSON_HTTP_PORT
-unset KEELSON_URL KEELSON_API_KEY
+. "$here/../start.sh"
 
-server=
-worker=
-# shellcheck disable=SC2329 # called by the trap
-stop() {
-    for process in $worker $server; do
-        kill "$process" 2>/dev/null && wait "$process" || true
-    done
-    rm -rf "$KEELSON_DATA_DIR"
-}
-trap stop EXIT
-trap 'exit 130' INT TERM HUP
-
-"$home/keelson" server >"$KEELSON_DATA_DIR/server.log" 2>&1 &
-server=$!
-until [ -f "$KEELSON_DATA_DIR/url" ]; do
-    kill -0 "$server" 2>/dev/null || { cat "$KEELSON_DATA_DIR/server.log" >&2; exit 1; }
-    sleep 0.2
-done
+start_server
 
 "$java" -cp "$jar" "$here/TrainWorker.java" &
 worker=$!
+processes="$worker $processes"
 keelson=$home/keelson
 # The goal is refused while no worker serves the planning tool.
 until "$keelson" run "$here/release-train.yaml" --input version="${1:-1.4}" --detach 2>"$KEELSON_DATA_DIR/refused"; do

@@ -2,8 +2,6 @@ package io.keelson.client;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -32,16 +30,14 @@ public final class AnswerStream implements AutoCloseable {
     public record Part(String type, int epoch, @Nullable String text, @Nullable String state,
             @Nullable String errorCode) {}
 
-    private final Api api;
+    private final StreamConnection connection;
     private final String step;
     private final Backoff backoff = new Backoff(FIRST_DELAY, LONGEST_DELAY);
     private @Nullable String seen;
-    private @Nullable InputStream connection;
-    private @Nullable BufferedReader lines;
     private volatile boolean closed;
 
     AnswerStream(Api api, String step) {
-        this.api = api;
+        this.connection = new StreamConnection(api);
         this.step = step;
     }
 
@@ -60,9 +56,9 @@ public final class AnswerStream implements AutoCloseable {
                 }
                 Api.pause(backoff.next(null));
             } catch (IOException e) {
-                disconnect();
+                connection.close();
             } catch (KeelsonException e) {
-                disconnect();
+                connection.close();
                 if (!e.isTransient()) {
                     throw e;
                 }
@@ -73,12 +69,8 @@ public final class AnswerStream implements AutoCloseable {
     }
 
     private @Nullable Part read() throws IOException {
-        BufferedReader open = lines;
-        if (open == null) {
-            connection = api.stream(RequestPath.of("/steps/", step, "/stream").with("after", seen).toString());
-            open = new BufferedReader(new InputStreamReader(connection, StandardCharsets.UTF_8));
-            lines = open;
-        }
+        BufferedReader open =
+                connection.lines(() -> RequestPath.of("/steps/", step, "/stream").with("after", seen).toString());
         String id = null;
         for (String line = open.readLine(); line != null; line = open.readLine()) {
             if (line.startsWith("id: ")) {
@@ -88,7 +80,7 @@ public final class AnswerStream implements AutoCloseable {
                 return part(Json.parse(line.substring(6).getBytes(StandardCharsets.UTF_8)));
             }
         }
-        disconnect();
+        connection.close();
         return null;
     }
 
@@ -99,18 +91,9 @@ public final class AnswerStream implements AutoCloseable {
                 data.path("state").stringValue(null), data.path("error_code").stringValue(null));
     }
 
-    private void disconnect() {
-        lines = null;
-        try (InputStream open = connection) {
-            connection = null;
-        } catch (IOException e) {
-            // it is gone, which was the aim
-        }
-    }
-
     @Override
     public void close() {
         closed = true;
-        disconnect();
+        connection.close();
     }
 }

@@ -2,8 +2,6 @@ package io.keelson.client;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
@@ -28,18 +26,16 @@ public final class EventStream implements AutoCloseable {
      */
     public record Live(long id, String type, JsonNode data) {}
 
-    private final Api api;
+    private final StreamConnection connection;
     private final String path;
     private final Set<String> types;
     private final boolean follow;
     private final Backoff backoff = new Backoff(FIRST_DELAY, LONGEST_DELAY);
     private @Nullable Long seen;
-    private @Nullable InputStream connection;
-    private @Nullable BufferedReader lines;
     private volatile boolean closed;
 
     EventStream(Api api, String path, Set<String> types, boolean follow, @Nullable Long after) {
-        this.api = api;
+        this.connection = new StreamConnection(api);
         this.path = path;
         this.types = Set.copyOf(types);
         this.follow = follow;
@@ -67,9 +63,9 @@ public final class EventStream implements AutoCloseable {
                     return null;
                 }
             } catch (IOException e) {
-                disconnect();
+                connection.close();
             } catch (KeelsonException e) {
-                disconnect();
+                connection.close();
                 if (!e.isTransient()) {
                     throw e;
                 }
@@ -81,8 +77,8 @@ public final class EventStream implements AutoCloseable {
 
     /** A run's stream that has ended answers nothing at once; anything else was broken off. */
     private boolean ended() throws IOException {
-        disconnect();
-        BufferedReader again = lines();
+        connection.close();
+        BufferedReader again = connection.lines(() -> path(seen));
         again.mark(1);
         boolean nothing = again.read() < 0;
         if (!nothing) {
@@ -92,7 +88,7 @@ public final class EventStream implements AutoCloseable {
     }
 
     private @Nullable Live read() throws IOException {
-        BufferedReader reader = lines();
+        BufferedReader reader = connection.lines(() -> path(seen));
         Long id = null;
         String type = "";
         for (String line = reader.readLine(); line != null; line = reader.readLine()) {
@@ -107,18 +103,8 @@ public final class EventStream implements AutoCloseable {
                 seen = id;
             }
         }
-        disconnect();
+        connection.close();
         return null;
-    }
-
-    private BufferedReader lines() {
-        BufferedReader open = lines;
-        if (open == null) {
-            connection = api.stream(path(seen));
-            open = new BufferedReader(new InputStreamReader(connection, StandardCharsets.UTF_8));
-            lines = open;
-        }
-        return open;
     }
 
     private String path(@Nullable Long after) {
@@ -126,18 +112,9 @@ public final class EventStream implements AutoCloseable {
         return query.isEmpty() ? path : path + (path.contains("?") ? query : "?" + query.substring(1));
     }
 
-    private void disconnect() {
-        lines = null;
-        try (InputStream open = connection) {
-            connection = null;
-        } catch (IOException e) {
-            // it is gone, which was the aim
-        }
-    }
-
     @Override
     public void close() {
         closed = true;
-        disconnect();
+        connection.close();
     }
 }

@@ -35,6 +35,9 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     /** The tool by which an agent asks a person. The engine itself executes its calls. */
     public static final String ASK = "agent.ask";
 
+    /** The code of a turn that has summarised the turns before it. */
+    public static final String TURNS_COMPACTED = "TURNS_COMPACTED";
+
     /** Tools only for plans: they belong to the engine, or would let an agent's turn make turns. */
     public static final Set<String> NEVER = Set.of(RunsOn.WORKERS.tool(), RunsOn.SERVER.tool(), "approval", "wait",
             "signal.wait", "run.start");

@@ -80,7 +80,7 @@ final class McpTool implements Tool {
             throw unknown("an earlier execution of this call has sent it and has no answer");
         }
         try (McpConnections.Use use = connected(call)) {
-            hold(call);
+            requireAccepted(call);
             try {
                 JsonNode result = before != null && before.remoteTask() != null
                         ? poll(call, use.client(), before, before.remoteTask())
@@ -101,7 +101,7 @@ final class McpTool implements Tool {
     }
 
     /** Refuses a tool that is not as it was accepted. */
-    private void hold(ToolCall call) throws ToolFailure {
+    private void requireAccepted(ToolCall call) throws ToolFailure {
         McpToolRow row = service.tool(call.workspaceId(), server, name);
         if (row == null || row.accepted() == null) {
             throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", "the workspace does not allow the tool " + spec.name());
@@ -256,5 +256,4 @@ final class McpTool implements Tool {
                 state == State.SENT && before != null ? before.answers() : null, before == null ? 0 : before.rounds());
         service.database().runInTransaction(c -> service.waits().put(c, wait));
     }
-
 }

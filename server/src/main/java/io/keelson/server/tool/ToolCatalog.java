@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** The tools of this server by name. Schemas are compiled once; safe for use by many threads. */
@@ -82,9 +83,12 @@ public final class ToolCatalog {
 
     /** The tool of that name in a workspace. */
     public Optional<Tool> find(UUID workspace, String name) {
+        return Optional.ofNullable(entry(workspace, name)).map(Entry::tool);
+    }
+
+    private @Nullable Entry entry(UUID workspace, String name) {
         Entry entry = entries.get(name);
-        return Optional.ofNullable(entry == null ? ofWorkspaces.of(workspace).entries.get(name) : entry)
-                .map(Entry::tool);
+        return entry == null ? ofWorkspaces.of(workspace).entries.get(name) : entry;
     }
 
     /**
@@ -148,20 +152,23 @@ public final class ToolCatalog {
     }
 
     /**
-     * Executes a tool with its input checked before, and its output made storable and bounded after.
+     * Executes a tool of the call's workspace with its input checked before, and its output made storable and bounded after.
      *
      * @throws ToolFailure the tool's own, or {@code TOOL_UNKNOWN}, {@code TOOL_INPUT_INVALID},
      *     {@code OUTPUT_TOO_LARGE}, {@code TOOL_CRASHED}
      * @throws HandBackException the tool's own
      */
     public ToolResult execute(String name, ToolCall call) throws ToolFailure, InterruptedException {
-        Tool tool = find(name).orElseThrow(() -> ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name));
-        List<Problem> problems = validateInput(tool, call.input());
+        Entry entry = entry(call.workspaceId(), name);
+        if (entry == null) {
+            throw ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name);
+        }
+        List<Problem> problems = problems(entry.input, call.input());
         if (!problems.isEmpty()) {
             throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems.stream()
                     .map(each -> each.pointer() + ": " + each.message()).limit(10).collect(Collectors.joining("; ")));
         }
-        ToolResult result = attempt(tool, call);
+        ToolResult result = attempt(entry.tool, call);
         if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {
             throw ToolFailure.permanent("OUTPUT_TOO_LARGE", "the output of " + name + " is longer than "
                     + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact").spending(result.usage());

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,6 +65,17 @@ class McpTurnsTest {
                         "model.turn completed");
                 assertThat(model.journal().getLast().toString()).contains("no such file").contains("mcp_other_add");
                 assertThat(other.calls("add")).hasSize(1);
+
+                keelson.mcpServers().set("other", Json.read("""
+                        {"url": "%s", "tools": ["add", "fail"], "effects": {"fail": "read"}}"""
+                        .formatted(other.url())));
+                Run asking = keelson.agents().run("caller", "Add again", Map.of());
+                Awaitility.await().until(() -> keelson.runs().steps(asking.id()).stream()
+                        .anyMatch(step -> step.state().equals("waiting_approval")));
+                assertThat(other.calls("add")).as("a destructive call without an approval").hasSize(1);
+                keelson.runs().approve(asking.id(), "once");
+                assertThat(keelson.runs().awaitEnd(asking.id(), Duration.ofSeconds(60)).state()).isEqualTo("completed");
+                assertThat(other.calls("add")).hasSize(2);
             }
         }
     }

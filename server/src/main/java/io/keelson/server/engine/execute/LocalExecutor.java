@@ -224,9 +224,9 @@ public final class LocalExecutor {
         }
 
         @Override
-        public long hold(WorstCase most, boolean more) throws ToolFailure, InterruptedException {
+        public long hold(WorstCase most, boolean begun) throws ToolFailure, InterruptedException {
             Reply reply = commands.apply(new Command.Hold(execution.runId(), execution.stepId(),
-                    execution.leaseEpoch(), most, more, actor)).join();
+                    execution.leaseEpoch(), most, begun, actor)).join();
             if (reply instanceof Reply.Claimed held) {
                 Long paid = held.assignment().maxOutputTokens();
                 return paid == null ? most.maxOutput() : Math.min(paid, most.maxOutput());

@@ -78,7 +78,7 @@ public final class ToolRunner {
         Redaction struck = input.struck();
         try (ExecutionLog log = new ExecutionLog(logs.apply(execution), struck,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
-            ToolResult result = catalog.in(execution.workspaceId()).execute(execution.tool(),
+            ToolResult result = catalog.execute(execution.tool(),
                     call(execution, input, waitPhase, sent, log, holds));
             return struck.none() ? result
                     : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),

@@ -1,5 +1,6 @@
 package io.keelson.server.engine.execute;
 
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
@@ -28,9 +29,6 @@ public final class TurnText {
     private static final String CALLS = "tool_calls";
     private static final String OUTPUT = "output";
     private static final String AGAIN = "again";
-    /** The code of a turn that has summarised those before it. */
-    public static final String COMPACTED = "TURNS_COMPACTED";
-
     private static final String REFUSED = "refused";
     private static final int MAX_CALLS = 50;
     private static final int MAX_NAME = 200;
@@ -66,7 +64,8 @@ public final class TurnText {
             return calls(calls, terms);
         }
         if (output.path(AGAIN).path("code").isString()) {
-            return output.path(AGAIN).path("code").stringValue().equals(COMPACTED) ? new TurnAnswer.Compacted()
+            return output.path(AGAIN).path("code").stringValue().equals(AgentTerms.TURNS_COMPACTED)
+                    ? new TurnAnswer.Compacted()
                     : new TurnAnswer.Again();
         }
         boolean bare = output.propertyNames().stream().allMatch(key -> key.equals(OUTPUT) || key.equals(CALLS));

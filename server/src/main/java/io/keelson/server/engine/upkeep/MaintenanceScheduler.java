@@ -24,16 +24,16 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final RunEnds ends;
     private final WorkLimits limits;
     private final CurrentPrices prices;
-    private final Runnable more;
+    private final Runnable workspaceTools;
     private final ExpiredData expired;
     private final Observer observer;
     private volatile List<BackgroundTask> tasks = List.of();
 
-    /** @param more reads further settings; on any thread */
+    /** @param workspaceTools reads the tools of workspaces again; on any thread */
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
-            RunEnds ends, WorkLimits limits, CurrentPrices prices, Runnable more, ExpiredData expired,
+            RunEnds ends, WorkLimits limits, CurrentPrices prices, Runnable workspaceTools, ExpiredData expired,
             Observer observer) {
-        this.more = more;
+        this.workspaceTools = workspaceTools;
         this.heartbeat = heartbeat;
         this.dueWorkPoller = dueWorkPoller;
         this.reconciler = reconciler;
@@ -91,7 +91,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
             prices.refresh(c);
             return null;
         });
-        more.run();
+        workspaceTools.run();
     }
 
     @Override

@@ -89,7 +89,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
             return add(HandlerType.PUT, API + path, scope, null, action);
         }
 
-        public Table delete(@Nullable Scope scope, String path, Action action) {
+        public Table delete(Scope scope, String path, Action action) {
             return add(HandlerType.DELETE, API + path, scope, NoBody.class, bodiless(action));
         }
 
@@ -140,7 +140,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
 
         /** Under {@code /api/v1}, for any API key. */
         public Table deleteByAnyKey(String path, Action action) {
-            return delete(null, path, action);
+            return add(HandlerType.DELETE, API + path, null, NoBody.class, bodiless(action));
         }
 
         private <T> Table add(HandlerType method, String path, @Nullable Scope scope, Class<T> body,

@@ -26,6 +26,9 @@ public final class SessionCookie {
 
     /** The tokens that the request's cookies of this server have, by workspace. */
     Map<String, String> tokens(Context context) {
+        if (context.header("Cookie") == null) {
+            return Map.of();
+        }
         String prefix = prefix(context);
         Map<String, String> tokens = new LinkedHashMap<>();
         context.cookieMap().forEach((name, value) -> {

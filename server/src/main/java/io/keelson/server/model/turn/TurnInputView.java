@@ -1,6 +1,7 @@
 package io.keelson.server.model.turn;
 
 import io.keelson.core.money.Tokens;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.policy.ErrorClass;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -88,7 +89,7 @@ record TurnInputView(JsonNode json) {
     /** The index of the turn that summarised turns before it, the newest one; -1 for none. */
     int compaction() {
         int last = transcript().size() - 1;
-        while (last >= 0 && !again(last).path("code").asString("").equals(TurnOutput.COMPACTED)) {
+        while (last >= 0 && !again(last).path("code").asString("").equals(AgentTerms.TURNS_COMPACTED)) {
             last--;
         }
         return last;

@@ -1,5 +1,6 @@
 package io.keelson.server.model.turn;
 
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
@@ -20,8 +21,6 @@ final class TurnOutput {
     static final String TRUNCATED = "OUTPUT_TRUNCATED";
     static final String INVALID = "OUTPUT_INVALID";
     static final String REFUSED = "MODEL_REFUSED";
-    /** As in {@code engine.execute.TurnText}. */
-    static final String COMPACTED = "TURNS_COMPACTED";
     /** Turns in which a model may correct an output. */
     private static final int REPAIRS = 2;
     /** Problems of an output that are shown to a model at a time. */
@@ -102,7 +101,7 @@ final class TurnOutput {
         if (answer.finish() == Finish.REFUSAL || answer.finish() == Finish.CONTENT_FILTER || answer.text().isBlank()) {
             throw quality(REFUSED, "the model gives no summary of its turns: " + answer.text());
         }
-        ObjectNode output = again(Json.object(), COMPACTED, answer.text());
+        ObjectNode output = again(Json.object(), AgentTerms.TURNS_COMPACTED, answer.text());
         output.withObjectProperty("again").put("turns", turns);
         return output;
     }

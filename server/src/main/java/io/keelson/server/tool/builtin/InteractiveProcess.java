@@ -3,8 +3,6 @@ package io.keelson.server.tool.builtin;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * leaves nothing of its process tree behind, also when this JVM is killed. Its output ends when the command ends.
  */
 public final class InteractiveProcess implements AutoCloseable {
-    private static final String SCRIPT = script();
+    private static final String SCRIPT = SupervisedProcess.script("supervise-pipes.sh");
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(4);
 
     private final Process process;
@@ -82,37 +79,6 @@ public final class InteractiveProcess implements AutoCloseable {
     /** Ends the command and its process tree, within seconds. Idempotent. */
     @Override
     public void close() {
-        try {
-            process.getOutputStream().close();
-        } catch (IOException e) {
-            // the supervisor has ended already
-        }
-        boolean interrupted = false;
-        long deadline = System.nanoTime() + STOP_PATIENCE.toNanos();
-        while (process.isAlive() && System.nanoTime() < deadline) {
-            try {
-                process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (process.isAlive()) {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly();
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static String script() {
-        try (InputStream in = InteractiveProcess.class.getResourceAsStream("supervise-pipes.sh")) {
-            if (in == null) {
-                throw new IllegalStateException("supervise-pipes.sh is missing from the jar");
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        SupervisedProcess.stop(process, STOP_PATIENCE);
     }
 }

@@ -33,7 +33,7 @@ final class SupervisedProcess {
         }
     }
 
-    private static final String SCRIPT = script();
+    private static final String SCRIPT = script("supervise.sh");
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
     private static final Duration DRAIN_PATIENCE = Duration.ofSeconds(2);
 
@@ -60,7 +60,7 @@ final class SupervisedProcess {
             try {
                 ended = process.waitFor(timeout);
             } finally {
-                stop(process);
+                stop(process, STOP_PATIENCE);
             }
             return new Outcome(process.exitValue(), out.await(), err.await(), !ended);
         } finally {
@@ -97,15 +97,19 @@ final class SupervisedProcess {
         return List.of(perl.toString(), "-MPOSIX=setsid", "-e", "setsid(); exec {$ARGV[0]} @ARGV or exit 127");
     }
 
-    /** Closes the pipe that the supervisor watches, and always waits for its cleanup. */
-    private static void stop(Process process) {
+    /**
+     * Closes the pipe that the supervisor watches, and waits for its cleanup.
+     *
+     * @param patience after which the supervisor and its descendants are killed
+     */
+    static void stop(Process process, Duration patience) {
         boolean interrupted = false;
         try {
             process.getOutputStream().close();
         } catch (IOException e) {
             // the supervisor has ended already
         }
-        long deadline = System.nanoTime() + STOP_PATIENCE.toNanos();
+        long deadline = System.nanoTime() + patience.toNanos();
         while (process.isAlive() && System.nanoTime() < deadline) {
             try {
                 process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -122,10 +126,11 @@ final class SupervisedProcess {
         }
     }
 
-    private static String script() {
-        try (InputStream in = SupervisedProcess.class.getResourceAsStream("supervise.sh")) {
+    /** The text of a supervisor. */
+    static String script(String name) {
+        try (InputStream in = SupervisedProcess.class.getResourceAsStream(name)) {
             if (in == null) {
-                throw new IllegalStateException("supervise.sh is missing from the jar");
+                throw new IllegalStateException(name + " is missing from the jar");
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
