@@ -6,8 +6,9 @@ export function show(view, classes = '') {
   return new Promise((resolve) => {
     const dialog = document.createElement('dialog');
     if (classes) dialog.className = classes;
-    const close = (value) => { dialog.returnValue = ''; answer = value; dialog.close(); };
     let answer;
+    // Removed at once: until its close event, the dialog would keep the focus and swallow the next key.
+    const close = (value) => { answer = value; dialog.close(); dialog.remove(); };
     dialog.addEventListener('close', () => { dialog.remove(); resolve(answer); });
     dialog.addEventListener('click', (event) => { if (event.target === dialog) close(); });
     const draw = () => render(view(close, draw), dialog);
