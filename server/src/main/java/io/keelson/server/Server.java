@@ -73,7 +73,8 @@ public final class Server implements AutoCloseable {
             Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
             EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, closer);
             ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
-            HttpServer http = closer.register(Api.server(settings.http(), storage, engine, background, observation));
+            HttpServer http =
+                    closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);

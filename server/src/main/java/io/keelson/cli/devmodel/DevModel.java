@@ -48,7 +48,7 @@ final class DevModel implements AutoCloseable {
     }
 
     private void handle(WireRequest request, WireResponse response) throws IOException {
-        Wire wire = request.method().equals("POST") ? Wire.ALL.stream()
+        ProviderWire wire = request.method().equals("POST") ? ProviderWire.ALL.stream()
                 .filter(each -> each.path().equals(request.path())).findFirst().orElse(null) : null;
         Matcher one = STORED.matcher(request.path());
         if (wire != null) {
@@ -60,7 +60,7 @@ final class DevModel implements AutoCloseable {
                 case "GET /v1/models" -> response.send(200, ResponseDelivery.JSON, Json.write(models()));
                 case "GET /journal" -> response.send(200, "application/x-ndjson",
                         journal.lines().getBytes(StandardCharsets.UTF_8));
-                default -> response.send(404, ResponseDelivery.JSON, Json.write(Wire.ALL.getFirst().error(404,
+                default -> response.send(404, ResponseDelivery.JSON, Json.write(ProviderWire.ALL.getFirst().error(404,
                         "dev-model has no " + request.method() + " " + request.path(), "")));
             }
         }
@@ -85,7 +85,8 @@ final class DevModel implements AutoCloseable {
         ResponseDelivery delivery = new ResponseDelivery(Json.object(), entry, response);
         StoredResponses.Stored found = stored.get(id);
         if (found == null) {
-            delivery.send(404, Wire.ALL.getFirst().error(404, "Response with id '" + id + "' not found.", ""), false);
+            delivery.send(404, ProviderWire.ALL.getFirst().error(404, "Response with id '" + id + "' not found.", ""),
+                    false);
             return;
         }
         if (cancel) {
@@ -95,7 +96,7 @@ final class DevModel implements AutoCloseable {
         delivery.send(200, document, document.hasNonNull("usage"));
     }
 
-    private void answer(Wire wire, WireRequest request, WireResponse response) throws IOException {
+    private void answer(ProviderWire wire, WireRequest request, WireResponse response) throws IOException {
         Journal.Entry entry = journal.begin(request, wire);
         String requestId = "req_" + start + "_" + entry.number;
         response.header(wire.requestIdHeader(), requestId);
@@ -118,7 +119,7 @@ final class DevModel implements AutoCloseable {
         }
     }
 
-    private Conversation read(Wire wire, byte[] body) throws BadRequestException {
+    private Conversation read(ProviderWire wire, byte[] body) throws BadRequestException {
         JsonNode json;
         try {
             json = Json.read(body);
@@ -133,7 +134,7 @@ final class DevModel implements AutoCloseable {
         return asked;
     }
 
-    private void answer(Wire wire, Conversation asked, JsonNode answer, int bodyBytes, Journal.Entry entry,
+    private void answer(ProviderWire wire, Conversation asked, JsonNode answer, int bodyBytes, Journal.Entry entry,
             WireResponse response) throws IOException, BadRequestException {
         ModelReply reply =
                 ModelReply.of(wire, asked, answer, start + "_" + entry.number, clock.instant().getEpochSecond(),
@@ -142,7 +143,7 @@ final class DevModel implements AutoCloseable {
         String id = document.get("id").stringValue();
         entry.set("response_id", Json.string(id));
         entry.set("answered_as", Json.string(reply.model()));
-        if (wire instanceof ResponsesWire responses && ResponsesWire.background(asked.body())) {
+        if (wire instanceof ResponsesProviderWire responses && ResponsesProviderWire.background(asked.body())) {
             ObjectNode begun = responses.document(reply, "queued");
             stored.put(id, StoredResponses.Stored.running(begun, Duration.ofMillis(answer.path("delay_ms").asLong(0)),
                     document, reply.usage(), entry));
@@ -150,7 +151,7 @@ final class DevModel implements AutoCloseable {
             return;
         }
         entry.set("billed", reply.usage().toJson());
-        if (wire instanceof ResponsesWire && asked.body().path("store").asBoolean(true)) {
+        if (wire instanceof ResponsesProviderWire && asked.body().path("store").asBoolean(true)) {
             stored.put(id, StoredResponses.Stored.finished(document));
         }
         ResponseDelivery delivery = new ResponseDelivery(answer, entry, response);

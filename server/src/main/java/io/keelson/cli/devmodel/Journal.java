@@ -84,7 +84,7 @@ final class Journal implements AutoCloseable {
     }
 
     /** @param wire null for a request that asks for no answer of a model */
-    synchronized Entry begin(WireRequest request, @Nullable Wire wire) {
+    synchronized Entry begin(WireRequest request, @Nullable ProviderWire wire) {
         ObjectNode json = Json.object().put("request", ++requests).put("at", Json.time(clock.instant()))
                 .put("method", request.method()).put("path", request.path());
         if (wire != null) {

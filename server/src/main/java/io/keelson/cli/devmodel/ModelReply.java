@@ -56,7 +56,8 @@ record ModelReply(Conversation request, String key, long created, String model, 
      * @param created seconds since 1970
      * @throws BadRequestException where no value of a demanded schema can be made up
      */
-    static ModelReply of(Wire wire, Conversation request, JsonNode answer, String key, long created, int bodyBytes)
+    static ModelReply of(ProviderWire wire, Conversation request, JsonNode answer, String key, long created,
+            int bodyBytes)
             throws BadRequestException {
         String text = answer.has("json") ? answer.get("json").toString() : answer.path("text").asString(null);
         String refusal = answer.path("refusal").asString(null);

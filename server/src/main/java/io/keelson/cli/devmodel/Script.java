@@ -43,7 +43,8 @@ final class Script {
             this.answer = answer;
         }
 
-        private synchronized boolean fits(Conversation asked, Wire wire, Map<String, String> headers, int request) {
+        private synchronized boolean fits(Conversation asked, ProviderWire wire, Map<String, String> headers,
+                int request) {
             boolean fits = is("wire", wire.name()) && is("model", asked.model())
                     && when.path("turn").asInt(asked.turn()) == asked.turn()
                     && is("last_tool", Objects.requireNonNullElse(asked.lastTool(), ""))
@@ -126,7 +127,7 @@ final class Script {
     }
 
     /** @param request the number of the request, from 1 */
-    Rule match(Conversation asked, Wire wire, Map<String, String> headers, int request) {
+    Rule match(Conversation asked, ProviderWire wire, Map<String, String> headers, int request) {
         for (Rule rule : rules) {
             if (rule.fits(asked, wire, headers, request)) {
                 return rule;

@@ -35,7 +35,7 @@ import io.keelson.server.http.runs.ExplainActions;
 import io.keelson.server.http.runs.ExportedEvents;
 import io.keelson.server.http.runs.ProposalActions;
 import io.keelson.server.http.runs.RunActions;
-import io.keelson.server.http.runs.RunCreation;
+import io.keelson.server.http.runs.RunCreateActions;
 import io.keelson.server.http.runs.RunFork;
 import io.keelson.server.http.runs.RunViews;
 import io.keelson.server.http.runs.SignalActions;
@@ -85,7 +85,7 @@ final class Routes {
         SubmissionServices submissions = services.runs().submissions();
         FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
         RunEndPoll ends = new RunEndPoll(services.work().commands(), reads, poll);
-        RunCreation creation = new RunCreation(submissions.missions(), services.runs().ids(), reads,
+        RunCreateActions creation = new RunCreateActions(submissions.missions(), services.runs().ids(), reads,
                 submissions.runs(), limiter, ends);
         creation.addTo(table);
         new RecipeActions(services.stores().recipes(), services.database(), services.runs().missions(),

@@ -23,7 +23,7 @@ public sealed interface Message {
     }
 
     /** The results of all calls of the message before it, in their order. */
-    record ToolResults(List<ToolResult> results) implements Message {
+    record ToolResults(List<CallResult> results) implements Message {
         public ToolResults {
             results = List.copyOf(results);
         }

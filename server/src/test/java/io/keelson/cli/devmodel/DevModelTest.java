@@ -129,7 +129,8 @@ class DevModelTest {
                     + "{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"look\",\"arguments\":\"{}\"},"
                     + "{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\"seen it\"}]}"})
     void conditionsAreOfTheConversation(String path, String body) throws Exception {
-        String wire = Wire.ALL.stream().filter(each -> each.path().equals(path)).findFirst().orElseThrow().name();
+        String wire =
+                ProviderWire.ALL.stream().filter(each -> each.path().equals(path)).findFirst().orElseThrow().name();
         String script = """
                 rules:
                   - {when: {turn: 1}, answer: {text: wrong turn}}
@@ -423,7 +424,7 @@ class DevModelTest {
             List<Thread> clients = java.util.stream.IntStream.range(0, 50)
                     .mapToObj(at -> Thread.ofVirtual().start(() -> {
                         try {
-                            model.ask(Wire.ALL.get(at % 3).path(), "x");
+                            model.ask(ProviderWire.ALL.get(at % 3).path(), "x");
                         } catch (Exception e) {
                             throw new IllegalStateException(e);
                         }

@@ -7,7 +7,7 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
 import io.keelson.server.db.SqlFailure;
-import io.keelson.server.http.runs.RunCreation;
+import io.keelson.server.http.runs.RunCreateActions;
 import io.keelson.server.http.runs.RunMission;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
@@ -49,14 +49,14 @@ public final class RecipeActions {
     private final Database database;
     private final Function<UUID, MissionReader> missions;
     private final RecipeMissions recipeMissions;
-    private final RunCreation runs;
+    private final RunCreateActions runs;
     private final Reads reads;
     private final Ids ids;
     private final KeyedTransaction keyed;
 
     public RecipeActions(RecipeStore recipes, Database database, Function<UUID, MissionReader> missions,
             RecipeMissions recipeMissions,
-            RunCreation runs, Reads reads, Ids ids, KeyedTransaction keyed) {
+            RunCreateActions runs, Reads reads, Ids ids, KeyedTransaction keyed) {
         this.recipes = recipes;
         this.database = database;
         this.missions = missions;
@@ -97,7 +97,7 @@ public final class RecipeActions {
     }
 
     private ApiResponse create(ApiRequest request) throws IOException {
-        NewRecipe recipe = checked(request, ids.next(), RunCreation.document(request.body()), null);
+        NewRecipe recipe = checked(request, ids.next(), RunCreateActions.document(request.body()), null);
         return keep(request, recipe);
     }
 
@@ -122,7 +122,7 @@ public final class RecipeActions {
     private ApiResponse replace(ApiRequest request) throws IOException {
         UUID id = request.id("id", IdKind.RECIPE);
         recipe(request, id);
-        NewRecipe recipe = checked(request, id, RunCreation.document(request.body()), null);
+        NewRecipe recipe = checked(request, id, RunCreateActions.document(request.body()), null);
         try {
             database.runInTransaction(c -> recipes.replace(c, recipe));
         } catch (SqlFailure e) {
@@ -165,7 +165,8 @@ public final class RecipeActions {
     private ApiResponse run(ApiRequest apiRequest) throws IOException, InterruptedException {
         UUID id = apiRequest.id("id", IdKind.RECIPE);
         RecipeRow recipe = recipe(apiRequest, id);
-        JsonNode body = apiRequest.body().bytes().length == 0 ? Json.object() : RunCreation.document(apiRequest.body());
+        JsonNode body =
+                apiRequest.body().bytes().length == 0 ? Json.object() : RunCreateActions.document(apiRequest.body());
         if (!(body instanceof ObjectNode request)) {
             throw ApiProblem.of(List.of(new PlanProblem("WRONG_TYPE", "", "the body must be an object")));
         }

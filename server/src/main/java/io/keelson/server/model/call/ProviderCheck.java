@@ -5,6 +5,7 @@ import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelAnswer;
@@ -14,7 +15,6 @@ import io.keelson.server.model.ModelException;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.ToolChoice;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -169,8 +169,8 @@ public final class ProviderCheck {
         if (asked.calls().isEmpty()) {
             return found(false, asked, "", "a call of double");
         }
-        List<ToolResult> results = asked.calls().stream()
-                .map((Call call) -> new ToolResult(call.id(), call.name(), "{\"number\": 42}", false)).toList();
+        List<CallResult> results = asked.calls().stream()
+                .map((Call call) -> new CallResult(call.id(), call.name(), "{\"number\": 42}", false)).toList();
         ModelAnswer answer = send(new ModelRequest("", List.of(question,
                 new Message.Assistant(asked.text(), asked.calls(), asked.raw()), new Message.ToolResults(results)),
                 List.of(DOUBLE), ToolChoice.NONE, null, MAX_OUTPUT_TOKENS), TextListener.NONE);

@@ -3,11 +3,11 @@ package io.keelson.server.model.turn;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.DataFence;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.WireKind;
 import java.util.ArrayList;
 import java.util.List;
@@ -187,8 +187,8 @@ final class TurnPrompt {
     }
 
     /** A call without a result, as of a cancelled step, gets one that says so. */
-    private static List<ToolResult> results(List<Call> calls, JsonNode results) {
-        List<ToolResult> shown = new ArrayList<>();
+    private static List<CallResult> results(List<Call> calls, JsonNode results) {
+        List<CallResult> shown = new ArrayList<>();
         for (int i = 0; i < calls.size(); i++) {
             JsonNode result = results.path(i);
             JsonNode error = result.path("error");
@@ -200,7 +200,7 @@ final class TurnPrompt {
                 text = "A person changed the input of this call to " + result.get("changed_input") + "\n" + text;
             }
             String name = calls.get(i).name();
-            shown.add(new ToolResult(calls.get(i).id(), name,
+            shown.add(new CallResult(calls.get(i).id(), name,
                     DataFence.around(result.path("tool").asString(name), text), error.isObject()));
         }
         return shown;

@@ -3,11 +3,11 @@ package io.keelson.server.model.wire;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelRequest;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -86,7 +86,7 @@ final class ChatWire implements Wire {
                     assistant.calls().forEach(call -> calls.add(call(call)));
                 }
             }
-            case Message.ToolResults(List<ToolResult> results) -> results.forEach(result -> messages.addObject()
+            case Message.ToolResults(List<CallResult> results) -> results.forEach(result -> messages.addObject()
                     .put("role", "tool").put("tool_call_id", result.callId()).put("content", result.text()));
         }
     }

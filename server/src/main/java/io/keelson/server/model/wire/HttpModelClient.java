@@ -158,7 +158,7 @@ public final class HttpModelClient implements ModelClient {
         }
 
         private JsonNode streamed(InputStream body) throws IOException, UnreadableException, ProviderErrorException {
-            EventStream events = new EventStream(body);
+            SseReader events = new SseReader(body);
             StreamedDocument document = wire.streamed();
             seen = document::document;
             while (!document.complete()) {

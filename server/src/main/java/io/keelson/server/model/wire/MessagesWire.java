@@ -3,12 +3,12 @@ package io.keelson.server.model.wire;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -105,7 +105,7 @@ final class MessagesWire implements Wire {
                     content(messages, "assistant").addAll(blocks);
                 }
             }
-            case Message.ToolResults(List<ToolResult> results) -> {
+            case Message.ToolResults(List<CallResult> results) -> {
                 ArrayNode content = content(messages, "user");
                 results.forEach(result -> {
                     ObjectNode block = content.addObject().put("type", "tool_result")

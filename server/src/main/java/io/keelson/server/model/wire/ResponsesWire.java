@@ -3,11 +3,11 @@ package io.keelson.server.model.wire;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelRequest;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +75,7 @@ final class ResponsesWire implements Wire {
             case Message.User(String text) -> input.addObject().put("type", "message").put("role", "user")
                     .putArray("content").addObject().put("type", "input_text").put("text", text);
             case Message.Assistant assistant -> add(input, endpoint, assistant);
-            case Message.ToolResults(List<ToolResult> results) -> results.forEach(result -> input.addObject()
+            case Message.ToolResults(List<CallResult> results) -> results.forEach(result -> input.addObject()
                     .put("type", "function_call_output").put("call_id", result.callId()).put("output", result.text()));
         }
     }

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import io.keelson.server.model.WireKind;
 import io.keelson.server.tool.ToolFailure;
@@ -112,7 +112,7 @@ class TurnPromptTest {
         for (int i = 0; i < messages.size(); i++) {
             boolean calls = messages.get(i) instanceof Message.Assistant assistant && !assistant.calls().isEmpty();
             if (calls) {
-                assertThat(((Message.ToolResults) messages.get(i + 1)).results()).extracting(ToolResult::callId)
+                assertThat(((Message.ToolResults) messages.get(i + 1)).results()).extracting(CallResult::callId)
                         .containsExactlyElementsOf(((Message.Assistant) messages.get(i)).calls().stream().map(Call::id)
                                 .toList());
             } else {

@@ -7,6 +7,7 @@ import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
+import io.keelson.server.model.CallResult;
 import io.keelson.server.model.Finish;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelAnswer;
@@ -16,7 +17,6 @@ import io.keelson.server.model.ModelException.Kind;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.ToolChoice;
-import io.keelson.server.model.ToolResult;
 import io.keelson.server.model.ToolSchema;
 import io.keelson.server.model.WireKind;
 import io.keelson.server.outbound.OutboundClient;
@@ -134,7 +134,7 @@ class HttpModelClientTest {
                 ModelAnswer ended = send(model, wire, stream, request(asked,
                         new Message.Assistant(called.text(), called.calls(), raw),
                         new Message.ToolResults(called.calls().stream()
-                                .map(call -> new ToolResult(call.id(), call.name(), "cheese", false)).toList())))
+                                .map(call -> new CallResult(call.id(), call.name(), "cheese", false)).toList())))
                         .get();
                 assertThat(ended.text()).isEqualTo("Cheese.");
             }
@@ -289,7 +289,7 @@ class HttpModelClientTest {
         Message.Assistant called =
                 new Message.Assistant("I look.", List.of(WireJson.call("1", "look", "{\"at\":\"moon\"}")), null);
         Message.ToolResults results =
-                new Message.ToolResults(List.of(new ToolResult("1", "look", "nothing", true)));
+                new Message.ToolResults(List.of(new CallResult("1", "look", "nothing", true)));
         String before = text(wire, endpoint, request(asked));
         String after = text(wire, endpoint, request(asked, called, results));
         assertThat(after).startsWith(before.substring(0, before.length() - 2)).doesNotContain(KEY);

@@ -8,10 +8,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the data of server-sent events. Their names are left out: the data of each wire repeat them. */
-final class EventStream {
+final class SseReader {
     private final BufferedReader lines;
 
-    EventStream(InputStream body) {
+    SseReader(InputStream body) {
         this.lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
     }
 

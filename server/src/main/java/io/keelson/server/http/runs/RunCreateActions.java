@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code POST /runs} and its relatives: creates runs of missions. */
-public final class RunCreation {
+public final class RunCreateActions {
 
     private static final String JSON = "application/json";
     private static final String YAML = "application/yaml";
@@ -42,7 +42,7 @@ public final class RunCreation {
     private final FairSubmissionLimiter limiter;
     private final RunEndPoll ends;
 
-    public RunCreation(RecipeMissions missions, Ids ids, Reads reads, RunSubmission submission,
+    public RunCreateActions(RecipeMissions missions, Ids ids, Reads reads, RunSubmission submission,
             FairSubmissionLimiter limiter, RunEndPoll ends) {
         this.missions = missions;
         this.ids = ids;

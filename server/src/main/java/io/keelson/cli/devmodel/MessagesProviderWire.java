@@ -10,7 +10,7 @@ import tools.jackson.databind.node.ObjectNode;
  * Anthropic's messages. Input tokens exclude those read from a cache or written to one, reasoning tokens are not counted
  * apart, and a refusal is a reason to stop.
  */
-final class MessagesWire implements Wire {
+final class MessagesProviderWire implements ProviderWire {
 
     @Override
     public String name() {

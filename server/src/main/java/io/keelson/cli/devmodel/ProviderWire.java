@@ -6,9 +6,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** One provider's API: how it states a conversation, an answer and an error. */
-interface Wire {
+interface ProviderWire {
 
-    List<Wire> ALL = List.of(new ResponsesWire(), new ChatWire(), new MessagesWire());
+    List<ProviderWire> ALL = List.of(new ResponsesProviderWire(), new ChatProviderWire(), new MessagesProviderWire());
 
     /** As scripts and the journal name it. */
     String name();

@@ -13,9 +13,9 @@ import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.web.Dashboard;
 
 /** The HTTP API over a server's other parts. */
-final class Api {
+final class ApiWiring {
 
-    private Api() {}
+    private ApiWiring() {}
 
     static HttpServer server(Settings.Http settings, Storage storage, EngineParts parts,
             ApiServices.Background background,

@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** OpenAI's responses. Input tokens include those read from a cache. */
-final class ResponsesWire implements Wire {
+final class ResponsesProviderWire implements ProviderWire {
 
     /** What a response repeats of its request, with the value of a request without it; null for null. */
     private static final List<Echoed> ECHOED = List.of(new Echoed("instructions", null),

@@ -8,7 +8,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** OpenAI's chat completions. Input tokens include those read from a cache; thinking has no place. */
-final class ChatWire implements Wire {
+final class ChatProviderWire implements ProviderWire {
 
     @Override
     public String name() {

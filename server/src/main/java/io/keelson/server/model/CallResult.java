@@ -7,4 +7,4 @@ package io.keelson.server.model;
  * @param name of the tool
  * @param isError whether the call failed
  */
-public record ToolResult(String callId, String name, String text, boolean isError) {}
+public record CallResult(String callId, String name, String text, boolean isError) {}
