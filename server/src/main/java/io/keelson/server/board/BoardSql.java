@@ -49,6 +49,8 @@ final class BoardSql {
 
     static final String ONE = "select " + COLUMNS + " from board_tasks b where b.workspace_id = ? and b.id = ?";
 
+    static final String LOCK = "select from board_tasks where workspace_id = ? and id = ? for update";
+
     /** A parent, which stays until its child is there. */
     static final String HELD = "select from board_tasks where workspace_id = ? and id = ? for key share";
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code board_tasks}; writes people's tasks. Another workspace's do not exist here. */
@@ -127,9 +128,17 @@ public final class BoardTasks {
         }
     }
 
-    /** The changed task; of a run's task only the priority changes. Empty for an unknown task. */
-    public Optional<BoardTaskRow> change(UUID workspace, long id, Change change) {
+    /**
+     * The changed task; of a run's task only the priority changes. Empty for an unknown task.
+     *
+     * @param check sees the locked task; what it throws keeps the task as it is
+     */
+    public Optional<BoardTaskRow> change(UUID workspace, long id, Change change, Consumer<BoardTaskRow> check) {
         return database.inTransaction(c -> {
+            if (!locked(c, workspace, id)) {
+                return Optional.empty();
+            }
+            check.accept(find(c, workspace, id).orElseThrow());
             try (PreparedStatement update = c.prepareStatement(BoardSql.UPDATE)) {
                 update.setObject(1, workspace);
                 update.setLong(2, id);
@@ -162,6 +171,16 @@ public final class BoardTasks {
             read.setObject(1, workspace);
             read.setLong(2, id);
             try (ResultSet row = read.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    private static boolean locked(Connection c, UUID workspace, long id) throws SQLException {
+        try (PreparedStatement lock = c.prepareStatement(BoardSql.LOCK)) {
+            lock.setObject(1, workspace);
+            lock.setLong(2, id);
+            try (ResultSet row = lock.executeQuery()) {
                 return row.next();
             }
         }

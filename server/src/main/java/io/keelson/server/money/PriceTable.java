@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The price list and all its versions: what was charged by an old price can be understood later. */
@@ -66,19 +67,27 @@ public final class PriceTable {
         return database.withConnection(c -> read(c, version));
     }
 
+    /** As the other one, without a condition. */
+    public PriceListVersion change(List<PriceChange> changes, String createdBy, Witness witness) {
+        return change(changes, createdBy, witness, current -> {});
+    }
+
     /**
      * Sets and withdraws prices, all or none, as one new version. A change to the current value does nothing.
      *
      * @param changes each with another kind or name
      * @param witness receives the changes in their transaction
+     * @param check sees the list in force, locked; what it throws changes nothing
      * @return the list in force
      */
-    public PriceListVersion change(List<PriceChange> changes, String createdBy, Witness witness) {
+    public PriceListVersion change(List<PriceChange> changes, String createdBy, Witness witness,
+            Consumer<PriceListVersion> check) {
         return database.inTransaction(c -> {
             try (PreparedStatement lock = c.prepareStatement(LOCK)) {
                 lock.execute();
             }
             PriceListVersion before = read(c, Integer.MAX_VALUE);
+            check.accept(before);
             List<PriceChange> news = changes.stream().filter(change -> !holds(before, change)).toList();
             if (news.isEmpty()) {
                 return before;

@@ -153,6 +153,11 @@ public final class RecipeStore {
         return Rows.ofWorkspace(c, FIND, workspace, id, RecipeStore::recipe);
     }
 
+    /** Locked until the transaction ends. */
+    public Optional<RecipeRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
+        return Rows.ofWorkspace(c, FIND + " for update", workspace, id, RecipeStore::recipe);
+    }
+
     public Optional<RecipeRow> byName(Connection c, UUID workspace, String name) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(BY_NAME)) {
             s.setObject(1, workspace);

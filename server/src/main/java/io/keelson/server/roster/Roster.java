@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -95,8 +96,13 @@ public final class Roster {
     }
 
     private static Optional<RosterEntry> find(Connection c, UUID workspace, String name) throws SQLException {
+        return find(c, workspace, name, "");
+    }
+
+    private static Optional<RosterEntry> find(Connection c, UUID workspace, String name, String lock)
+            throws SQLException {
         boolean id = name.matches("\\d{1,9}");
-        try (PreparedStatement read = c.prepareStatement(id ? BY_ID : BY_SLUG)) {
+        try (PreparedStatement read = c.prepareStatement((id ? BY_ID : BY_SLUG) + lock)) {
             read.setObject(1, workspace);
             if (id) {
                 read.setInt(2, Integer.parseInt(name));
@@ -135,13 +141,19 @@ public final class Roster {
         }
     }
 
-    /** Empty when there is no such agent. */
-    public Optional<RosterEntry> update(UUID workspace, String name, RosterEntry.Profile profile, AuditOrigin origin) {
+    /**
+     * Empty when there is no such agent.
+     *
+     * @param check sees the locked agent; what it throws keeps the agent as it is
+     */
+    public Optional<RosterEntry> update(UUID workspace, String name, RosterEntry.Profile profile, AuditOrigin origin,
+            Consumer<RosterEntry> check) {
         return database.inTransaction(c -> {
-            Optional<RosterEntry> before = find(c, workspace, name);
+            Optional<RosterEntry> before = find(c, workspace, name, " for update");
             if (before.isEmpty()) {
                 return before;
             }
+            check.accept(before.get());
             try (PreparedStatement update = c.prepareStatement(UPDATE)) {
                 bind(update, 1, profile);
                 update.setObject(9, workspace);

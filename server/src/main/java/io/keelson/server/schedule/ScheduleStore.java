@@ -162,6 +162,11 @@ public final class ScheduleStore {
         return Rows.ofWorkspace(c, ONE, workspace, id, ScheduleStore::schedule);
     }
 
+    /** Locked until the transaction ends. */
+    public Optional<ScheduleRow> locked(Connection c, UUID workspace, UUID id) throws SQLException {
+        return Rows.ofWorkspace(c, ONE + " for update", workspace, id, ScheduleStore::schedule);
+    }
+
     /**
      * By name, without their missions.
      *

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -48,6 +49,9 @@ public final class Endpoints {
 
     private static final String ONE =
             "select " + COLUMNS + " from webhook_endpoints e where workspace_id = ? and id = ?";
+
+    private static final String LOCK =
+            "select from webhook_endpoints where workspace_id = ? and id = ? for update";
 
     /** When enabled again, it continues with waiting deliveries and new events. */
     private static final String CHANGE = """
@@ -154,10 +158,21 @@ public final class Endpoints {
         return database.withConnection(c -> find(c, workspace, id));
     }
 
-    /** Empty for an unknown id. */
-    public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin) {
+    /**
+     * Empty for an unknown id.
+     *
+     * @param check sees the locked endpoint; what it throws keeps the endpoint as it is
+     */
+    public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin,
+            Consumer<Endpoint> check) {
         long from = lastId();
         return database.inTransaction(c -> {
+            try (PreparedStatement lock = c.prepareStatement(LOCK)) {
+                lock.setObject(1, workspace);
+                lock.setObject(2, id);
+                lock.execute();
+            }
+            find(c, workspace, id).ifPresent(check);
             try (PreparedStatement statement = c.prepareStatement(CHANGE)) {
                 statement.setString(1, spec.url());
                 statement.setBoolean(2, spec.noDescription());

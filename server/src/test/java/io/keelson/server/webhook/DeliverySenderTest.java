@@ -195,7 +195,7 @@ class DeliverySenderTest {
         assertThat(attempts).containsExactly(DeliveryObserver.Outcome.DELIVERED, DeliveryObserver.Outcome.FAILED,
                 DeliveryObserver.Outcome.FAILED);
         endpoints.change(WORKSPACE, to, new Endpoint.Spec(null, null, false, null, null, false, true),
-                AuditOrigin.SERVER);
+                AuditOrigin.SERVER, current -> {});
         assertThat(found(to).failingSince()).isNull();
         serveAll(sender(PACE));
         assertThat(all("select distinct state from webhook_deliveries")).containsExactly("delivered");
@@ -383,7 +383,7 @@ class DeliverySenderTest {
         assertThat(disabled.pending()).isEqualTo(2);
 
         endpoints.change(WORKSPACE, to, new Endpoint.Spec(null, null, false, null, null, false, true),
-                AuditOrigin.SERVER);
+                AuditOrigin.SERVER, current -> {});
         serveAll(sender(PACE));
         assertThat(bodies()).containsExactly("1", "1", "2");
     }

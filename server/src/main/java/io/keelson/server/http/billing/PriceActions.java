@@ -67,7 +67,7 @@ public final class PriceActions {
             throw Query.invalid("version", "is above the current version of the price list, " + list.version());
         }
         return ApiResponse.resource(page.page(list.prices().stream().map(PriceActions::document).toList())
-                .put("version", list.version()));
+                .put("version", list.version()), String.valueOf(list.version()));
     }
 
     private ApiResponse change(ApiRequest request, NewPrices body) {
@@ -80,9 +80,10 @@ public final class PriceActions {
             }
             changes.add(change);
         }
-        PriceListVersion list = prices.change(changes, String.valueOf(request.actor().id()), recorded(request));
+        PriceListVersion list = prices.change(changes, String.valueOf(request.actor().id()), recorded(request),
+                current -> request.requireVersion(String.valueOf(current.version()), document(current)));
         changed.run();
-        return ApiResponse.ok(document(list));
+        return ApiResponse.resource(document(list), String.valueOf(list.version()));
     }
 
     /** A price or {@code "withdrawn": true}: what takes a price away is said, not left out. */

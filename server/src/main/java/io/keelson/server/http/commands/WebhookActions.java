@@ -5,6 +5,7 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ETag;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.IdKind;
 import io.keelson.server.http.support.ListCursor;
@@ -75,14 +76,22 @@ public final class WebhookActions {
     }
 
     private ApiResponse show(ApiRequest request) {
-        return ApiResponse.resource(document(endpoint(request)));
+        return answer(endpoint(request));
     }
 
     private ApiResponse change(ApiRequest request, WebhookChange body) {
         UUID id = request.id("id", IdKind.WEBHOOK);
         Endpoint.Spec spec = spec(body);
-        return ApiResponse.ok(document(
-                Reads.found(endpoints.change(request.workspace(), id, spec, request.origin()), IdKind.WEBHOOK, id)));
+        return answer(Reads.found(endpoints.change(request.workspace(), id, spec, request.origin(),
+                current -> request.requireVersion(version(current), document(current))), IdKind.WEBHOOK, id));
+    }
+
+    private static ApiResponse answer(Endpoint endpoint) {
+        return ApiResponse.resource(document(endpoint), version(endpoint));
+    }
+
+    private static String version(Endpoint endpoint) {
+        return ETag.version(endpoint.updatedAt());
     }
 
     private static Endpoint.Spec spec(WebhookChange body) {

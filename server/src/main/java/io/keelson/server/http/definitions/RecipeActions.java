@@ -115,8 +115,9 @@ public final class RecipeActions {
         UUID id = request.id("id", IdKind.RECIPE);
         int version = (int) request.query().integer("version", 0);
         RecipeRow recipe = recipe(request, id);
-        return ApiResponse.resource(version == 0 || version == recipe.version() ? RecipeDocuments.whole(recipe)
-                : RecipeDocuments.whole(recipe, version(recipe, version)));
+        return version == 0 || version == recipe.version() ? answer(recipe)
+                : ApiResponse.resource(RecipeDocuments.whole(recipe, version(recipe, version)),
+                        String.valueOf(version));
     }
 
     private ApiResponse replace(ApiRequest request) throws IOException {
@@ -124,14 +125,22 @@ public final class RecipeActions {
         recipe(request, id);
         NewRecipe recipe = checked(request, id, RunCreateActions.document(request.body()), null);
         try {
-            database.runInTransaction(c -> recipes.replace(c, recipe));
+            database.runInTransaction(c -> {
+                RecipeRow before = Reads.found(recipes.locked(c, request.workspace(), id), IdKind.RECIPE, id);
+                request.requireVersion(String.valueOf(before.version()), RecipeDocuments.whole(before));
+                recipes.replace(c, recipe);
+            });
         } catch (SqlFailure e) {
             if (e.sqlState().equals(UNIQUE_VIOLATION)) {
                 throw nameTaken();
             }
             throw e;
         }
-        return ApiResponse.ok(RecipeDocuments.whole(recipe(request, id)));
+        return answer(recipe(request, id));
+    }
+
+    private static ApiResponse answer(RecipeRow recipe) {
+        return ApiResponse.resource(RecipeDocuments.whole(recipe), String.valueOf(recipe.version()));
     }
 
     private ApiResponse remove(ApiRequest request) {

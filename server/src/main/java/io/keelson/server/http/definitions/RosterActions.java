@@ -9,6 +9,7 @@ import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ETag;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.KeyedTransaction;
 import io.keelson.server.http.support.ListCursor;
@@ -73,7 +74,7 @@ public final class RosterActions {
 
     private ApiResponse one(ApiRequest request) {
         String name = name(request);
-        return ApiResponse.resource(document(roster.find(request.workspace(), name).orElseThrow(() -> notFound(name))));
+        return answer(roster.find(request.workspace(), name).orElseThrow(() -> notFound(name)));
     }
 
     private ApiResponse create(ApiRequest request, NewAgent body) {
@@ -101,8 +102,17 @@ public final class RosterActions {
         if (body.slug != null && !body.slug.equals(before.slug())) {
             throw ApiProblem.of("INVALID_VALUE", "/slug", "a slug cannot be changed; create another agent");
         }
-        return ApiResponse.ok(document(roster.update(request.workspace(), name, profile, request.origin())
-                .orElseThrow(() -> notFound(name))));
+        return answer(roster.update(request.workspace(), name, profile, request.origin(),
+                current -> request.requireVersion(version(current), document(current)))
+                .orElseThrow(() -> notFound(name)));
+    }
+
+    private static ApiResponse answer(RosterEntry agent) {
+        return ApiResponse.resource(document(agent), version(agent));
+    }
+
+    private static String version(RosterEntry agent) {
+        return ETag.version(agent.updatedAt());
     }
 
     private ApiResponse delete(ApiRequest request) {

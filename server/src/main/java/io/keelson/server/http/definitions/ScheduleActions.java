@@ -30,6 +30,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -100,27 +102,45 @@ public final class ScheduleActions {
     }
 
     private ApiResponse show(ApiRequest request) {
-        return ApiResponse.resource(ScheduleDocuments.of(schedule(request)));
+        return answer(schedule(request));
     }
 
     private ApiResponse replace(ApiRequest request, ScheduleBody body) {
-        ScheduleRow before = schedule(request);
-        return change(request, before, body.spec(request.workspace(), missions),
-                Objects.requireNonNullElse(body.paused(), before.paused()));
+        schedule(request);
+        ScheduleSpec spec = body.spec(request.workspace(), missions);
+        return change(request, before -> {
+            request.requireVersion(String.valueOf(before.version()), ScheduleDocuments.of(before));
+            return spec;
+        }, body.paused());
     }
 
-    private ApiResponse change(ApiRequest request, ScheduleRow before, ScheduleSpec spec, boolean paused) {
-        if (!spec.equals(before.spec()) || paused != before.paused()) {
-            try {
-                database.runInTransaction(c -> schedules.change(c, before, spec, paused));
-            } catch (SqlFailure e) {
-                if (e.sqlState().equals(UNIQUE_VIOLATION)) {
-                    throw nameTaken();
+    /**
+     * @param specified the new specification by the locked schedule
+     * @param paused null: as it is
+     */
+    private ApiResponse change(ApiRequest request, Function<ScheduleRow, ScheduleSpec> specified,
+            @Nullable Boolean paused) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        try {
+            database.runInTransaction(c -> {
+                ScheduleRow before = Reads.found(schedules.locked(c, request.workspace(), id), IdKind.SCHEDULE, id);
+                ScheduleSpec spec = specified.apply(before);
+                boolean pauses = Objects.requireNonNullElse(paused, before.paused());
+                if (!spec.equals(before.spec()) || pauses != before.paused()) {
+                    schedules.change(c, before, spec, pauses);
                 }
-                throw e;
+            });
+        } catch (SqlFailure e) {
+            if (e.sqlState().equals(UNIQUE_VIOLATION)) {
+                throw nameTaken();
             }
+            throw e;
         }
-        return ApiResponse.ok(ScheduleDocuments.of(schedule(request)));
+        return answer(schedule(request));
+    }
+
+    private static ApiResponse answer(ScheduleRow schedule) {
+        return ApiResponse.resource(ScheduleDocuments.of(schedule), String.valueOf(schedule.version()));
     }
 
     private ApiResponse remove(ApiRequest request) {
@@ -132,8 +152,7 @@ public final class ScheduleActions {
     }
 
     private ApiResponse pause(ApiRequest request, boolean paused) {
-        ScheduleRow schedule = schedule(request);
-        return change(request, schedule, schedule.spec(), paused);
+        return change(request, ScheduleRow::spec, paused);
     }
 
     private ApiResponse trigger(ApiRequest request) throws InterruptedException {

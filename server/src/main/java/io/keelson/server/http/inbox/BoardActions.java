@@ -7,6 +7,7 @@ import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ETag;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.KeyedTransaction;
 import io.keelson.server.http.support.ListCursor;
@@ -104,7 +105,7 @@ public final class BoardActions {
 
     private ApiResponse one(ApiRequest request) {
         long id = id(request);
-        return ApiResponse.resource(document(board.find(request.workspace(), id).orElseThrow(() -> notFound(id))));
+        return answer(board.find(request.workspace(), id).orElseThrow(() -> notFound(id)));
     }
 
     private ApiResponse create(ApiRequest request, NewTask body) {
@@ -123,11 +124,20 @@ public final class BoardActions {
         BoardTasks.Change change = new BoardTasks.Change(body.title, text(body.description), body.status, body.priority,
                 text(body.assignee), body.tags == null ? null : tags(body.tags), text(body.result));
         long id = id(request);
-        BoardTaskRow task = board.find(request.workspace(), id).orElseThrow(() -> notFound(id));
-        if (task.orchestrated() && !change.ofPriorityOnly()) {
-            throw readOnly(task, "only its priority can be changed");
-        }
-        return ApiResponse.ok(document(board.change(request.workspace(), id, change).orElseThrow(() -> notFound(id))));
+        return answer(board.change(request.workspace(), id, change, task -> {
+            if (task.orchestrated() && !change.ofPriorityOnly()) {
+                throw readOnly(task, "only its priority can be changed");
+            }
+            request.requireVersion(version(task), document(task));
+        }).orElseThrow(() -> notFound(id)));
+    }
+
+    private static ApiResponse answer(BoardTaskRow task) {
+        return ApiResponse.resource(document(task), version(task));
+    }
+
+    private static String version(BoardTaskRow task) {
+        return ETag.version(task.updatedAt());
     }
 
     private ApiResponse remove(ApiRequest request) {

@@ -5,6 +5,7 @@ import io.keelson.server.json.SafeText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -75,6 +76,12 @@ public final class ApiProblem extends RuntimeException {
     /** With a further member of the document. */
     public ApiProblem with(String member, String value) {
         document.put(member, SafeText.clean(value));
+        return this;
+    }
+
+    /** With a document as a further member. */
+    public ApiProblem with(String member, JsonNode value) {
+        document.set(member, value);
         return this;
     }
 

@@ -8,6 +8,7 @@ import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Principal;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.json.Excerpt;
+import io.keelson.server.json.Json;
 import io.keelson.server.workspace.Limits;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** One request to a route, its caller known. */
 public final class ApiRequest {
@@ -190,6 +192,19 @@ public final class ApiRequest {
 
     void keyed(Idempotency.Keyed key) {
         keyed = key;
+    }
+
+    /**
+     * Refuses the change of another version than the one that the header {@code If-Match} names; without it, nothing is
+     * refused. Called in the transaction of the change, with the row locked.
+     *
+     * @param current what the refusal shows as {@code current}
+     */
+    public void requireVersion(String version, JsonNode current) {
+        if (!ETag.ofVersion(header("If-Match"), version)) {
+            throw ApiProblem.of(ErrorCode.VERSION_CHANGED, "it has changed since the version that If-Match names")
+                    .with("current", current).header("ETag", ETag.of(version, Json.write(current)));
+        }
     }
 
     @Nullable public String header(String name) {

@@ -13,8 +13,10 @@ import tools.jackson.databind.JsonNode;
  *
  * @param content null for none
  * @param tagged true when the answer is one resource, which gets an {@code ETag} and may be asked for conditionally
+ * @param version of the resource, which its tag begins with; empty for one that no client changes under a condition
  */
-public record ApiResponse(int status, @Nullable Content content, Map<String, String> headers, boolean tagged) {
+public record ApiResponse(int status, @Nullable Content content, Map<String, String> headers, boolean tagged,
+        String version) {
 
     /** The bytes of an answer. */
     public sealed interface Content {
@@ -43,6 +45,10 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         headers = Map.copyOf(headers);
     }
 
+    private ApiResponse(int status, @Nullable Content content, Map<String, String> headers, boolean tagged) {
+        this(status, content, headers, tagged, "");
+    }
+
     public static ApiResponse ok(JsonNode json) {
         return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), false);
     }
@@ -54,6 +60,11 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
     /** One resource, with an ETag; a request with the same {@code If-None-Match} gets 304. */
     public static ApiResponse resource(JsonNode json) {
         return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), true);
+    }
+
+    /** One resource that clients change under the condition {@code If-Match}. */
+    public static ApiResponse resource(JsonNode json, String version) {
+        return new ApiResponse(200, new Content.Document(JSON, json), Map.of(), true, version);
     }
 
     public static ApiResponse created(String location, JsonNode json) {
@@ -79,12 +90,12 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
 
     /** The same under another status. */
     public ApiResponse as(int other) {
-        return new ApiResponse(other, content, headers, tagged);
+        return new ApiResponse(other, content, headers, tagged, version);
     }
 
     public ApiResponse header(String name, String value) {
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.put(name, value);
-        return new ApiResponse(status, content, more, tagged);
+        return new ApiResponse(status, content, more, tagged, version);
     }
 }

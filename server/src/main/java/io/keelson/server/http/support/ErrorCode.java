@@ -95,6 +95,7 @@ public enum ErrorCode {
     WORKSPACE_NOT_OPEN(409, "Workspace not open"),
     ARTIFACT_GONE(410, "Artifact deleted"),
     ARTIFACT_CONTENT_MISSING(410, "Artifact content missing"),
+    VERSION_CHANGED(412, "Changed since it was read"),
     ARTIFACT_TOO_LARGE(413, "Artifact too large"),
     BODY_TOO_LARGE(413, "Body too large"),
     URI_TOO_LONG(414, "URI too long"),

@@ -82,9 +82,10 @@ public final class ResponseWriter {
             context.header("Cache-Control", "private, no-cache");
         }
         if (response.tagged()) {
-            String tag = ETag.of(bytes);
+            String tag = response.version().isEmpty() ? ETag.of(bytes) : ETag.of(response.version(), bytes);
             context.header("ETag", tag);
-            if (ETag.matches(context.header("If-None-Match"), tag)) {
+            boolean reads = context.method() == HandlerType.GET || context.method() == HandlerType.HEAD;
+            if (reads && ETag.matches(context.header("If-None-Match"), tag)) {
                 context.status(304);
                 return;
             }
