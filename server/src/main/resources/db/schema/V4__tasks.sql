@@ -179,6 +179,7 @@ create table if not exists task_steps (
     tool varchar(220) not null,
     position integer not null,
     turn integer not null default 1,
+    lane integer not null default 0,
     input jsonb not null,
     retry jsonb not null,
     timeout_ms bigint not null,
@@ -224,6 +225,7 @@ comment on table task_steps is 'Rows of steps; orchestration_steps has their sta
 comment on column task_steps.task_attempt is 'the last attempt of its task that it belongs to: turns of an agent may be taken over';
 comment on column task_steps.position is 'in its task, from 1';
 comment on column task_steps.turn is '1, or more for a further turn of an agent at the same position';
+comment on column task_steps.lane is '0 for steps that follow one another, otherwise its own: it may run beside others of its task';
 comment on column task_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';
 comment on column task_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
 comment on column task_steps.resolved_input is 'the input with the values of its expressions';
@@ -250,7 +252,7 @@ create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 -- A step that another step names in handed_to began at that step's end, at epoch 1. Its own row is not written then and stays
 -- pending at epoch 0; each later write of it has an epoch of 1 or more.
 create or replace view orchestration_steps with (security_invoker = true) as
-select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry, timeout_ms,
+select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry, timeout_ms,
     (case when begun_at is null then state else 'running' end)::varchar(30) as state,
     (case when begun_at is null then state_type else 'running' end)::varchar(10) as state_type,
     case when begun_at is null then attempt else 1 end as attempt, failures, granted_retries,

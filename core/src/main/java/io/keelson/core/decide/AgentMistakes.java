@@ -40,20 +40,20 @@ final class AgentMistakes {
         return repeats < MOST;
     }
 
-    /** Number of equal calls with this error in a row, this one included. */
+    /** Number of equal calls with this error in a row, this one included. Calls that run side by side end in any order. */
     private static int repeats(StepRow call) {
-        List<StepRow> steps = call.task().steps;
-        int repeats = 0;
-        for (int i = steps.indexOf(call); i >= 0; i--) {
-            StepRow each = steps.get(i);
-            if (each.spec().kind() == StepKind.CALL) {
-                if (!equal(each, call)) {
-                    return repeats;
-                }
-                repeats++;
-            }
+        List<StepRow> calls =
+                call.task().steps.stream().filter(step -> step.spec().kind() == StepKind.CALL).toList();
+        int at = calls.indexOf(call);
+        int first = at;
+        while (first > 0 && equal(calls.get(first - 1), call)) {
+            first--;
         }
-        return repeats;
+        int next = at + 1;
+        while (next < calls.size() && equal(calls.get(next), call)) {
+            next++;
+        }
+        return next - first;
     }
 
     private static boolean equal(StepRow each, StepRow call) {

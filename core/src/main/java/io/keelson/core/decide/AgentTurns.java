@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
@@ -69,20 +70,37 @@ final class AgentTurns {
         }
         int at = task.steps.indexOf(turn) + 1;
         int ordinal = turn.turn();
+        boolean beside = calls.size() > 1 && calls.stream().allMatch(call -> onlyReads(task, call));
+        int lane = 0;
         for (TurnAnswer.Call call : calls) {
-            StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
-                    call.retry(), call.timeout()), turn.position(), ++ordinal, effect(task, call));
+            StepRow step = add(d, task, at++, new StepRow(d.ids.next(), task, new StepSpec(call.tool(), StepKind.CALL,
+                    call.tool(), call.input(), call.retry(), call.timeout()), turn.position(), ++ordinal,
+                    beside ? ++lane : 0, effect(task, call)));
             StepError refusal = call.refusal() == null ? beyondLimits(task, call.tool()) : call.refusal();
             if (refused(d, step, refusal)) {
                 if (!AgentMistakes.tolerated(d, step)) {
                     return;
                 }
             } else {
-                step.gated = step.question() || CallApproval.needed(approval(task, call), call.effects());
+                step.gated = asksPerson(task, call);
             }
         }
-        add(d, task, at, turn.spec().asPlanned(), turn.position(), ++ordinal, null);
-        TaskProgress.advance(d, task, holder);
+        addTurn(d, task, at, turn, ++ordinal);
+        TaskProgress.advance(d, task, beside ? null : holder);
+    }
+
+    /** True for a call that may run beside others of its turn: it changes nothing, and no person is asked about it. */
+    private static boolean onlyReads(TaskRow task, TurnAnswer.Call call) {
+        return call.effects() == Effects.READ && !asksPerson(task, call);
+    }
+
+    private static boolean asksPerson(TaskRow task, TurnAnswer.Call call) {
+        return call.tool().equals(AgentTerms.ASK) || CallApproval.needed(approval(task, call), call.effects());
+    }
+
+    /** True for a call that may run beside others of its turn. */
+    static boolean isBeside(StepRow step) {
+        return step.spec().kind() == StepKind.CALL && step.lane() > 0;
     }
 
     /** True when the task may have a further turn; fails it when its turns are used up. */
@@ -147,10 +165,13 @@ final class AgentTurns {
         return content + (before + 1);
     }
 
-    /** @param callEffect see {@link StepRow#callEffect} */
-    static StepRow add(Decision d, TaskRow task, int at, StepSpec spec, int position, int ordinal,
-            @Nullable String callEffect) {
-        StepRow step = new StepRow(d.ids.next(), task, spec, position, ordinal, callEffect);
+    /** Another turn at the position of an earlier one. */
+    static void addTurn(Decision d, TaskRow task, int at, StepRow earlier, int ordinal) {
+        add(d, task, at,
+                new StepRow(d.ids.next(), task, earlier.spec().asPlanned(), earlier.position(), ordinal));
+    }
+
+    private static StepRow add(Decision d, TaskRow task, int at, StepRow step) {
         task.steps.add(at, step);
         d.view.put(step);
         d.changes.insert(d.run, step);

@@ -453,7 +453,7 @@ public final class ChangeSet {
             return null;
         }
         StepRow before = all.get(at - 1);
-        return before.state == StepState.COMPLETED && step.position() - before.position() <= 1
+        return before.state == StepState.COMPLETED && before.lane() == 0 && step.position() - before.position() <= 1
                 && Objects.equals(before.completedAt, step.startedAt) && steps.contains(before) ? before : null;
     }
 

@@ -155,7 +155,7 @@ final class Decision {
         }
         step.completedAt = to.terminal() ? now : null;
         if (to == StepState.WAITING || to == StepState.WAITING_APPROVAL || step.task().waits || step.parked()
-                || step.task().spec().parallelSteps()) {
+                || step.lane() > 0) {
             view.lookAtWaits(step.task());
         }
         changes.touch(step);

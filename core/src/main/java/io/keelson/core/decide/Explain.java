@@ -310,9 +310,9 @@ public final class Explain {
                     unclaimed(step);
                 } else if (step.evaluating) {
                     add(step, "INPUT_EVALUATING", "its input is being resolved", null, List.of());
-                } else if (step.task().spec().parallelSteps()) {
+                } else if (step.lane() > 0) {
                     add(step, "STEPS_LIMIT", "so many steps of its task are under way that it has to wait (limit "
-                            + view.run.policy().stepsPerTask() + ")", null, List.of());
+                            + SlotScheduling.lanes(view.run, step.task()) + ")", null, List.of());
                 } else {
                     add(step, "EARLIER_STEP", "an earlier step of its task has not ended", null, List.of());
                 }

@@ -116,10 +116,8 @@ final class LimitStop {
         return switch (task.state) {
             case PENDING, AWAITING_HUMAN, COMPLETED, FAILED, CANCELLED, SKIPPED -> Stream.empty();
             case AWAITING_RETRY -> task.parked() ? Stream.empty() : task.planned().stream().limit(1);
-            case QUEUED, ASSIGNED, RUNNING, CONTINUING, VERIFYING -> {
-                Stream<StepRow> open = task.steps.stream().filter(step -> !step.state.terminal());
-                yield (task.spec().parallelSteps() ? open : open.limit(1)).filter(LimitStop::begins).map(StepRow::spec);
-            }
+            case QUEUED, ASSIGNED, RUNNING, CONTINUING, VERIFYING -> SlotScheduling.next(task).stream()
+                    .filter(LimitStop::begins).map(StepRow::spec);
         };
     }
 

@@ -190,7 +190,7 @@ final class PlanRows {
             } else {
                 drop(d, step);
                 StepRow again = new StepRow(d.ids.next(), task, step.spec().asPlanned(), step.position(), step.turn(),
-                        step.callEffect());
+                        step.lane(), step.callEffect());
                 again.gated = step.gated && step.attempt == 0;
                 add(d, again);
                 if (step.atMostOnce() && step.deliveries > 0) {

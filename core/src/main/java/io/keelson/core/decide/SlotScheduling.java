@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * slot through all its steps. Its steps run in lanes, each a row of the work queue.
  */
 final class SlotScheduling {
+    /** The calls of an agent's turn that run at a time. */
+    private static final int CALLS = 3;
+
     private SlotScheduling() {}
 
     /** A task has become {@code queued}: it takes a slot of its agent if one is free, else waits for one. */
@@ -144,26 +147,24 @@ final class SlotScheduling {
      * @return false when no step is left open
      */
     static boolean open(Decision d, TaskRow task, @Nullable String holder) {
-        if (!task.spec().parallelSteps()) {
-            while (task.cursor < task.steps.size() && task.steps.get(task.cursor).state.terminal()) {
-                task.cursor++;
-            }
-            if (task.cursor == task.steps.size()) {
-                return false;
-            }
-            open(d, task.steps.get(task.cursor), holder);
-            return true;
+        while (task.cursor < task.steps.size() && task.steps.get(task.cursor).state.terminal()) {
+            task.cursor++;
         }
-        return openParallel(d, task, holder);
+        if (task.cursor == task.steps.size()) {
+            return false;
+        }
+        if (task.steps.get(task.cursor).lane() == 0) {
+            open(d, task.steps.get(task.cursor), holder);
+        } else {
+            openBeside(d, task, holder);
+        }
+        return true;
     }
 
-    private static boolean openParallel(Decision d, TaskRow task, @Nullable String holder) {
+    private static void openBeside(Decision d, TaskRow task, @Nullable String holder) {
         int busy = 0;
         List<StepRow> idle = new ArrayList<>();
-        for (StepRow step : task.steps) {
-            if (step.state.terminal()) {
-                continue;
-            }
+        for (StepRow step : next(task)) {
             if (step.state == StepState.PENDING && !step.queued && !step.evaluating) {
                 idle.add(step);
             } else {
@@ -171,12 +172,30 @@ final class SlotScheduling {
                 open(d, step, null);
             }
         }
-        for (StepRow step : idle.subList(0, Math.clamp(d.run.policy().stepsPerTask() - busy, 0, idle.size()))) {
+        for (StepRow step : idle.subList(0, Math.clamp(lanes(d.run, task) - busy, 0, idle.size()))) {
             open(d, step, holder);
-            busy++;
         }
         d.view.lookAtWaits(task);
-        return busy > 0;
+    }
+
+    /** The open steps of a task that wait for no other step: its first one, or all those that may run beside it. */
+    static List<StepRow> next(TaskRow task) {
+        List<StepRow> next = new ArrayList<>();
+        for (StepRow step : task.steps.subList(task.cursor, task.steps.size())) {
+            if (step.state.terminal()) {
+                continue;
+            }
+            if (step.lane() == 0) {
+                return next.isEmpty() ? List.of(step) : next;
+            }
+            next.add(step);
+        }
+        return next;
+    }
+
+    /** The steps of a task that run beside one another at a time. */
+    static int lanes(RunRow run, TaskRow task) {
+        return task.spec().parallelSteps() ? run.policy().stepsPerTask() : CALLS;
     }
 
     /** Opens one step unless it is open already or not due yet; idempotent. */

@@ -23,6 +23,7 @@ public final class StepRow {
     private StepSpec spec;
     private final int position;
     private final int turn;
+    private final int lane;
     private final @Nullable String callEffect;
 
     int taskAttempt;
@@ -68,12 +69,19 @@ public final class StepRow {
 
     /** @param callEffect of a call of an agent, see {@link #callEffect}; null for any other step */
     public StepRow(UUID id, TaskRow task, StepSpec spec, int position, int turn, @Nullable String callEffect) {
+        this(id, task, spec, position, turn, task.spec().parallelSteps() ? position : 0, callEffect);
+    }
+
+    /** @param lane see {@link #lane} */
+    public StepRow(UUID id, TaskRow task, StepSpec spec, int position, int turn, int lane,
+            @Nullable String callEffect) {
         this.id = id;
         this.task = task;
         this.taskAttempt = task.attempt;
         this.spec = spec;
         this.position = position;
         this.turn = turn;
+        this.lane = lane;
         this.callEffect = callEffect;
     }
 
@@ -130,9 +138,12 @@ public final class StepRow {
         return this;
     }
 
-    /** Its lane within the task: one lane for sequential steps, one each for parallel steps. */
+    /**
+     * Its lane within the task: 0 for steps that follow one another, a lane of its own from 1 for each step that may run
+     * beside others. Never changed.
+     */
     public int lane() {
-        return task.spec().parallelSteps() ? position : 0;
+        return lane;
     }
 
     /** True while it waits for a human's answer to its ticket and is not retried by itself. */

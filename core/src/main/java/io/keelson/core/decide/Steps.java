@@ -84,7 +84,7 @@ final class Steps {
         } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
             Verdicts.given(d, step, verdict, recorded.holder());
         } else {
-            TaskProgress.advance(d, step.task(), recorded.holder());
+            TaskProgress.advance(d, step.task(), AgentTurns.isBeside(step) ? null : recorded.holder());
         }
         return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
     }
@@ -129,8 +129,7 @@ final class Steps {
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
-        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec().asPlanned(), step.position(), step.turn() + 1,
-                null);
+        AgentTurns.addTurn(d, task, task.steps.indexOf(step) + 1, step, step.turn() + 1);
         d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(TaskProgress.CONTINUATION_PAUSE));
         return Reply.CHANGED;
     }
@@ -361,7 +360,7 @@ final class Steps {
         if (lane == 0) {
             for (int i = task.cursor; i < task.steps.size(); i++) {
                 if (!task.steps.get(i).state.terminal()) {
-                    return task.steps.get(i).queued ? task.steps.get(i) : null;
+                    return task.steps.get(i).queued && task.steps.get(i).lane() == 0 ? task.steps.get(i) : null;
                 }
             }
             return null;

@@ -46,7 +46,8 @@
  * ({@code ChildBudgets}).
  * <li>Signals are deduplicated by id in the view, because a commit whose reply was lost is decided again.
  * <li>A task's output is its template's, otherwise its last step's. A verifying step never counts.
- * <li>An agent's turns and calls are steps of one position, ordered by {@code turn}. Steps of an earlier attempt of
+ * <li>An agent's turns and calls are steps of one position, ordered by {@code turn}. Calls that run side by side have a
+ * lane each; a turn has lane 0, so no lease passes from one of them to the next turn. Steps of an earlier attempt of
  * the task are in neither the view nor the transcript, but for ended turns and calls that a retry keeps
  * ({@code PlanRows.keepTurns}): they belong to the new attempt then.
  * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the

@@ -140,7 +140,8 @@ final class Columns {
     private static Map<String, Object> step(Saved.Step s) {
         return with(s.state(), "id", s.id(), "attempt_of_run", s.ofAttempt(), "task_id", s.taskId(), "task_attempt",
                 s.taskAttempt(), "name", s.spec().name(), "kind", s.spec().kind().wire(), "tool", s.spec().tool(),
-                "position", s.position(), "turn", s.turn(), "call_effect", s.callEffect(), "attempt", s.attempt(),
+                "position", s.position(), "turn", s.turn(), "lane", s.lane(), "call_effect", s.callEffect(), "attempt",
+                s.attempt(),
                 "failures", s.failures(),
                 "deliveries", s.deliveries(), "lease_epoch", s.leaseEpoch(), "result_epoch", s.resultEpoch(), "tokens",
                 s.tokens(), "cost", s.cost(), "next_run_at", s.nextRunAt(), "started_at", s.startedAt(), "completed_at",

@@ -114,8 +114,7 @@ final class EventLaws {
             unless(mayBegin(step), "nothing begins unless the run runs: %s", event);
             if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
                 after.stepsOf(step.taskId()).filter(other -> other.taskAttempt() == step.taskAttempt())
-                        .filter(other -> other.position() < step.position()
-                                || other.position() == step.position() && other.turn() < step.turn())
+                        .filter(other -> before(other, step) && !beside(other, step))
                         .forEach(other -> unless(List.of("completed", "skipped").contains(states.get(other.id()))
                                 || other.failureIgnored(), "steps in order: %s before %s", event, other));
             }
@@ -124,6 +123,18 @@ final class EventLaws {
             unless(mayBegin(step), "nothing is handed out unless the run runs: %s", event);
             unless(!step.spec().kind().engineOwned(), "never handed to a worker: %s", event);
         }
+    }
+
+    private static boolean before(Saved.Step one, Saved.Step other) {
+        return one.position() < other.position()
+                || one.position() == other.position() && one.turn() < other.turn();
+    }
+
+    /** Calls of one turn: between two turns' calls there is a turn, which has no lane of its own. */
+    private boolean beside(Saved.Step one, Saved.Step other) {
+        return one.lane() > 0 && other.lane() > 0 && after.stepsOf(other.taskId())
+                .filter(each -> each.lane() == 0 && each.taskAttempt() == other.taskAttempt())
+                .noneMatch(each -> before(one, each) && before(each, other));
     }
 
     /** While a run is planning, its planner alone is at work. */

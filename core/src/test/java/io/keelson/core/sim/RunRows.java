@@ -144,7 +144,7 @@ final class RunRows {
 
     /** The lane of the work queue that a step travels in. */
     Lane laneOf(Saved.Step step) {
-        return new Lane(step.taskId(), tasks.get(step.taskId()).spec().parallelSteps() ? step.position() : 0);
+        return new Lane(step.taskId(), step.lane());
     }
 
     /**

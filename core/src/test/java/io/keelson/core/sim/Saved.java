@@ -163,7 +163,7 @@ final class Saved {
     }
 
     record Step(UUID id, int ofAttempt, UUID taskId, int taskAttempt, StepSpec spec, int position, int turn,
-            String callEffect, StepState state, int attempt, int failures, int deliveries, int leaseEpoch,
+            int lane, String callEffect, StepState state, int attempt, int failures, int deliveries, int leaseEpoch,
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
             String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
@@ -171,7 +171,7 @@ final class Saved {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
-                    s.callEffect(), s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(),
+                    s.lane(), s.callEffect(), s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(),
                     s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
                     s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
@@ -179,9 +179,12 @@ final class Saved {
         }
 
         StepRow restore(TaskRow task) {
-            return new StepRow(id, task, spec, position, turn, callEffect).restore(state, attempt, failures, deliveries,
-                    leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
-                    errorClass).restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
+            return new StepRow(id, task, spec, position, turn, lane, callEffect)
+                    .restore(state, attempt, failures, deliveries,
+                            leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode,
+                            errorMessage,
+                            errorClass)
+                    .restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
                     .restoreDeferral(deferredSince, deferredFor).restoreGate(gated);
         }
 

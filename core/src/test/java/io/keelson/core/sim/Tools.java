@@ -87,15 +87,16 @@ final class Tools {
         int dice = sim.random.nextInt(20);
         if (dice < 9) {
             List<TurnAnswer.Call> calls = new ArrayList<>();
-            for (int i = 1 + sim.random.nextInt(3); i > 0; i--) {
+            boolean reads = sim.chance(30);
+            for (int i = 1 + sim.random.nextInt(reads ? 5 : 3); i > 0; i--) {
                 String tool = List.of(RandomPlans.LOCAL, "remote", "forbidden").get(sim.random.nextInt(3));
                 int n = i % 2;
                 calls.add(new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n,
-                        n == 0 ? RetryPolicy.NONE : RetryPolicy.STEP,
+                        n == 0 && !reads ? RetryPolicy.NONE : RetryPolicy.STEP,
                         Duration.ofSeconds(20), sim.chance(10)
                                 ? new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON")
                                 : null,
-                        sim.chance(20) ? Effects.DESTRUCTIVE : null));
+                        reads ? Effects.READ : sim.chance(20) ? Effects.DESTRUCTIVE : null));
             }
             return new TurnAnswer.Calls(calls);
         }

@@ -144,6 +144,7 @@ final class DueWork {
              order by w.priority, w.state_since, w.id
              limit ?""";
 
+    /** A lateral with a limit, because a plain join may read all steps. */
     private static final String EXPIRED = """
             with lapsed as (
                 (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out from work_queue q
@@ -156,8 +157,11 @@ final class DueWork {
                   order by q.deadline_at limit ?))
             select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out,
                 (select p.details from step_progress p where p.step_id = s.id and p.lease_epoch = s.lease_epoch) as details
-              from lapsed l join orchestration_steps s on s.task_id = l.task_id
-             where s.state = 'running' and l.lane in (0, s.position)
+              from lapsed l
+              cross join lateral (
+                select s.id, s.lease_epoch from orchestration_steps s
+                 where s.task_id = l.task_id and s.lane = l.lane and s.state = 'running'
+                 limit 1) s
              limit ?""".replace("{now}", DbClock.SQL);
 
     private static final String DUE_TIMERS = """

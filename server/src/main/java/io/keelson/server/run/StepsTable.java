@@ -71,17 +71,18 @@ final class StepsTable {
             integer("task_attempt", n -> n.row().taskAttempt()), text("name", n -> n.row().spec().name()),
             word("kind", n -> n.row().spec().kind().wire()),
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
-            integer("turn", n -> n.row().turn()), json("input", n -> n.row().spec().input()),
+            integer("turn", n -> n.row().turn()), integer("lane", n -> n.row().lane()),
+            json("input", n -> n.row().spec().input()),
             json("retry", n -> TextColumns.retry(n.row().spec().retry())),
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()));
 
     static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_step_new", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
-                position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
+                position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
                 output_hash, model, call_effect, deferred_since, deferred_for, worst_case, gated, created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
@@ -113,9 +114,9 @@ final class StepsTable {
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
             insert into task_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
-                position, turn, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
+                position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, deliveries, lease_epoch, started_at,
                 created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, s.state, s.state, s.claims, s.claims, s.claims, started_at, {now}
               from {rows} cross join lateral (
                 select case when started_at is null then 'pending' else 'running' end, (started_at is not null)::integer)
@@ -186,7 +187,7 @@ final class StepsTable {
      * unless the task may restart.
      */
     private static final String LOAD = """
-            select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,
+            select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.lane, s.retry, s.timeout_ms, s.state,
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
@@ -247,7 +248,7 @@ final class StepsTable {
                     row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"))
                     .within(TextColumns.worstCase(row.getString("worst_case")));
             StepRow step = new StepRow(ViewLoader.uuid(row, "id"), task, spec, row.getInt("position"),
-                    row.getInt("turn"), row.getString("call_effect"));
+                    row.getInt("turn"), row.getInt("lane"), row.getString("call_effect"));
             restore(row, step);
             loader.view(row).add(step);
         });

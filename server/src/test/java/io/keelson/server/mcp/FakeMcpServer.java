@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -30,7 +30,9 @@ public final class FakeMcpServer implements AutoCloseable {
     public volatile String description = "Adds";
     public volatile String text = "sum";
     private final String annotations;
-    private final CountDownLatch closed = new CountDownLatch(1);
+    /** One permit for each call of {@code slow} that may end. */
+    public final Semaphore released = new Semaphore(0);
+    private volatile boolean closed;
 
     public FakeMcpServer(String annotations) throws IOException {
         this.annotations = annotations;
@@ -129,12 +131,8 @@ public final class FakeMcpServer implements AutoCloseable {
             }
             case "break" -> Json.MAPPER.missingNode();
             case "slow" -> {
-                try {
-                    closed.await();
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-                yield Json.MAPPER.missingNode();
+                released.acquireUninterruptibly();
+                yield closed ? Json.MAPPER.missingNode() : text("slow " + params.at("/arguments/n").asString());
             }
             case "big" -> text("x".repeat(100_000));
             case "fail" -> ((ObjectNode) text("no such file")).put("isError", true);
@@ -160,7 +158,8 @@ public final class FakeMcpServer implements AutoCloseable {
 
     @Override
     public void close() {
-        closed.countDown();
+        closed = true;
+        released.release(1_000);
         http.stop(0);
     }
 }

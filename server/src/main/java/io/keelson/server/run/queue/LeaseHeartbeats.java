@@ -60,7 +60,7 @@ public final class LeaseHeartbeats {
                   from beats b
                   join orchestration_steps s on s.id = b.step_id and s.workspace_id = b.workspace_id
                    and s.lease_epoch = b.epoch and s.state = 'running'
-                  join work_queue q on q.task_id = s.task_id and q.lane in (0, s.position) and q.holder = b.holder),
+                  join work_queue q on q.task_id = s.task_id and q.lane = s.lane and q.holder = b.holder),
             locked as (
                 select q.task_id, q.lane
                   from live

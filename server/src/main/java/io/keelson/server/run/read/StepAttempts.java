@@ -27,9 +27,7 @@ final class StepAttempts {
             select s.attempt, s.lease_epoch, 'running', q.holder, s.literal, null, null, null, null, 0, null, 0,
                 s.started_at, null
               from step s
-              join orchestration_tasks t on t.id = s.task_id
-              join work_queue q on q.task_id = s.task_id
-               and q.lane = case when t.parallel_steps then s.position else 0 end
+              join work_queue q on q.task_id = s.task_id and q.lane = s.lane
              where s.state = 'running' and q.holder is not null
              order by lease_epoch
             offset ? limit ?""".formatted(ReadSql.NOT_DELETED.formatted("s"));

@@ -73,7 +73,7 @@ public final class StepWorkReader {
     private static final String WORK = """
             select s.workspace_id, s.run_id, r.title, r.attempt_number, r.origin ->> 'traceparent' as traceparent,
                 r.effect_generation, s.task_id, t.key,
-                case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool,
+                s.lane, s.id, s.tool,
                 case when s.kind = 'call' and s.resolved_input is not null then s.resolved_input else s.input end as input,
                 s.attempt,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
@@ -84,8 +84,7 @@ public final class StepWorkReader {
               from orchestration_steps s
               join orchestration_tasks t on t.id = s.task_id
               join orchestration_runs r on r.id = s.run_id
-              left join work_queue q on q.task_id = s.task_id
-               and q.lane = case when t.parallel_steps then s.position else 0 end
+              left join work_queue q on q.task_id = s.task_id and q.lane = s.lane
               left join step_progress p on p.step_id = s.id
              where s.id = any (?)""";
 
