@@ -35,24 +35,85 @@ final class McpConnections implements AutoCloseable {
     private record Key(UUID workspace, String server) {}
 
     /** A use of a connection, to be closed. */
-    record Use(McpClient client, Redaction struck, boolean fresh, Entry entry) implements AutoCloseable {
+    record Use(Connection connection, boolean fresh) implements AutoCloseable {
+        McpClient client() {
+            return connection.client;
+        }
+
+        /** Redacts the secrets that the connection was made with. */
+        Redaction struck() {
+            return connection.struck;
+        }
+
         @Override
         public void close() {
-            entry.release();
+            connection.release();
+        }
+    }
+
+    /** A client and its users. One that is retired ends with its last user, so that no call is lost. */
+    final class Connection {
+        private final McpClient client;
+        private final Redaction struck;
+        private final int revision;
+        private int users = 1;
+        private long usedAt;
+        private boolean retired;
+
+        private Connection(McpClient client, Redaction struck, int revision) {
+            this.client = client;
+            this.struck = struck;
+            this.revision = revision;
+        }
+
+        /** False when another one is needed. */
+        private synchronized boolean taken(int wanted) {
+            if (retired || revision != wanted || !client.usable()) {
+                return false;
+            }
+            users++;
+            return true;
+        }
+
+        private void release() {
+            boolean last;
+            synchronized (this) {
+                users--;
+                usedAt = nanos.getAsLong();
+                last = retired && users == 0;
+            }
+            if (last) {
+                client.close();
+            }
+        }
+
+        private void retire() {
+            boolean unused;
+            synchronized (this) {
+                unused = !retired && users == 0;
+                retired = true;
+            }
+            if (unused || !client.usable()) {
+                client.close();
+            }
+        }
+
+        private synchronized boolean idle() {
+            return users == 0 && nanos.getAsLong() - usedAt > IDLE.toNanos();
         }
     }
 
     /** One server's connection and its log. */
-    final class Entry {
-        private final ReentrantLock lock = new ReentrantLock();
+    private final class Entry {
+        /** Held while a connection begins. */
+        private final ReentrantLock beginning = new ReentrantLock();
         private final Deque<String> log = new ArrayDeque<>();
-        private @Nullable McpClient client;
-        private Redaction struck = Redaction.NONE;
+        private volatile @Nullable Connection current;
+        private volatile Redaction struck = Redaction.NONE;
+        private volatile boolean forgotten;
         private int revision;
         private int failures;
         private long notBefore;
-        private long usedAt;
-        private int users;
 
         private synchronized void line(String line) {
             log.add(struck.text(line));
@@ -65,50 +126,45 @@ final class McpConnections implements AutoCloseable {
             return new ArrayList<>(log);
         }
 
-        private void release() {
-            lock.lock();
-            try {
-                users--;
-                usedAt = nanos.getAsLong();
-            } finally {
-                lock.unlock();
-            }
-        }
-
         private Use use(McpServerRow server) throws McpException, InterruptedException {
-            lock.lockInterruptibly();
+            Connection known = current;
+            if (known != null && known.taken(server.revision())) {
+                return new Use(known, false);
+            }
+            beginning.lockInterruptibly();
             try {
-                McpClient known = client;
-                if (known != null && known.usable() && revision == server.revision()) {
-                    users++;
-                    return new Use(known, struck, false, this);
+                Connection other = current;
+                if (other != null && other.taken(server.revision())) {
+                    return new Use(other, false);
                 }
-                if (known != null) {
-                    known.close();
-                    client = null;
+                retire();
+                Connection begun = begun(server);
+                current = begun;
+                if (closed || forgotten) {
+                    retire();
                 }
-                McpClient begun = begun(server);
-                users++;
-                return new Use(begun, struck, true, this);
+                return new Use(begun, true);
             } finally {
-                lock.unlock();
+                beginning.unlock();
             }
         }
 
-        private McpClient begun(McpServerRow server) throws McpException, InterruptedException {
+        private Connection begun(McpServerRow server) throws McpException, InterruptedException {
             long left = notBefore - nanos.getAsLong();
             if (failures > 0 && left > 0 && revision == server.revision()) {
                 throw McpException.unreachable("the server could not be started or reached " + failures
                         + " times in a row, and is tried again in " + Duration.ofNanos(left).toSeconds() + " s");
             }
+            if (closed) {
+                throw McpException.unreachable("this server is shutting down");
+            }
             revision = server.revision();
             boolean done = false;
             try {
                 McpClient begun = connect(server, this);
-                client = begun;
                 failures = 0;
                 done = true;
-                return begun;
+                return new Connection(begun, struck, server.revision());
             } finally {
                 if (!done) {
                     notBefore = nanos.getAsLong() + (FIRST_DELAY << Math.min(failures, MAX_DOUBLINGS));
@@ -117,17 +173,25 @@ final class McpConnections implements AutoCloseable {
             }
         }
 
-        private void drop(boolean onlyIdle) {
-            lock.lock();
-            try {
-                McpClient known = client;
-                boolean idle = users == 0 && nanos.getAsLong() - usedAt > IDLE.toNanos();
-                if (known != null && (!onlyIdle || idle)) {
-                    client = null;
-                    known.close();
-                }
-            } finally {
-                lock.unlock();
+        private void retire() {
+            Connection known = current;
+            if (known != null) {
+                current = null;
+                known.retire();
+            }
+        }
+
+        private void retireIdle() {
+            Connection known = current;
+            if (known != null && known.idle()) {
+                retire();
+            }
+        }
+
+        private void end() {
+            Connection known = current;
+            if (known != null) {
+                known.client.close();
             }
         }
     }
@@ -139,6 +203,7 @@ final class McpConnections implements AutoCloseable {
     private final Path folder;
     private final String version;
     private final LongSupplier nanos;
+    private volatile boolean closed;
 
     /** @param folder where processes start */
     McpConnections(McpCommands commands, OutboundClient outbound, SecretStore secrets, Path folder, String version,
@@ -152,29 +217,35 @@ final class McpConnections implements AutoCloseable {
     }
 
     Use use(McpServerRow server) throws McpException, InterruptedException {
-        return entry(server.workspaceId(), server.name()).use(server);
-    }
-
-    private Entry entry(UUID workspace, String server) {
-        return entries.computeIfAbsent(new Key(workspace, server), key -> new Entry());
+        return entries.computeIfAbsent(new Key(server.workspaceId(), server.name()), key -> new Entry()).use(server);
     }
 
     /** The last lines that the server wrote to its standard error on this node. */
     List<String> log(UUID workspace, String server) {
-        return entry(workspace, server).lines();
+        Entry found = entries.get(new Key(workspace, server));
+        return found == null ? List.of() : found.lines();
     }
 
-    /** The next use begins a new connection. */
+    /** The next use begins a new connection; the present one ends with its last user. */
     void drop(UUID workspace, String server) {
         Entry found = entries.get(new Key(workspace, server));
         if (found != null) {
-            found.drop(false);
+            found.retire();
+        }
+    }
+
+    /** Forgets a server that the workspace has no more. */
+    void forget(UUID workspace, String server) {
+        Entry found = entries.remove(new Key(workspace, server));
+        if (found != null) {
+            found.forgotten = true;
+            found.retire();
         }
     }
 
     /** Ends connections that were not used for five minutes. */
     void dropIdle() {
-        entries.values().forEach(entry -> entry.drop(true));
+        entries.values().forEach(Entry::retireIdle);
     }
 
     private McpClient connect(McpServerRow server, Entry entry) throws McpException, InterruptedException {
@@ -205,10 +276,11 @@ final class McpConnections implements AutoCloseable {
         return McpSecrets.opened(texts, opened);
     }
 
+    /** Ends all connections, also used ones, within five seconds. */
     @Override
     public void close() {
-        List<Thread> closing = entries.values().stream()
-                .map(entry -> Thread.ofVirtual().start(() -> entry.drop(false))).toList();
+        closed = true;
+        List<Thread> closing = entries.values().stream().map(entry -> Thread.ofVirtual().start(entry::end)).toList();
         for (Thread each : closing) {
             try {
                 each.join(Duration.ofSeconds(5));

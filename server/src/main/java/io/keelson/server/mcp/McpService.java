@@ -120,8 +120,13 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         List<String> names = catalogues.values().stream().flatMap(each -> each.all().stream())
                 .map(tool -> tool.spec().name()).distinct().sorted().toList();
         known.servers.keySet().stream().filter(key -> !servers.containsKey(key))
-                .forEach(key -> connections.drop(key.workspace, key.server));
+                .forEach(this::forget);
         known = new Known(servers, tools, catalogues, names, fingerprint);
+    }
+
+    private void forget(Key key) {
+        connections.forget(key.workspace, key.server);
+        listedAt.remove(key);
     }
 
     @Override
@@ -227,9 +232,11 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         McpConnections.Use use = connections.use(row);
         boolean done = false;
         try {
+            if (use.fresh() || use.client().toolsChanged()) {
+                listedAt.remove(key);
+            }
             Long at = listedAt.get(key);
-            if (use.fresh() || use.client().toolsChanged() || at == null
-                    || nanos.getAsLong() - at > LISTED_FOR.toNanos()) {
+            if (at == null || nanos.getAsLong() - at > LISTED_FOR.toNanos()) {
                 list(row, use);
                 refresh();
             }

@@ -115,7 +115,9 @@ final class McpTool implements Tool {
 
     private JsonNode send(ToolCall call, McpClient client, @Nullable Wait before)
             throws ToolFailure, InterruptedException {
-        if (spec.effects().atMostOnce() || before != null) {
+        if (spec.effects().atMostOnce()) {
+            requireFirst(call, before);
+        } else if (before != null) {
             put(call, State.SENT, before, null, null, null);
         }
         ObjectNode meta = Json.object().put(Mcp.META_EFFECT_KEY, call.effectKey());
@@ -132,6 +134,18 @@ final class McpTool implements Tool {
             throw ended(call, before, e);
         } finally {
             call.waitPhase().end();
+        }
+    }
+
+    /** Stores that the call is sent now; refuses where another execution of its step was first. */
+    private void requireFirst(ToolCall call, @Nullable Wait before) throws ToolFailure {
+        boolean first = service.database().inTransaction(c -> before == null
+                ? service.waits().send(c,
+                        new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server,
+                                name, State.SENT, null, null, null, null, 0))
+                : service.waits().sendAnswered(c, before));
+        if (!first) {
+            throw unknown("another execution of this call has sent it");
         }
     }
 

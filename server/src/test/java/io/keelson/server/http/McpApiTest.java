@@ -93,6 +93,18 @@ class McpApiTest {
         assertThat(put("memory", "{\"command\": \"memory\"}").json().path("tools")).isNotEmpty();
     }
 
+    @Test
+    void changeOfADefinitionLosesNoCallOfItsProcess() {
+        NpmServers.assumeAvailable();
+        put("long", "{\"command\": \"everything\", \"tools\": [\"*\"]}");
+        String run = run("mcp.long.trigger-long-running-operation", "{\"duration\": 3, \"steps\": 3}");
+        Awaitility.await().atMost(LIMIT).until(() -> step(run).path("state").asString().equals("running"));
+        Answer changed = put("long", "{\"command\": \"everything\", \"tools\": [\"echo\"], \"timeout_seconds\": 20}");
+        assertThat(changed.json().path("error").isNull()).as(changed.text()).isTrue();
+        api.awaitState(run, "completed");
+        assertThat(step(run).at("/output/text").asString()).contains("completed");
+    }
+
     /** Over HTTP with sessions and streams of events, as servers of the era with handshakes have them. */
     @Test
     void serverOfTheNpmRegistryBehindHttpIsUsed() throws Exception {
@@ -115,6 +127,10 @@ class McpApiTest {
             String sum = run("mcp.remote.get-sum", "{\"a\": 2, \"b\": 40}");
             api.awaitState(sum, "completed");
             assertThat(step(sum).at("/output/text").asString()).contains("42");
+            api.send("DELETE", "/api/v1/mcp-servers/remote", null);
+            while (!String.valueOf(said.readLine()).contains("session termination request")) {
+                assertThat(process.isAlive()).isTrue();
+            }
         } finally {
             process.destroyForcibly();
         }

@@ -14,6 +14,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -34,6 +35,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class HttpTransport implements Transport {
     private static final int NOT_FOUND = 404;
     private static final int MAX_ERROR_BODY = 65_536;
+    private static final Duration BESIDES = Duration.ofSeconds(10);
 
     private final OutboundClient outbound;
     private final String url;
@@ -79,9 +81,10 @@ final class HttpTransport implements Transport {
         if (known != null) {
             all.put(Mcp.SESSION_HEADER, known);
         }
+        String version = more.get(Mcp.VERSION_HEADER);
         CompletableFuture<JsonNode> answer = outbound.stream(
                 new OutboundRequest("POST", url, all, body, timeout, MAX_MESSAGE), timeout,
-                (status, answered, in) -> read(id, status, answered, in));
+                (status, answered, in) -> read(id, status, answered, in, version));
         try {
             return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
@@ -110,7 +113,8 @@ final class HttpTransport implements Transport {
         };
     }
 
-    private JsonNode read(long id, int status, Map<String, String> answered, InputStream in) throws Exception {
+    private JsonNode read(long id, int status, Map<String, String> answered, InputStream in,
+            @Nullable String version) throws Exception {
         if (status / 100 != 2) {
             throw refusal(status, answered, in);
         }
@@ -121,9 +125,9 @@ final class HttpTransport implements Transport {
         if (id < 0) {
             return Json.object();
         }
-        String type = answered.getOrDefault("content-type", "");
+        String type = answered.getOrDefault("content-type", "").toLowerCase(Locale.ROOT);
         if (type.startsWith("text/event-stream")) {
-            return stream(id, in);
+            return stream(id, in, version);
         }
         if (!type.startsWith("application/json")) {
             throw McpException.unreadable("the answer is neither JSON nor a stream of events");
@@ -163,7 +167,7 @@ final class HttpTransport implements Transport {
         return text != null && text.matches("\\d{1,6}") ? Duration.ofSeconds(Long.parseLong(text)) : null;
     }
 
-    private JsonNode stream(long id, InputStream in) throws IOException, McpException {
+    private JsonNode stream(long id, InputStream in, @Nullable String version) throws IOException, McpException {
         BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         StringBuilder data = new StringBuilder();
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -173,7 +177,7 @@ final class HttpTransport implements Transport {
                 JsonNode message = message(data.toString());
                 data.setLength(0);
                 if (message.has("method")) {
-                    asked(message);
+                    asked(message, version);
                 } else if (message.path("id").asLong(-1) == id) {
                     return Answers.result(message);
                 }
@@ -190,21 +194,29 @@ final class HttpTransport implements Transport {
         }
     }
 
-    /** A server of the era with sessions may ask over the stream, and waits for the answer. */
-    private void asked(JsonNode message) {
+    /** A server of the era with handshakes may ask over the stream, and waits for the answer. */
+    private void asked(JsonNode message, @Nullable String version) {
         if (message.path("method").asString("").equals("notifications/tools/list_changed")) {
             changed.set(true);
         }
-        String known = session;
-        if (message.has("id") && known != null) {
-            Map<String, String> all = new LinkedHashMap<>(headers);
-            all.put("Content-Type", "application/json");
-            all.put("Accept", "application/json, text/event-stream");
-            all.put(Mcp.SESSION_HEADER, known);
-            all.put(Mcp.VERSION_HEADER, Mcp.LEGACY);
-            var _ = outbound.stream(new OutboundRequest("POST", url, all, Json.write(Answers.toServer(message)),
-                    Duration.ofSeconds(10), MAX_ERROR_BODY), Duration.ofSeconds(10), (status, answered, in) -> status);
+        if (message.has("id") && !Mcp.MODERN.equals(version)) {
+            besides("POST", version, Json.write(Answers.toServer(message)));
         }
+    }
+
+    /** Sends something whose outcome does not matter. */
+    private void besides(String method, @Nullable String version, byte @Nullable [] body) {
+        Map<String, String> all = new LinkedHashMap<>(headers);
+        all.put("Content-Type", "application/json");
+        all.put("Accept", "application/json, text/event-stream");
+        all.put("User-Agent", "keelson");
+        all.put(Mcp.VERSION_HEADER, version == null ? Mcp.LEGACY : version);
+        String known = session;
+        if (known != null) {
+            all.put(Mcp.SESSION_HEADER, known);
+        }
+        var _ = outbound.stream(new OutboundRequest(method, url, all, body, BESIDES, MAX_ERROR_BODY), BESIDES,
+                (status, answered, in) -> status);
     }
 
     @Override
@@ -217,8 +229,13 @@ final class HttpTransport implements Transport {
         return changed.getAndSet(false);
     }
 
+    /** Ends the session at the server, where there is one. */
     @Override
     public void close() {
+        boolean open = !closed;
         closed = true;
+        if (open && session != null) {
+            besides("DELETE", null, null);
+        }
     }
 }

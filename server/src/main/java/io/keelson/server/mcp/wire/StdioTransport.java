@@ -30,9 +30,12 @@ import tools.jackson.databind.node.ObjectNode;
  * process. Bounds each line, and the number of unasked messages.
  */
 final class StdioTransport implements Transport {
+    /** Of a line of its standard error, in bytes; more is left out. */
     private static final int MAX_ERROR_LINE = 2_000;
     /** Messages without a request of ours in a row, after which the server counts as broken. */
     private static final int MAX_UNASKED = 100_000;
+    /** Their bytes, likewise. */
+    private static final long MAX_UNASKED_BYTES = 64L << 20;
     private static final int MAX_QUEUED = 1_000;
     private static final byte[] END = {};
 
@@ -127,17 +130,23 @@ final class StdioTransport implements Transport {
 
     private void read() {
         int unasked = 0;
+        long bytes = 0;
         try (InputStream in = new BufferedInputStream(process.output(), 1 << 16)) {
             for (byte[] line = next(in); line != null; line = next(in)) {
-                unasked = received(line) ? 0 : unasked + 1;
-                if (unasked > MAX_UNASKED) {
-                    end("the server sent " + MAX_UNASKED + " unasked messages in a row");
+                boolean answer = received(line);
+                unasked = answer ? 0 : unasked + 1;
+                bytes = answer ? 0 : bytes + line.length;
+                if (unasked > MAX_UNASKED || bytes > MAX_UNASKED_BYTES) {
+                    end("the server sent " + MAX_UNASKED + " unasked messages in a row, or "
+                            + MAX_UNASKED_BYTES + " bytes of them");
                     return;
                 }
             }
             end("the server's process has ended");
         } catch (IOException e) {
             end(e.getMessage() == null ? "the server's process has ended" : e.getMessage());
+        } catch (RuntimeException e) {
+            end("a message of the server cannot be read: " + e.getMessage());
         }
     }
 
@@ -187,15 +196,18 @@ final class StdioTransport implements Transport {
     }
 
     private void readErrors() {
-        try (InputStream in = process.errors()) {
-            StringBuilder line = new StringBuilder();
+        try (InputStream in = new BufferedInputStream(process.errors(), 1 << 13)) {
+            ByteArrayOutputStream line = new ByteArrayOutputStream();
             for (int one = in.read(); one >= 0; one = in.read()) {
-                if (one != '\n' && line.length() < MAX_ERROR_LINE) {
-                    line.append((char) one);
-                } else if (one == '\n') {
-                    errors.accept(line.toString());
-                    line.setLength(0);
+                if (one == '\n') {
+                    errors.accept(line.toString(StandardCharsets.UTF_8));
+                    line.reset();
+                } else if (line.size() < MAX_ERROR_LINE) {
+                    line.write(one);
                 }
+            }
+            if (line.size() > 0) {
+                errors.accept(line.toString(StandardCharsets.UTF_8));
             }
         } catch (IOException e) {
             // the process has ended
@@ -206,8 +218,7 @@ final class StdioTransport implements Transport {
         if (ended == null) {
             ended = why;
         }
-        outgoing.clear();
-        outgoing.offer(END);
+        endWriting();
         waiting.values().forEach(each -> each.completeExceptionally(McpException.lost(why)));
         Thread.ofVirtual().start(process::close);
     }
@@ -228,8 +239,14 @@ final class StdioTransport implements Transport {
             ended = "this server has ended the process";
         }
         waiting.values().forEach(each -> each.completeExceptionally(McpException.lost(String.valueOf(ended))));
+        endWriting();
         process.close();
-        outgoing.clear();
-        outgoing.offer(END);
+    }
+
+    /** Ends the writing thread, also where others fill the queue meanwhile. */
+    private void endWriting() {
+        do {
+            outgoing.clear();
+        } while (!outgoing.offer(END));
     }
 }

@@ -56,6 +56,13 @@ public final class CallWaits {
                set state = excluded.state, server_state = excluded.server_state, remote_task = excluded.remote_task,
                    questions = excluded.questions, answers = excluded.answers, rounds = excluded.rounds,
                    since = excluded.since""".replace("{now}", DbClock.SQL);
+    private static final String SEND = """
+            insert into call_waits (step_id, workspace_id, run_id, task_id, system, tool, state, rounds, since)
+            values (?, ?, ?, ?, ?, ?, 'sent', 0, (select {now}))
+            on conflict (step_id) do nothing""".replace("{now}", DbClock.SQL);
+    private static final String SEND_ANSWERED = """
+            update call_waits set state = 'sent', since = (select {now})
+             where step_id = ? and state = 'answered' and rounds = ?""".replace("{now}", DbClock.SQL);
     private static final String REMOVE = "delete from call_waits where step_id = ?";
     /** Tasks of steps that have ended without a result or are no more, at most 50. */
     private static final String ORPHANS = """
@@ -96,6 +103,33 @@ public final class CallWaits {
             put.setInt(12, wait.rounds);
             clock.bind(put, 13);
             put.executeUpdate();
+        }
+    }
+
+    /**
+     * Stores that a call is about to be sent for the first time. False when another execution of its step, perhaps of a lost
+     * lease, was first.
+     */
+    public boolean send(Connection c, Wait wait) throws SQLException {
+        try (PreparedStatement send = c.prepareStatement(SEND)) {
+            send.setObject(1, wait.stepId);
+            send.setObject(2, wait.workspaceId);
+            send.setObject(3, wait.runId);
+            send.setObject(4, wait.taskId);
+            send.setString(5, wait.system);
+            send.setString(6, wait.tool);
+            clock.bind(send, 7);
+            return send.executeUpdate() == 1;
+        }
+    }
+
+    /** Stores that a call is about to be sent again with answers. False when another execution of its step was first. */
+    public boolean sendAnswered(Connection c, Wait answered) throws SQLException {
+        try (PreparedStatement send = c.prepareStatement(SEND_ANSWERED)) {
+            clock.bind(send, 1);
+            send.setObject(2, answered.stepId);
+            send.setInt(3, answered.rounds);
+            return send.executeUpdate() == 1;
         }
     }
 

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InteractiveProcess implements AutoCloseable {
     private static final String SCRIPT = SupervisedProcess.script("supervise-pipes.sh");
+    private static final Duration CLOSE_PATIENCE = Duration.ofMillis(300);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(4);
 
     private final Process process;
@@ -76,9 +77,26 @@ public final class InteractiveProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Ends the command and its process tree, within seconds. Idempotent. */
+    /**
+     * Ends the command and its process tree, within five seconds. Idempotent. A command that does not read its input blocks a
+     * write, and with it the end of the input; then a signal tells the supervisor.
+     */
     @Override
     public void close() {
-        SupervisedProcess.stop(process, STOP_PATIENCE);
+        Thread closing =
+                Thread.ofPlatform().daemon().name("process-close").start(() -> SupervisedProcess.closeInput(process));
+        boolean interrupted = false;
+        try {
+            if (!closing.join(CLOSE_PATIENCE)) {
+                process.destroy();
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+            process.destroy();
+        }
+        SupervisedProcess.await(process, STOP_PATIENCE);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -103,12 +103,22 @@ final class SupervisedProcess {
      * @param patience after which the supervisor and its descendants are killed
      */
     static void stop(Process process, Duration patience) {
-        boolean interrupted = false;
+        closeInput(process);
+        await(process, patience);
+    }
+
+    /** Tells the supervisor to end the command. */
+    static void closeInput(Process process) {
         try {
             process.getOutputStream().close();
         } catch (IOException e) {
             // the supervisor has ended already
         }
+    }
+
+    /** Waits for the supervisor's cleanup; kills it and its descendants when it takes longer. */
+    static void await(Process process, Duration patience) {
+        boolean interrupted = false;
         long deadline = System.nanoTime() + patience.toNanos();
         while (process.isAlive() && System.nanoTime() < deadline) {
             try {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.NpmServers;
+import io.keelson.server.tool.builtin.Processes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The client over a process, with servers of the npm registry and with broken ones. */
 class McpClientTest {
@@ -86,6 +88,35 @@ class McpClientTest {
     }
 
     @Test
+    void processThatDoesNotReadItsInputEndsWithTheClient() throws Exception {
+        Path pid = folder.resolve("pid");
+        McpClient client = client(List.of("sh", "-c", """
+                sleep 1000 & echo $! > pid; read -r line
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\\n'
+                sleep 1000"""));
+        long child = Long.parseLong(Files.readString(pid).strip());
+        ObjectNode much = Json.object().put("text", "x".repeat(1 << 20));
+        McpException late = catchThrowableOfType(McpException.class, () -> client.call(new McpClient.ToolRequest("any",
+                Json.object(), much, Json.object(), null, null), Duration.ofMillis(500)));
+        assertThat(late.code()).isEqualTo("MCP_TIMEOUT");
+        long begun = System.nanoTime();
+        client.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
+        Awaitility.await().atMost(Duration.ofSeconds(2))
+                .until(() -> !Processes.alive(child));
+    }
+
+    @Test
+    void linesOfStandardErrorAreBoundedAndRead() throws Exception {
+        McpException gone = catchThrowableOfType(McpException.class, () -> client(List.of("sh", "-c", """
+                head -c 3000000 /dev/zero | tr '\\0' x >&2; echo >&2; printf 'Grüße' >&2""")));
+        assertThat(gone.code()).isEqualTo("MCP_BROKEN_OFF");
+        Awaitility.await().atMost(LIMIT).until(() -> errors.size() == 2);
+        assertThat(errors.getFirst()).hasSize(2_000);
+        assertThat(errors.getLast()).isEqualTo("Grüße");
+    }
+
+    @Test
     void hangingProcessAndItsChildrenEndWithTheClient() throws Exception {
         Path pid = folder.resolve("pid");
         McpClient client = client(List.of("sh", "-c", """
@@ -93,9 +124,9 @@ class McpClientTest {
                 printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\\n'
                 while :; do sleep 1000; done"""));
         long child = Long.parseLong(Files.readString(pid).strip());
-        assertThat(ProcessHandle.of(child)).isPresent();
+        assertThat(Processes.alive(child)).isTrue();
         client.close();
         Awaitility.await().atMost(Duration.ofSeconds(5))
-                .until(() -> ProcessHandle.of(child).map(ProcessHandle::isAlive).orElse(false), alive -> !alive);
+                .until(() -> !Processes.alive(child));
     }
 }

@@ -184,16 +184,7 @@ class ProcessRunTest {
 
     private List<Long> alive() throws IOException {
         return Files.readAllLines(folder.resolve("started")).stream().map(Long::valueOf)
-                .filter(ProcessRunTest::isAlive).toList();
-    }
-
-    /** A killed process whose parent has not asked for its exit code yet is dead, although it has a pid. */
-    private static boolean isAlive(long pid) {
-        try {
-            return !Files.readString(Path.of("/proc/" + pid + "/stat")).replaceAll("(?s).*\\) ", "").startsWith("Z");
-        } catch (IOException e) {
-            return false;
-        }
+                .filter(Processes::alive).toList();
     }
 
     private JsonNode run(String program, List<String> arguments) {
