@@ -98,7 +98,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 settings.execution().modelCalls());
         Engine engine = closer.register(new Engine(database, store, tools, expressions, storage.secrets(),
                 new PlannerAnswerValidator(plans, computation),
-                new StartedRuns(recipeMissions, observation.tracing()), storage.artifacts(), clock,
+                new StartedRuns(recipeMissions, agents::of, observation.tracing()), storage.artifacts(), clock,
                 new Engine.Options(slots, settings.execution().lease(),
                         KeelsonVersion.current().toString(), artifacts.retention(), artifacts.maxBytesOfRun(),
                         observation.engine(), observation.tracing())));

@@ -4,7 +4,6 @@ import io.keelson.core.decide.ChangeSet.Evaluate;
 import io.keelson.core.decide.ChangeSet.Timer;
 import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.lifecycle.StepState;
-import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
@@ -75,7 +74,7 @@ final class ChildLinks {
     }
 
     private static boolean waits(StepRow step) {
-        return step.spec().kind() == StepKind.RUN && step.state == StepState.WAITING;
+        return step.spec().startsRun() && step.state == StepState.WAITING;
     }
 
     /** Has another run check this one; its view does not know of the timer. */

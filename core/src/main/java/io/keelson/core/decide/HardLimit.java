@@ -1,7 +1,6 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.money.Amounts;
-import io.keelson.core.plan.StepKind;
 import java.math.BigDecimal;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -141,8 +140,8 @@ final class HardLimit {
     static boolean holdsBack(Decision d, TaskRow task) {
         return mayHoldBack(d, task) && !d.planning()
                 && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
-                        .filter(step -> step.spec().kind() == StepKind.RUN ? holdsBackChild(d, task)
-                                : !step.spec().kind().engineOwned() && holdsBack(d, step))
+                        .filter(step -> step.spec().startsRun() ? holdsBackChild(d, task)
+                                : !step.spec().engineOwned() && holdsBack(d, step))
                         .isPresent();
     }
 

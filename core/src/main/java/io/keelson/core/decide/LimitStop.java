@@ -2,7 +2,6 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.RunPayload;
@@ -107,8 +106,8 @@ final class LimitStop {
             return !scope.allows(Amounts.ZERO) && unclaimed(d, step -> HardLimit.of(task, step.task()));
         }
         return d.view.tasks.values().stream().filter(row -> HardLimit.of(task, row)).flatMap(LimitStop::next)
-                .anyMatch(next -> next.kind() == StepKind.RUN ? scope.room().signum() <= 0
-                        : !next.kind().engineOwned() && !scope.allows(Holds.least(d, next)));
+                .anyMatch(next -> next.startsRun() ? scope.room().signum() <= 0
+                        : !next.engineOwned() && !scope.allows(Holds.least(d, next)));
     }
 
     /** The steps that a task is to begin next, at once or after a backoff. */

@@ -5,7 +5,6 @@ import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.AgentPayload;
 import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepPayload;
@@ -218,10 +217,10 @@ final class SlotScheduling {
         }
         String holder = d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
                 : laneHolder;
-        if (step.spec().kind() == StepKind.RUN && HardLimit.holdsBackChild(d, step.task())) {
+        if (step.spec().startsRun() && HardLimit.holdsBackChild(d, step.task())) {
             return;
         }
-        if (step.spec().kind().engineOwned()) {
+        if (step.spec().engineOwned()) {
             begin(d, step.task(), null);
             step.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_STEP, step.id());

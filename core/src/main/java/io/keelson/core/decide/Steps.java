@@ -258,7 +258,7 @@ final class Steps {
         } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
             if (step.signalWait != null) {
                 Signals.missed(d, step);
-            } else if (step.spec().kind() == StepKind.RUN) {
+            } else if (step.spec().startsRun()) {
                 if (d.run.state != RunState.PAUSED) {
                     ChildRuns.late(d, step);
                 }

@@ -35,6 +35,9 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     /** The tool by which an agent asks a person. The engine itself executes its calls. */
     public static final String ASK = "agent.ask";
 
+    /** The tool by which an agent has another agent of the roster do a task, as a child run. The engine executes its calls. */
+    public static final String DELEGATE = "agent.delegate";
+
     /** The code of a turn that has summarised the turns before it. */
     public static final String TURNS_COMPACTED = "TURNS_COMPACTED";
 
@@ -71,8 +74,12 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
         return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other);
     }
 
-    /** Whether its turns may call the tool. An agent that may call any may read the results of its calls. */
+    /**
+     * Whether its turns may call the tool. An agent that may call any may read the results of its calls; a contractor
+     * does not delegate.
+     */
     public boolean allows(String tool) {
-        return (tools.contains(tool) || tool.equals(READS_RESULTS) && !tools.isEmpty()) && !NEVER.contains(tool);
+        return (tools.contains(tool) || tool.equals(READS_RESULTS) && !tools.isEmpty()) && !NEVER.contains(tool)
+                && !(tool.equals(DELEGATE) && CONTRACTOR.equals(type));
     }
 }

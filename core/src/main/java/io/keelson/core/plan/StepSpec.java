@@ -22,6 +22,21 @@ public record StepSpec(String name, StepKind kind, String tool, String input, Re
         this(name, kind, tool, input, retry, timeout, null);
     }
 
+    /** True when the step starts a child run and waits for it: a step of a plan, or an agent's call that delegates. */
+    public boolean startsRun() {
+        return kind == StepKind.RUN || delegates();
+    }
+
+    /** True for a call by which an agent delegates a task. */
+    public boolean delegates() {
+        return kind == StepKind.CALL && tool.equals(AgentTerms.DELEGATE);
+    }
+
+    /** True when the engine itself executes the step, without a lease. */
+    public boolean engineOwned() {
+        return kind.engineOwned() || delegates();
+    }
+
     /** The same without a worst case that an execution has computed: another execution computes its own. */
     public StepSpec asPlanned() {
         return worstCase != null && worstCase.computed() ? within(null) : this;

@@ -7,6 +7,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,27 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
         this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of());
+    }
+
+    /**
+     * The number of the rung of its ladder in force, from 1: the last whose turn the task has; 0 before the first that
+     * changes the task's agent.
+     *
+     * @param turns names of the task's turns
+     */
+    public int rung(Predicate<String> turns) {
+        for (int i = ladder.size(); i > 0; i--) {
+            StepSpec turn = ladder.get(i - 1).turn();
+            if (turn != null && turns.test(turn.name())) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    /** The terms of the agent that does the task on that rung; null for none. */
+    public @Nullable AgentTerms agentOn(int rung) {
+        return rung == 0 ? agent : ladder.get(rung - 1).agent();
     }
 
     /** With that label of its items. */

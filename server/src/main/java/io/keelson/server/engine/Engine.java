@@ -118,7 +118,8 @@ public final class Engine implements Commands, AutoCloseable {
         workspaceTools = catalog.ofWorkspaces();
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
-        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
+        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, catalog,
+                this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, logs::details, clock, Actor.agent(node),
                 available::slotFreed,
                 Math.max(1, options.slots().getOrDefault(SlotKind.COMPUTING, 0)));

@@ -233,9 +233,13 @@ final class AgentAssignment {
                 model);
         return new Hired(new AgentTerms(AgentTerms.CONTRACTOR, null,
                 JsonFields.text(suggested, "agent_name", "contractor"), model,
-                suggested.has("tools") ? within(tools, task, needed) : needed,
+                withoutDelegation(suggested.has("tools") ? within(tools, task, needed) : needed),
                 bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), List.of(), runsOn),
                 JsonFields.text(suggested, "instructions"));
+    }
+
+    private static List<String> withoutDelegation(List<String> tools) {
+        return tools.stream().filter(tool -> !tool.equals(AgentTerms.DELEGATE)).toList();
     }
 
     private Hired hired(RosterAgent agent, JsonNode task, List<String> needed, List<String> candidates) {

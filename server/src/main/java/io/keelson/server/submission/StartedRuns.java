@@ -2,35 +2,47 @@ package io.keelson.server.submission;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.plan.PlanProblem;
+import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.NewRun;
 import io.keelson.core.run.StepError;
 import io.keelson.server.engine.execute.ChildMissions;
 import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.execute.TurnText;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.recipe.RecipeRow;
+import io.keelson.server.run.read.ScopeReader.Caller;
 import io.keelson.server.run.read.ScopeReader.Starter;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Prepares the child runs that {@code run.start} steps start: a mission, or one run of a recipe. */
+/**
+ * Prepares child runs: those that {@code run.start} steps start, of a mission or a recipe, and those by which agents delegate
+ * tasks.
+ */
 public final class StartedRuns implements ChildMissions {
 
     private static final List<String> MISSION_MEMBERS = List.of("goal", "plan", "output", "config");
 
     private final RecipeMissions missions;
+    private final Delegations delegations;
     private final Tracing tracing;
 
-    public StartedRuns(RecipeMissions missions, Tracing tracing) {
+    /** @param roster the agents of a workspace */
+    public StartedRuns(RecipeMissions missions, Function<UUID, List<RosterAgent>> roster, Tracing tracing) {
         this.missions = missions;
+        this.delegations = new Delegations(roster);
         this.tracing = tracing;
     }
 
@@ -38,15 +50,39 @@ public final class StartedRuns implements ChildMissions {
     public Evaluation make(Starter starter, JsonNode input) {
         return switch (input.path("recipe").isString() ? recipe(starter, input) : plan(starter, input)) {
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> new Evaluation.Starts(input.toString(),
-                    prepared.mission().newRun(UuidCreator.getTimeOrderedEpoch(), starter.workspaceId(),
-                            starter.createdBy(), null, prepared.origin(),
-                            starter.trace().given() == null ? null : tracing.ofRun(starter.trace())),
+                    run(starter, prepared),
                     budget(input.path("budget_usd")), input.path("on_parent_close").asString("").equals("abandon"),
                     timeout(input.path("timeout_seconds")));
-            case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) -> new Evaluation.Broken(new StepError(
-                    "CHILD_RUN_INVALID", ErrorClass.PERMANENT, problems.stream().map(StartedRuns::line)
-                            .collect(Collectors.joining("; "))));
+            case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) ->
+                broken("CHILD_RUN_INVALID", problems);
         };
+    }
+
+    @Override
+    public Evaluation delegate(Starter starter, Caller caller, JsonNode call) {
+        ReadResult<PreparedMission> read = switch (delegations.mission(starter, caller, call)) {
+            case ReadResult.Ok<ObjectNode>(ObjectNode mission) ->
+                Delegations.ofCall(missions.read(starter.workspaceId(), mission));
+            case ReadResult.Invalid<ObjectNode>(List<PlanProblem> problems) -> new ReadResult.Invalid<>(problems);
+        };
+        return switch (read) {
+            case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> new Evaluation.Starts(
+                    TurnText.literal(call).toString(), run(starter, prepared), budget(call.path("budget_usd")), false,
+                    null);
+            case ReadResult.Invalid<PreparedMission>(List<PlanProblem> problems) ->
+                broken("DELEGATION_INVALID", problems);
+        };
+    }
+
+    private NewRun run(Starter starter, PreparedMission prepared) {
+        return prepared.mission().newRun(UuidCreator.getTimeOrderedEpoch(), starter.workspaceId(),
+                starter.createdBy(), null, prepared.origin(),
+                starter.trace().given() == null ? null : tracing.ofRun(starter.trace()));
+    }
+
+    private static Evaluation broken(String code, List<PlanProblem> problems) {
+        return new Evaluation.Broken(new StepError(code, ErrorClass.PERMANENT,
+                problems.stream().map(StartedRuns::line).collect(Collectors.joining("; "))));
     }
 
     private static String line(PlanProblem problem) {

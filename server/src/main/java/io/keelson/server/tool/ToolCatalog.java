@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -120,6 +121,16 @@ public final class ToolCatalog {
         return problems(entry(tool).input(), input);
     }
 
+    /** What in a call's input does not fit a tool of this server, with pointers; empty for nothing. */
+    public String inputProblems(String tool, JsonNode input) {
+        return text(problems(Objects.requireNonNull(entries.get(tool), tool).input, input));
+    }
+
+    private static String text(List<Problem> problems) {
+        return problems.stream().map(each -> each.pointer() + ": " + each.message()).limit(10)
+                .collect(Collectors.joining("; "));
+    }
+
     /** What in an output does not fit; a remote worker's result is checked with it. */
     public List<Problem> validateOutput(Tool tool, JsonNode output) {
         return problems(entry(tool).output(), output);
@@ -163,10 +174,9 @@ public final class ToolCatalog {
         if (entry == null) {
             throw ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name);
         }
-        List<Problem> problems = problems(entry.input, call.input());
+        String problems = text(problems(entry.input, call.input()));
         if (!problems.isEmpty()) {
-            throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems.stream()
-                    .map(each -> each.pointer() + ": " + each.message()).limit(10).collect(Collectors.joining("; ")));
+            throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems);
         }
         ToolResult result = attempt(entry.tool, call);
         if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {

@@ -14,6 +14,7 @@ import io.keelson.server.json.Json;
 import io.keelson.server.log.LogContext;
 import io.keelson.server.run.read.ScopeReader;
 import io.keelson.server.run.read.ScopeReader.TaskText;
+import io.keelson.server.tool.ToolCatalog;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
@@ -45,17 +46,19 @@ public final class Evaluator {
     private final Scopes scopes;
     private final Replanner replanner;
     private final ChildMissions children;
+    private final ToolCatalog catalog;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore running = new Semaphore(MAX_CONCURRENT);
     private final Semaphore admitted = new Semaphore(MAX_WAITING);
 
     public Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
-            Function<Command, CompletableFuture<Reply>> commands) {
+            ToolCatalog catalog, Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes.yielding(running);
         this.replanner = replanner;
         this.children = children;
+        this.catalog = catalog;
         this.commands = commands;
     }
 
@@ -131,6 +134,9 @@ public final class Evaluator {
         if (step.kind().equals("run")) {
             return start(request, step);
         }
+        if (step.kind().equals("call")) {
+            return delegate(request, step);
+        }
         JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
         return switch (step.kind()) {
             case "approval" -> new Evaluation.Opened(input.toString(), null, null);
@@ -144,6 +150,15 @@ public final class Evaluator {
         JsonNode resolved = scopes.resolve(request.runId(), step.taskId(), ChildInput.outer(input).toString());
         return children.make(database.withConnection(c -> reader.starter(c, request.runId())),
                 ChildInput.joined(input, resolved));
+    }
+
+    private Evaluation delegate(Evaluate request, ScopeReader.StepText step) {
+        JsonNode input = TurnText.meant(Json.read(step.input()));
+        String problems = catalog.inputProblems(step.tool(), input);
+        return problems.isEmpty()
+                ? children.delegate(database.withConnection(c -> reader.starter(c, request.runId())),
+                        database.withConnection(c -> reader.caller(c, request.subject())), input)
+                : broken("TOOL_INPUT_INVALID", problems);
     }
 
     private static Evaluation signal(JsonNode input) {

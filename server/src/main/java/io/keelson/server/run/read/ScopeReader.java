@@ -1,6 +1,8 @@
 package io.keelson.server.run.read;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
@@ -44,6 +46,14 @@ public final class ScopeReader {
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
             @Nullable String output, boolean group, @Nullable String label) {}
 
+    /**
+     * An agent whose call starts a run.
+     *
+     * @param terms of the agent that does the task now; null for none
+     * @param delegations number of delegations that led to its run, 0 to 2
+     */
+    public record Caller(@Nullable AgentTerms terms, int delegations) {}
+
     /** A run whose step is to start another. */
     public record Starter(UUID workspaceId, String name, int priority, String createdBy, RunTrace trace) {}
 
@@ -80,8 +90,8 @@ public final class ScopeReader {
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
             boolean output, boolean plan, boolean failure, boolean transcript) {}
 
-    /** @param input JSON text, expressions unresolved */
-    public record StepText(UUID runId, UUID taskId, String kind, String input) {}
+    /** @param input JSON text, expressions unresolved; of a call of an agent as a person has changed it */
+    public record StepText(UUID runId, UUID taskId, String kind, String tool, String input) {}
 
     private static final String TASK =
             """
@@ -93,7 +103,23 @@ public final class ScopeReader {
                and effect_generation > 1 and item_index is not null
              group by item_index""";
 
-    private static final String STEP = "select run_id, task_id, kind, input from orchestration_steps where id = ?";
+    private static final String STEP = """
+            select run_id, task_id, kind, tool,
+                case when kind = 'call' and resolved_input is not null then resolved_input else input end as input
+              from orchestration_steps where id = ?""";
+
+    private static final String CALLER = """
+            select t.policy,
+                array(select u.name from orchestration_steps u
+                       where u.task_id = t.id and u.task_attempt >= t.attempt_number and u.kind = 'turn')::text[] as turns,
+                case when r.trigger <> 'agent.delegate' or p.run_id is null then 0
+                    when g.trigger = 'agent.delegate' then 2 else 1 end as delegations
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = s.run_id
+              left join run_parents p on p.run_id = r.id
+              left join orchestration_runs g on g.id = p.parent_run_id
+             where s.id = ?""";
 
     private static final String STARTER = """
             select workspace_id, title, priority, created_by, attempt_number, origin ->> 'traceparent' as traceparent
@@ -222,7 +248,24 @@ public final class ScopeReader {
 
     public StepText step(Connection c, UUID stepId) throws SQLException {
         return one(c, STEP, stepId, row -> new StepText(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
-                row.getString("kind"), row.getString("input")));
+                row.getString("kind"), row.getString("tool"), row.getString("input")));
+    }
+
+    /** The agent whose call is to start a run. */
+    public Caller caller(Connection c, UUID stepId) throws SQLException {
+        return one(c, CALLER, stepId, row -> {
+            String policy = row.getString("policy");
+            Set<String> turns = texts(row, "turns");
+            if (policy == null) {
+                return new Caller(null, row.getInt("delegations"));
+            }
+            TaskPolicy read = Json.MAPPER.readValue(policy, TaskPolicy.class);
+            return new Caller(read.agentOn(read.rung(turns::contains)), row.getInt("delegations"));
+        });
+    }
+
+    private static Set<String> texts(ResultSet row, String column) throws SQLException {
+        return Stream.of((Object[]) row.getArray(column).getArray()).map(Object::toString).collect(Collectors.toSet());
     }
 
     /** The run whose step is to start another. */
@@ -252,8 +295,7 @@ public final class ScopeReader {
         return one(c, REPLAN, runId, row -> {
             String answer = row.getString("answer");
             return new Replan(ViewLoader.uuid(row, "workspace_id"), plan(row),
-                    Stream.of((Object[]) row.getArray("finished").getArray()).map(Object::toString)
-                            .collect(Collectors.toSet()),
+                    texts(row, "finished"),
                     Set.copyOf(Json.read(row.getString("inputs")).propertyNames()),
                     answer == null ? null : Json.read(answer), json(row, "config"));
         });

@@ -26,6 +26,7 @@ public final class BuiltinTools {
             OutboundClient outbound, Clock clock) {
         return List.of(
                 new AgentAsk(),
+                new AgentDelegate(),
                 new ArtifactWrite(),
                 new Echo(),
                 new Fail(),

@@ -41,6 +41,7 @@ class SimpleToolsTest {
     @Test
     void theCatalogueHasEveryBuiltInToolWithUsableSchemas() {
         assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("agent.ask",
+                "agent.delegate",
                 "artifact.write", "echo",
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
                 "plan.fallback", "process.run", "proposal.create", "run.start", "signal.wait", "text.template",
@@ -63,6 +64,7 @@ class SimpleToolsTest {
                 "verify.json_schema", "verify.keywords", "verify.length", "verify.regex", "verify.sections",
                 "verify.urls", "wait");
         assertThat(named(Effects.IDEMPOTENT)).containsExactly("artifact.write", "proposal.create", "run.start");
+        assertThat(named(Effects.ONCE)).containsExactly("agent.delegate");
         assertThat(named(Effects.DESTRUCTIVE)).containsExactly("http.request", "process.run");
     }
 
