@@ -157,6 +157,21 @@ comment on column sessions.ends_at is 'ends then at the latest';
 create index if not exists ix_sessions_workspace on sessions (workspace_id);
 create index if not exists ix_sessions_key on sessions (key_id);
 
+create table if not exists saved_views (
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    owner varchar(200) not null,
+    name varchar(100) not null,
+    page varchar(40) not null,
+    query varchar(4000) not null,
+    saved_by varchar(200) not null,
+    saved_at timestamptz not null default clock_timestamp(),
+    primary key (workspace_id, owner, name)
+);
+
+comment on table saved_views is 'Views of lists that people have saved.';
+comment on column saved_views.owner is 'the principal whose view it is; empty for a view that the workspace shares';
+comment on column saved_views.query is 'of the page''s address';
+
 -- A name without a row has no limit.
 create table if not exists workspace_limits (
     workspace_id uuid not null references workspaces (id) on delete cascade,

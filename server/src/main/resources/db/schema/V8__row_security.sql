@@ -83,7 +83,7 @@ select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspa
     artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, call_waits, credit_slots,
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
     mcp_servers, mcp_tools, orchestration_runs, orchestration_tasks, simulated_effects, principals,
-    proposals, recipe_versions, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
+    proposals, recipe_versions, saved_views, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
     schedules, secrets, session_links, sessions, task_budgets, task_steps, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
     workspace_limits}'::text[]) as own;
 

@@ -77,10 +77,11 @@ class ArchitectureTest {
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
                     + " server.bulk server.money server.workspace server.db server.json",
             "server.web       | server.json",
+            "server.view      | server.db",
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.web server.board server.compute server.mcp server.live server.model server.db server.json"
+                    + " server.web server.view server.board server.compute server.mcp server.live server.model server.db server.json"
                     + " server.log server.background",
             "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",

@@ -31,6 +31,22 @@ public interface ArtifactStore {
      */
     InputStream open(String storageKey) throws IOException;
 
+    /**
+     * The bytes from that one on, as {@link #open(String)} does.
+     *
+     * @param from at most the content's size
+     */
+    default InputStream open(String storageKey, long from) throws IOException {
+        InputStream content = open(storageKey);
+        try {
+            content.skipNBytes(from);
+            return content;
+        } catch (IOException e) {
+            content.close();
+            throw e;
+        }
+    }
+
     /** Removes the bytes; false when there were none. */
     boolean delete(String storageKey) throws IOException;
 

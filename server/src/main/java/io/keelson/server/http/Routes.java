@@ -21,7 +21,9 @@ import io.keelson.server.http.definitions.ModelActions;
 import io.keelson.server.http.definitions.RecipeActions;
 import io.keelson.server.http.definitions.RosterActions;
 import io.keelson.server.http.definitions.ScheduleActions;
+import io.keelson.server.http.definitions.ScheduleTimes;
 import io.keelson.server.http.definitions.SecretActions;
+import io.keelson.server.http.definitions.ViewActions;
 import io.keelson.server.http.inbox.BoardActions;
 import io.keelson.server.http.inbox.InboxActions;
 import io.keelson.server.http.inbox.InboxDecisions;
@@ -62,6 +64,7 @@ import io.keelson.server.http.workers.WorkerActions;
 import io.keelson.server.run.ReportTexts;
 import io.keelson.server.submission.FairSubmissionLimiter;
 import io.keelson.server.submission.SubmissionServices;
+import io.keelson.server.view.SavedViews;
 import java.util.List;
 import java.util.function.Supplier;
 import tools.jackson.databind.node.ObjectNode;
@@ -93,6 +96,7 @@ final class Routes {
                 creation, reads,
                 services.runs().ids(),
                 keyed).addTo(table);
+        new ScheduleTimes(services.background().schedules().schedules(), services.database()).addTo(table);
         new ScheduleActions(services.background().schedules(), services.database(), submissions.missions(),
                 services.runs().ids(),
                 keyed).addTo(table);
@@ -124,6 +128,7 @@ final class Routes {
         new RunFork(services.runs().missions(), services.runs().ids(), reads, submissions.runs()).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
+        new ViewActions(new SavedViews(services.database())).addTo(table);
         new RosterActions(services.stores().roster(), services.stores().models(), keyed).addTo(table);
         new ModelActions(services.stores().models(), services.stores().money().prices()).addTo(table);
         new McpActions(services.stores().mcp()).addTo(table);

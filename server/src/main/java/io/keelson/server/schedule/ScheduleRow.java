@@ -16,7 +16,7 @@ public record ScheduleRow(UUID id, UUID workspaceId, ScheduleSpec spec, int runs
         @Nullable Instant nextRunAt, int version, String createdBy, Instant createdAt, Instant updatedAt) {
 
     /** How many runs it may still make. */
-    int left() {
+    public int left() {
         Integer most = spec.maxRuns();
         return most == null ? Integer.MAX_VALUE : Math.max(0, most - runsMade);
     }

@@ -50,7 +50,7 @@ class TenantFenceTest {
     /** Nothing writes them yet, or not here. */
     private static final Set<String> UNUSED =
             Set.of("agents", "call_waits", "event_exports", "live_texts", "mcp_servers", "mcp_tools",
-                    "run_event_packs_archive", "session_links", "sessions", "upload_slots",
+                    "run_event_packs_archive", "saved_views", "session_links", "sessions", "upload_slots",
                     "status_document_progress");
 
     private static final String MISSION = """

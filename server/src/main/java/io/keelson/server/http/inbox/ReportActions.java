@@ -23,10 +23,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reports: in lists without their text, one as JSON or as Markdown. */
+/** Reports: in lists without their text, one as JSON, Markdown or HTML. */
 public final class ReportActions {
 
     private static final String MARKDOWN = "text/markdown";
+    private static final String HTML = "text/html";
 
     private final AgentReports reports;
     private final ReportTexts texts;
@@ -69,17 +70,26 @@ public final class ReportActions {
         UUID id = request.id("id", IdKind.REPORT);
         AgentReport report = Reads.found(reports.find(request.workspace(), id), IdKind.REPORT, id);
         String content = texts.find(request.workspace(), id).orElse(report.content());
-        if (accepts(request.header("Accept"))) {
-            byte[] text = content.getBytes(StandardCharsets.UTF_8);
-            return ApiResponse.stream(MARKDOWN + "; charset=utf-8", text.length, new ByteArrayInputStream(text))
-                    .header("Vary", "Accept");
+        if (accepts(request, MARKDOWN)) {
+            return text(MARKDOWN, content.getBytes(StandardCharsets.UTF_8));
+        }
+        if (accepts(request, HTML)) {
+            return text(HTML, ReportPage.of(report.title(), content))
+                    .header("Content-Security-Policy", ReportPage.POLICY).header("Referrer-Policy", "no-referrer")
+                    .header("Cross-Origin-Resource-Policy", "same-origin");
         }
         Integer failures = texts.failures(request.workspace(), List.of(id)).get(id);
         return ApiResponse.resource(document(report, failures).put("content", content)).header("Vary", "Accept");
     }
 
-    private static boolean accepts(@Nullable String header) {
-        return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(MARKDOWN);
+    private static ApiResponse text(String type, byte[] text) {
+        return ApiResponse.stream(type + "; charset=utf-8", text.length, new ByteArrayInputStream(text))
+                .header("Vary", "Accept").header("Cache-Control", "private, no-cache");
+    }
+
+    private static boolean accepts(ApiRequest request, String type) {
+        String header = request.header("Accept");
+        return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(type);
     }
 
     /** @param failures what had failed in the run's attempt when it ended; null for a report that is about no run */

@@ -6,6 +6,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ByteRange;
 import io.keelson.server.http.support.ETag;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.IdKind;
@@ -22,11 +23,17 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
-/** Artifacts of a run and their content. What a browser is sent it saves and never shows: it may be anything. */
+/**
+ * Artifacts of a run and their content, whole or in part. A browser saves it; with {@code inline=true} it shows it without
+ * scripts, requests and origin, because it may be anything.
+ */
 public final class ArtifactActions {
 
     private static final Pattern MEDIA_TYPE =
             Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
+
+    private static final String INLINE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+            + "frame-ancestors 'self'";
 
     private final Reads reads;
     /** Minimum time for which an artifact that was requested stays readable. */
@@ -64,20 +71,35 @@ public final class ArtifactActions {
             throw ApiProblem.of(ErrorCode.ARTIFACT_GONE, "the artifact was deleted, or its retention time is over");
         }
         String tag = ETag.of(file.sha256());
+        boolean inline = request.query().flag("inline");
         if (ETag.matches(request.header("If-None-Match"), tag)) {
             return ApiResponse.empty(304).header("ETag", tag);
         }
         try {
             String type = MEDIA_TYPE.matcher(file.contentType()).matches() ? file.contentType()
                     : "application/octet-stream";
-            return ApiResponse.stream(type, file.sizeBytes(), store.open(file.storageKey())).header("ETag", tag)
-                    .header("Content-Disposition", "attachment; filename*=UTF-8''" + encoded(file.name()))
-                    .header("Content-Security-Policy", "sandbox; default-src 'none'")
+            return part(request, file, type, tag).header("ETag", tag).header("Accept-Ranges", "bytes")
+                    .header("Content-Disposition",
+                            (inline ? "inline" : "attachment") + "; filename*=UTF-8''" + encoded(file.name()))
+                    .header("Content-Security-Policy", inline ? INLINE : "sandbox; default-src 'none'")
+                    .header("Cross-Origin-Resource-Policy", "same-origin")
                     .header("Cache-Control", "private, no-cache");
         } catch (NoSuchFileException e) {
             throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
                     "the artifact store no longer has its content");
         }
+    }
+
+    private ApiResponse part(ApiRequest request, RunReader.ArtifactFile file, String type, String tag)
+            throws IOException {
+        String condition = request.header("If-Range");
+        ByteRange range = condition != null && !condition.equals(tag) ? null
+                : ByteRange.of(request.header("Range"), file.sizeBytes());
+        if (range == null) {
+            return ApiResponse.stream(type, file.sizeBytes(), store.open(file.storageKey()));
+        }
+        return ApiResponse.stream(type, range.length(), store.open(file.storageKey(), range.from())).as(206)
+                .header("Content-Range", range.header(file.sizeBytes()));
     }
 
     /** What is deleted already stays so. */

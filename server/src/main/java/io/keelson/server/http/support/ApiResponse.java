@@ -26,7 +26,7 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         /** A JSON document. */
         record Document(String type, JsonNode json) implements Content {}
 
-        /** A stream that is read while it is sent; length -1 if unknown. The sender closes the stream. */
+        /** A stream of which so many bytes are sent while they are read; length -1 for all of it. The sender closes the stream. */
         record Stream(String type, long length, InputStream bytes) implements Content {}
 
         /** What is written as it comes, for as long as the writer writes. */

@@ -5,6 +5,7 @@ import io.javalin.http.HandlerType;
 import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,10 +100,22 @@ public final class ResponseWriter {
             if (stream.length() >= 0) {
                 context.res().setContentLengthLong(stream.length());
             }
-            bytes.transferTo(context.outputStream());
+            if (stream.length() >= 0) {
+                copy(bytes, context.outputStream(), stream.length());
+            } else {
+                bytes.transferTo(context.outputStream());
+            }
         } catch (IOException | RuntimeException e) {
             abort(context, e);
             throw e;
+        }
+    }
+
+    private static void copy(InputStream bytes, OutputStream out, long length) throws IOException {
+        byte[] buffer = new byte[BUFFER];
+        long left = length;
+        for (int read; left > 0 && (read = bytes.read(buffer, 0, (int) Math.min(left, BUFFER))) >= 0; left -= read) {
+            out.write(buffer, 0, read);
         }
     }
 
