@@ -15,33 +15,69 @@ import tools.jackson.databind.node.ObjectNode;
  * @param tools of the task's agent; null for the same
  * @param inputs values of inputs by name; the others are those of the run
  * @param name of the new run; null for that of the run
+ * @param recordedCalls true if no call of the task is made: each has the result that an equal call had in the run
+ * @param taskOnly true for a fork of the task and those it depends on, without hooks, acceptance, ladder and new plans
+ * @param idempotencyKey a request that is repeated with the same key answers with the same fork; null for none
  */
 public record ForkRequest(String task, @Nullable Integer turn, @Nullable String model, @Nullable String instructions,
-        @Nullable List<String> tools, Map<String, ?> inputs, @Nullable String name) {
+        @Nullable List<String> tools, Map<String, ?> inputs, @Nullable String name, boolean recordedCalls,
+        boolean taskOnly, @Nullable String idempotencyKey) {
 
     /** A fork that repeats the whole task. */
     public static ForkRequest from(String task) {
-        return new ForkRequest(task, null, null, null, null, Map.of(), null);
+        return new ForkRequest(task, null, null, null, null, Map.of(), null, false, false, null);
     }
 
     /** The same from this turn of the task on. */
     public ForkRequest turn(int first) {
-        return new ForkRequest(task, first, model, instructions, tools, inputs, name);
+        return new ForkRequest(task, first, model, instructions, tools, inputs, name, recordedCalls,
+                taskOnly, idempotencyKey);
     }
 
     /** The same with another model of the task's agent. */
     public ForkRequest model(String other) {
-        return new ForkRequest(task, turn, other, instructions, tools, inputs, name);
+        return new ForkRequest(task, turn, other, instructions, tools, inputs, name, recordedCalls,
+                taskOnly, idempotencyKey);
     }
 
     /** The same with other instructions of the task's agent. */
     public ForkRequest instructions(String other) {
-        return new ForkRequest(task, turn, model, other, tools, inputs, name);
+        return new ForkRequest(task, turn, model, other, tools, inputs, name, recordedCalls,
+                taskOnly, idempotencyKey);
     }
 
     /** The same with other tools of the task's agent. */
     public ForkRequest tools(List<String> other) {
-        return new ForkRequest(task, turn, model, instructions, other, inputs, name);
+        return new ForkRequest(task, turn, model, instructions, other, inputs, name, recordedCalls,
+                taskOnly, idempotencyKey);
+    }
+
+    /** The same with other values of these inputs. */
+    public ForkRequest inputs(Map<String, ?> values) {
+        return new ForkRequest(task, turn, model, instructions, tools, values, name, recordedCalls, taskOnly,
+                idempotencyKey);
+    }
+
+    /** The same with another name of the new run. */
+    public ForkRequest name(String other) {
+        return new ForkRequest(task, turn, model, instructions, tools, inputs, other, recordedCalls, taskOnly,
+                idempotencyKey);
+    }
+
+    /** The same without calls: their results are those of the run. */
+    public ForkRequest withRecordedCalls() {
+        return new ForkRequest(task, turn, model, instructions, tools, inputs, name, true, taskOnly, idempotencyKey);
+    }
+
+    /** The same for the task alone. */
+    public ForkRequest onlyTask() {
+        return new ForkRequest(task, turn, model, instructions, tools, inputs, name, recordedCalls, true,
+                idempotencyKey);
+    }
+
+    /** The same under an idempotency key. */
+    public ForkRequest idempotencyKey(String key) {
+        return new ForkRequest(task, turn, model, instructions, tools, inputs, name, recordedCalls, taskOnly, key);
     }
 
     ObjectNode body() {
@@ -52,6 +88,12 @@ public record ForkRequest(String task, @Nullable Integer turn, @Nullable String 
         }
         if (turn != null) {
             body.put("turn", turn);
+        }
+        if (recordedCalls) {
+            body.put("calls", "recorded");
+        }
+        if (taskOnly) {
+            body.put("task_only", true);
         }
         ObjectNode overrides = Json.object();
         if (model != null) {

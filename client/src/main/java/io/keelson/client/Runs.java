@@ -165,12 +165,15 @@ public final class Runs {
      * @param name null for the run's own
      */
     public Run fork(String id, String task, Map<String, ?> inputs, @Nullable String name) {
-        return fork(id, new ForkRequest(task, null, null, null, null, inputs, name));
+        ForkRequest fork = ForkRequest.from(task).inputs(inputs);
+        return fork(id, name == null ? fork : fork.name(name));
     }
 
     /** Starts a run of the same plan from one of its tasks, or from a turn of it. */
     public Run fork(String id, ForkRequest fork) {
-        return run(Call.post(RequestPath.of("/runs/", id, "/fork"), fork.body()));
+        Call call = Call.post(RequestPath.of("/runs/", id, "/fork"), fork.body());
+        String key = fork.idempotencyKey();
+        return run(key == null ? call : call.header("Idempotency-Key", key).repeatable());
     }
 
     /** Ends an agent and all of its tasks. */

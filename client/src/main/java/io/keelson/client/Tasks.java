@@ -19,9 +19,21 @@ public final class Tasks {
 
     /** The turns, calls and other steps of the task's current attempt, in order. */
     public List<TranscriptEntry> transcript(String id) {
-        return Page.all(cursor -> Page.of(
-                api.get(RequestPath.of("/tasks/", id, "/transcript").with("cursor", cursor).toString()),
-                TranscriptEntry.class));
+        return transcript(RequestPath.of("/tasks/", id, "/transcript"));
+    }
+
+    /** The same of the attempt of that number. */
+    public List<TranscriptEntry> transcript(String id, int attempt) {
+        return transcript(RequestPath.of("/tasks/", id, "/transcript").with("attempt", attempt));
+    }
+
+    /** The same of all attempts. */
+    public List<TranscriptEntry> wholeTranscript(String id) {
+        return transcript(RequestPath.of("/tasks/", id, "/transcript").with("history", "true"));
+    }
+
+    private List<TranscriptEntry> transcript(RequestPath path) {
+        return Page.all(cursor -> Page.of(api.get(path.with("cursor", cursor).toString()), TranscriptEntry.class));
     }
 
     /**

@@ -11,6 +11,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param kind {@code turn}, {@code call}, or the kind of another step
  * @param turn the number of the turn, of a call that of the turn that asked for it
+ * @param taskAttempt the number of the task's attempt; null for a copied entry
  * @param copied from the run that this one is a fork of: not executed and not charged here
  * @param model that is charged; null for none
  * @param modelAnswered as the provider names it
@@ -24,7 +25,8 @@ import tools.jackson.databind.JsonNode;
  * @param cost USD
  * @param firstTextMs from sending to the first part of the answer
  */
-public record TranscriptEntry(String stepId, String kind, int turn, boolean copied, @Nullable String tool, String state,
+public record TranscriptEntry(String stepId, String kind, int turn, @Nullable Integer taskAttempt, boolean copied,
+        @Nullable String tool, String state,
         int attempt,
         @Nullable String model, @Nullable String modelAnswered, @Nullable String finish, @Nullable String text,
         List<JsonNode> calls, JsonNode again, JsonNode input, JsonNode output, List<String> omitted,

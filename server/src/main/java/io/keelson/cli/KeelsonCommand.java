@@ -39,6 +39,7 @@ import io.keelson.cli.inbox.EscalationsCommand;
 import io.keelson.cli.inbox.InboxCommand;
 import io.keelson.cli.inbox.ProposalsCommand;
 import io.keelson.cli.inbox.ReportsCommand;
+import io.keelson.cli.models.EvalCommand;
 import io.keelson.cli.models.ModelsCommand;
 import io.keelson.cli.runs.ArtifactsCommand;
 import io.keelson.cli.runs.EventsCommand;
@@ -79,7 +80,8 @@ import picocli.CommandLine.Spec;
                 PricesCommand.class, ServerCommand.class, OpenCommand.class, DoctorCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class, ValidateCommand.class,
                 ToolsCommand.class, LifecyclesCommand.class,
-                InitCommand.class, ModelsCommand.class, DevModelCommand.class, CompletionCommand.class,
+                InitCommand.class, ModelsCommand.class, EvalCommand.class, DevModelCommand.class,
+                CompletionCommand.class,
                 HelpCommand.class},
         footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",
                 "  2 wrong usage, wrong mission or wrong settings", "  3 the run was cancelled",

@@ -34,7 +34,7 @@ final class Sections {
             new Section("Server and workspaces",
                     List.of("server", "open", "doctor", "whoami", "workspaces", "keys", "audit")),
             new Section("Authoring", List.of("init", "validate", "tools", "lifecycles")),
-            new Section("Models", List.of("models", "dev-model")),
+            new Section("Models", List.of("models", "eval", "dev-model")),
             new Section("Command line", List.of("help", "completion")));
 
     private Sections() {}

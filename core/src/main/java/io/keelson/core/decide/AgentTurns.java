@@ -26,6 +26,7 @@ final class AgentTurns {
     static final String REFUSED = "TOOL_NOT_ALLOWED";
     static final String TOKENS = "TOKEN_LIMIT";
     static final String CALLS = "CALL_LIMIT";
+    static final String NOT_RECORDED = "CALL_NOT_RECORDED";
 
     private AgentTurns() {}
 
@@ -81,6 +82,10 @@ final class AgentTurns {
                 if (!AgentMistakes.tolerated(d, step)) {
                     return;
                 }
+            } else if (call.recorded() != null) {
+                if (!answered(d, step, call.recorded())) {
+                    return;
+                }
             } else {
                 step.gated = asksPerson(task, call);
             }
@@ -101,6 +106,29 @@ final class AgentTurns {
     /** True for a call that may run beside others of its turn. */
     static boolean isBeside(StepRow step) {
         return step.spec().kind() == StepKind.CALL && step.lane() > 0;
+    }
+
+    /** Ends a call as another run has recorded it, without an execution; false if that fails the task. */
+    private static boolean answered(Decision d, StepRow step, TurnAnswer.Recorded recorded) {
+        return switch (recorded) {
+            case TurnAnswer.Recorded.Output(String json) -> {
+                d.changes.output(step, json);
+                d.run.stepsCompleted++;
+                d.move(step, StepState.COMPLETED, new StepPayload.Completed(null, null));
+                yield true;
+            }
+            case TurnAnswer.Recorded.Failure(StepError error) -> {
+                skip(d, step, "call_recorded", error);
+                yield AgentMistakes.tolerated(d, step);
+            }
+            case TurnAnswer.Recorded.Nothing _ -> {
+                StepError error = new StepError(NOT_RECORDED, ErrorClass.PERMANENT, "the recorded task has no call of '"
+                        + step.spec().tool() + "' with this input");
+                skip(d, step, "call_not_recorded", error);
+                Propagation.failed(d, step.task(), error);
+                yield false;
+            }
+        };
     }
 
     /** True when the task may have a further turn; fails it when its turns are used up. */

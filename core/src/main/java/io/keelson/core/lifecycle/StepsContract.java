@@ -3,7 +3,8 @@ package io.keelson.core.lifecycle;
 /**
  * State Machine: runs and steps. Its {@code attempts} is our {@code lease_epoch}. That a human rejects
  * ({@code WAITING_APPROVAL} to {@code FAILED}) is ours, as is that an agent's call is made after its approval
- * ({@code WAITING_APPROVAL} to {@code PENDING}); the document only approves.
+ * ({@code WAITING_APPROVAL} to {@code PENDING}); the document only approves. Ours is as well that an agent's call is
+ * answered from a record ({@code PENDING} to {@code SUCCEEDED}).
  */
 final class StepsContract {
 
@@ -44,7 +45,7 @@ final class StepsContract {
         t.state("CANCELED", StateType.TERMINAL, StepState.CANCELLED, StepState.SKIPPED);
 
         t.from("PENDING").to("RUNNING", "claimed").to("WAITING_APPROVAL", "an approval's turn has come")
-                .to("CANCELED", "the run is cancelled");
+                .to("SUCCEEDED", "answered from a record").to("CANCELED", "the run is cancelled");
         t.from("RUNNING").to("SUCCEEDED", "success").to("PENDING", "failed, attempts remain")
                 .to("FAILED", "attempts exhausted").to("CANCELED", "the run is cancelled")
                 .to("RUNNING", "stale, claimed again");

@@ -45,9 +45,17 @@ public sealed interface TurnAnswer {
      * @param timeout how long one execution may take
      * @param refusal why the call is not made; null for a call that is
      * @param effects of the tool; null if they are unknown
+     * @param recorded what another run has recorded of an equal call, for a task whose calls are not made; null for a task
+     *                 whose calls are made
      */
     record Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout,
-            @Nullable StepError refusal, @Nullable Effects effects) {
+            @Nullable StepError refusal, @Nullable Effects effects, @Nullable Recorded recorded) {
+
+        /** A call of a task whose calls are made. */
+        public Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout,
+                @Nullable StepError refusal, @Nullable Effects effects) {
+            this(tool, input, digest, retry, timeout, refusal, effects, null);
+        }
 
         /** A call of a tool with unknown effects. */
         public Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout,
@@ -59,5 +67,23 @@ public sealed interface TurnAnswer {
         public Call(String tool, String input, String digest, RetryPolicy retry, Duration timeout) {
             this(tool, input, digest, retry, timeout, null);
         }
+
+        /** The same call, which is answered from a record. */
+        public Call from(Recorded record) {
+            return new Call(tool, input, digest, retry, timeout, refusal, effects, record);
+        }
+    }
+
+    /** What another run has recorded of a call. */
+    sealed interface Recorded {
+
+        /** @param json text of the output */
+        record Output(String json) implements Recorded {}
+
+        /** The call failed, or was not made. */
+        record Failure(StepError error) implements Recorded {}
+
+        /** No equal call has ended there. */
+        record Nothing() implements Recorded {}
     }
 }

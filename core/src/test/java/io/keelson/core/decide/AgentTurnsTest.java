@@ -117,6 +117,39 @@ class AgentTurnsTest {
         assertThat(world.task("a").errorCode()).isEqualTo("TOKEN_LIMIT");
     }
 
+    private static TurnAnswer.Call recorded(TurnAnswer.Recorded record) {
+        return new TurnAnswer.Call("read", "{}", "d", RetryPolicy.STEP, Duration.ofSeconds(9), null,
+                Effects.DESTRUCTIVE)
+                .from(record);
+    }
+
+    @Test
+    void recordedCallsEndWithoutAnExecution() {
+        StepError failed = new StepError("FILE_NOT_FOUND", ErrorClass.PERMANENT, "none");
+        answer(new TurnAnswer.Calls(List.of(recorded(new TurnAnswer.Recorded.Output("[1]")),
+                recorded(new TurnAnswer.Recorded.Failure(failed)))), "w1", null);
+        assertThat(steps()).containsExactly("turn completed", "read#2 completed", "read#3 skipped", "turn#4 pending");
+        List<StepRow> steps = world.task("a").steps();
+        assertThat(world.outputs.get(steps.get(1).id())).isEqualTo("[1]");
+        assertThat(steps.get(1).leaseEpoch()).isZero();
+        assertThat(steps.get(2).errorCode()).isEqualTo("FILE_NOT_FOUND");
+        assertThat(world.queue.values()).extracting(ChangeSet.QueueItem::tool).containsExactly("agent.turn");
+        answer(new TurnAnswer.Done("1"), "w1", null);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aCallThatNobodyRecordedEndsTheTask() {
+        TurnAnswer.Call forbidden = new TurnAnswer.Call("write", "{}", "d", RetryPolicy.STEP, Duration.ofSeconds(9))
+                .from(new TurnAnswer.Recorded.Nothing());
+        answer(new TurnAnswer.Calls(List.of(forbidden)), "w1", null);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
+        answer(new TurnAnswer.Calls(List.of(recorded(new TurnAnswer.Recorded.Nothing()))), "w1", null);
+        assertThat(world.task("a").errorCode()).isEqualTo("CALL_NOT_RECORDED");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.queue).isEmpty();
+    }
+
     @Test
     void continuationAfterCallsIsTheFirst() {
         call("read");

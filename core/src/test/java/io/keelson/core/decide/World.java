@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** One run, its queue and its timers in memory: commits every command at once and checks invariants after each. */
 final class World {
@@ -180,7 +181,7 @@ final class World {
         changes.timers().forEach((key, timer) -> timer.filter(t -> t.runId().equals(id()))
                 .ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
         changes.evaluations().forEach(asked -> (asked.runId().equals(id()) ? evaluations : elsewhere).add(asked));
-        changes.steps().forEach(step -> {
+        Stream.concat(changes.newSteps().stream(), changes.steps().stream()).forEach(step -> {
             String output = changes.outputOf(step);
             if (output != null) {
                 outputs.put(step.id(), output);

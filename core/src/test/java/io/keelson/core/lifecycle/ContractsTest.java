@@ -47,7 +47,7 @@ class ContractsTest {
             CANCELED         ->
             """;
     private static final String STEPS_STEP = """
-            PENDING          -> RUNNING, WAITING_APPROVAL, CANCELED
+            PENDING          -> RUNNING, WAITING_APPROVAL, SUCCEEDED, CANCELED
             RUNNING          -> SUCCEEDED, PENDING, FAILED, CANCELED, RUNNING
             WAITING_APPROVAL -> SUCCEEDED, PENDING, FAILED, CANCELED
             SUCCEEDED        ->

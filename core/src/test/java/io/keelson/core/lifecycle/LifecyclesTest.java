@@ -56,7 +56,7 @@ class LifecyclesTest {
             skipped        ->
             """;
     private static final String STEP = """
-            pending          -> running, waiting, waiting_approval, cancelled, skipped
+            pending          -> running, waiting, waiting_approval, cancelled, skipped, completed
             waiting          -> completed, failed, cancelled
             running          -> completed, failed, awaiting_retry, cancelled, running
             awaiting_retry   -> running, cancelled, failed, skipped

@@ -47,6 +47,11 @@ public final class CliException extends RuntimeException {
         return new CliException(code, ExitCode.FAILED, message, List.of(), NO_LINES, cause);
     }
 
+    /** It took longer than the caller waits: exit 124. */
+    public static CliException timedOut(String message) {
+        return new CliException("TIMEOUT", ExitCode.TIMED_OUT, message, List.of(), NO_LINES, null);
+    }
+
     /** Stable, UPPER_SNAKE. */
     String code() {
         return code;

@@ -10,7 +10,7 @@ public final class ExitCode {
     public static final int USAGE = 2;
     static final int CANCELLED = 3;
     public static final int WAITS_FOR_HUMAN = 4;
-    static final int WITH_FAILURES = 5;
+    public static final int WITH_FAILURES = 5;
     public static final int TIMED_OUT = 124;
     public static final int INTERRUPTED = 130;
 

@@ -100,6 +100,14 @@ public abstract class ActionCommand extends RunChange {
                 description = "A tool that the agent of that task may call, instead of those it had; repeatable.")
         @Nullable List<String> tools;
 
+        @Option(names = "--recorded-calls",
+                description = "Make no call of that task: each has the result that an equal call had in the run.")
+        boolean recorded;
+
+        @Option(names = "--task-only",
+                description = "Only that task, without tasks after it, hooks, acceptance, ladder and new plans.")
+        boolean taskOnly;
+
         @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE",
                 description = "The value of an input; repeatable.")
         Map<String, String> inputs = new LinkedHashMap<>();
@@ -112,7 +120,8 @@ public abstract class ActionCommand extends RunChange {
             JsonNode before = runs.get(id).inputs();
             Map<String, JsonNode> values = new LinkedHashMap<>();
             inputs.forEach((key, value) -> values.put(key, MissionFile.value(value, before.path(key).isString())));
-            return runs.fork(id, new ForkRequest(task, turn, model, instructions, tools, values, name));
+            return runs.fork(id,
+                    new ForkRequest(task, turn, model, instructions, tools, values, name, recorded, taskOnly, null));
         }
     }
 

@@ -10,6 +10,7 @@ import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Step;
+import io.keelson.client.Task;
 import io.keelson.client.TokenUsage;
 import io.keelson.client.TranscriptEntry;
 import io.keelson.server.InvalidSettingsException;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
@@ -27,10 +29,12 @@ import tools.jackson.databind.JsonNode;
         description = "Shows the turns of an agent's task with their calls, results, tokens, cost and times.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson transcript latest", "  keelson transcript latest research",
+                "  keelson transcript latest research --attempt all",
                 "  keelson transcript latest research --json | jq '[.items[].cost] | add'"})
 public final class TranscriptCommand extends CliCommand {
 
     private static final int SHOWN = 400;
+    private static final String ALL = "all";
 
     @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
     String run;
@@ -39,20 +43,69 @@ public final class TranscriptCommand extends CliCommand {
             description = "The key of a task. Without it, the run's only task with turns.")
     @Nullable String task;
 
+    @Option(names = "--attempt", paramLabel = "N|all",
+            description = "The attempt of the task, by its number, or all of them; the last one by default.")
+    @Nullable String attempt;
+
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (ServerConnection server = link()) {
             Keelson keelson = server.keelson();
             String id = RunDocuments.id(keelson, run);
             String key = task == null ? only(keelson, id) : task;
-            String found = RunDocuments.task(keelson, id, key).id();
+            Task found = RunDocuments.task(keelson, id, key);
+            String of = of(found);
             if (json) {
-                print(Json.object().set("items", RunDocuments.all(keelson, "/tasks/" + found + "/transcript")));
+                print(Json.object().set("items",
+                        RunDocuments.all(keelson, "/tasks/" + found.id() + "/transcript" + of)));
             } else {
-                print(keelson.tasks().transcript(found).stream().flatMap(entry -> lines(entry).stream()).toList());
+                print(text(found, entries(keelson, found)));
             }
             return ExitCode.OK;
         }
+    }
+
+    private List<TranscriptEntry> entries(Keelson keelson, Task found) {
+        if (attempt == null) {
+            return keelson.tasks().transcript(found.id());
+        }
+        return attempt.equals(ALL) ? keelson.tasks().wholeTranscript(found.id())
+                : keelson.tasks().transcript(found.id(), Integer.parseInt(attempt));
+    }
+
+    /** The query of the attempt that is asked for. */
+    private String of(Task found) {
+        if (attempt == null || attempt.equals(ALL)) {
+            return attempt == null ? "" : "?history=true";
+        }
+        if (!attempt.matches("[1-9][0-9]{0,5}")) {
+            throw CliException.usage("INVALID_ATTEMPT", "--attempt is the number of an attempt, or all");
+        }
+        if (Integer.parseInt(attempt) > found.attemptNumber()) {
+            throw CliException.failed("ATTEMPT_NOT_FOUND", "the task has had " + attempts(found.attemptNumber()), null);
+        }
+        return "?attempt=" + attempt;
+    }
+
+    private static String attempts(int count) {
+        return count == 1 ? "1 attempt" : count + " attempts";
+    }
+
+    /** A headline for each attempt where there are several; the last line names the attempts that are not shown. */
+    private List<String> text(Task found, List<TranscriptEntry> entries) {
+        List<String> lines = new ArrayList<>();
+        Integer before = null;
+        for (TranscriptEntry entry : entries) {
+            if (found.attemptNumber() > 1 && entry.taskAttempt() != null && !entry.taskAttempt().equals(before)) {
+                before = entry.taskAttempt();
+                lines.add(style().bold("attempt " + before + " of " + found.attemptNumber()));
+            }
+            lines.addAll(lines(entry));
+        }
+        if (found.attemptNumber() > 1 && attempt == null) {
+            lines.add(style().dim("--attempt all shows the attempts before"));
+        }
+        return lines;
     }
 
     private static String only(Keelson keelson, String run) {

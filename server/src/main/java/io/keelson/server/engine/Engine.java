@@ -22,6 +22,7 @@ import io.keelson.server.engine.execute.ChildMissions;
 import io.keelson.server.engine.execute.DelayedActions;
 import io.keelson.server.engine.execute.Evaluator;
 import io.keelson.server.engine.execute.LocalExecutor;
+import io.keelson.server.engine.execute.RecordedAnswers;
 import io.keelson.server.engine.execute.Replanner;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.StepLogs;
@@ -114,7 +115,8 @@ public final class Engine implements Commands, AutoCloseable {
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         texts = new LiveTexts(database, node);
-        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts);
+        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts,
+                new RecordedAnswers(database));
         workspaceTools = catalog.ofWorkspaces();
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);
@@ -149,7 +151,7 @@ public final class Engine implements Commands, AutoCloseable {
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
                 workspaceTools::refresh, expired, options.observer());
         remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
-                runner::terms, options.tracing());
+                runner::turn, options.tracing());
     }
 
     /**

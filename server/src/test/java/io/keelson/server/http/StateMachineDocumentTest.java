@@ -81,6 +81,7 @@ class StateMachineDocumentTest {
         assertThat(ways(steps)).containsAll(ofRuns);
         Set<String> ofSteps = documented(OF_STEPS);
         ofSteps.add("WAITING_APPROVAL -> FAILED"); // a rejected approval, of which the document says nothing
+        ofSteps.add("PENDING -> SUCCEEDED"); // a call of an agent, answered from another run's record
         ofSteps.add("WAITING_APPROVAL -> PENDING"); // an approved call of an agent, which is queued then
         assertThat(ways(steps.at("/machines/0"))).isEqualTo(ofSteps);
     }

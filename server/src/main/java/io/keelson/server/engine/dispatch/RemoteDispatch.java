@@ -10,6 +10,7 @@ import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
@@ -22,7 +23,6 @@ import io.keelson.server.engine.execute.ProposalTexts;
 import io.keelson.server.engine.execute.RecordedInput;
 import io.keelson.server.engine.execute.Scopes;
 import io.keelson.server.engine.execute.Tracing;
-import io.keelson.server.engine.execute.TurnText;
 import io.keelson.server.engine.execute.VerdictText;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.json.SafeText;
@@ -49,7 +49,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +68,12 @@ public final class RemoteDispatch implements RemoteWork {
     private static final About<Completion> COMPLETION = new About<>(Completion::stepId, Completion::leaseEpoch,
             Completion::output);
 
+    /** Reads the turn in the output of a task's step; null for none. */
+    @FunctionalInterface
+    public interface Turns {
+        @Nullable TurnAnswer of(UUID workspace, UUID task, JsonNode output);
+    }
+
     private final Database database;
     private final WorkerRegistry workers;
     private final DrainingWorkers draining;
@@ -84,14 +89,14 @@ public final class RemoteDispatch implements RemoteWork {
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
-    private final BiFunction<UUID, String, TurnText.Terms> callTerms;
+    private final Turns turns;
 
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
             WorkAvailability available,
             Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease,
-            BiFunction<UUID, String, TurnText.Terms> callTerms, Tracing tracing) {
-        this.callTerms = callTerms;
+            Turns turns, Tracing tracing) {
+        this.turns = turns;
         this.database = database;
         this.workers = store.workers();
         this.draining = new DrainingWorkers(database, workers, System::nanoTime);
@@ -405,7 +410,7 @@ public final class RemoteDispatch implements RemoteWork {
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
-                VerdictText.of(output), TurnText.of(output, tool -> callTerms.apply(workspace, tool)),
+                VerdictText.of(output), turns.of(workspace, owner.taskId(), output),
                 input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()));
     }
 

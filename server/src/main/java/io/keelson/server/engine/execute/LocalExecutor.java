@@ -343,8 +343,7 @@ public final class LocalExecutor {
                     new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
                             ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()),
-                            TurnText.of(result.output(), tool -> runner.terms(execution.workspaceId(), tool)), input,
-                            null),
+                            runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null),
                     actor);
         }
 

@@ -1,6 +1,7 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.core.run.TraceParent;
+import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
@@ -23,6 +24,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Calls a built-in tool for one execution, after resolving and checking its input. */
 public final class ToolRunner {
@@ -35,11 +38,12 @@ public final class ToolRunner {
     private final Clock clock;
     private final Tracing tracing;
     private final LiveTexts texts;
+    private final RecordedAnswers recorded;
 
     /** @param texts of the executions, for those who watch them */
     public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts,
             Function<StepExecution, StepLog> logs,
-            Clock clock, Tracing tracing, LiveTexts texts) {
+            Clock clock, Tracing tracing, LiveTexts texts, RecordedAnswers recorded) {
         this.catalog = catalog;
         this.scopes = scopes;
         this.artifacts = artifacts;
@@ -47,10 +51,20 @@ public final class ToolRunner {
         this.clock = clock;
         this.tracing = tracing;
         this.texts = texts;
+        this.recorded = recorded;
+    }
+
+    /**
+     * The turn in an output of a task's step; null for none.
+     *
+     * @param output as {@link TurnText}
+     */
+    public @Nullable TurnAnswer turn(UUID workspace, UUID task, JsonNode output) {
+        return recorded.of(workspace, task, TurnText.of(output, tool -> terms(workspace, tool)));
     }
 
     /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
-    public TurnText.Terms terms(UUID workspace, String tool) {
+    private TurnText.Terms terms(UUID workspace, String tool) {
         return catalog.find(workspace, tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
                 found.spec().effects())).orElse(new TurnText.Terms(TIMEOUT, null));
     }

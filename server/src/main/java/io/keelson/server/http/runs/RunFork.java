@@ -42,9 +42,17 @@ public final class RunFork {
     /**
      * @param task its id in the plan
      * @param turn of the task, the first that is taken again; null to repeat the whole task
+     * @param calls {@code live} or {@code recorded}: whether the task's calls are made, or answered as in the source
+     * @param taskOnly whether the fork has only the task and those it depends on, without hooks, people's acceptance, ladder and
+     *                 new plans
      */
     record Fork(String task, @Nullable Integer turn, @Nullable Overrides overrides, @Nullable String name,
-            @Nullable ObjectNode inputs) {}
+            @Nullable ObjectNode inputs, String calls, boolean taskOnly) {
+
+        boolean recorded() {
+            return calls.equals("recorded");
+        }
+    }
 
     /** What the task's agent has otherwise than in the source; null for no difference. */
     record Overrides(@Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
@@ -78,8 +86,11 @@ public final class RunFork {
         if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
             request.require(Scope.APPROVE);
         }
-        ObjectNode origin = body.turn == null ? null
-                : Json.object().set(CopiedTurns.ORIGIN, copied(request.workspace(), source, task, body.turn));
+        if (body.taskOnly) {
+            requireUpstreams(mission.plan(), task, carried);
+        }
+        ObjectNode origin = body.turn == null && !body.recorded() ? null
+                : Json.object().set(CopiedTurns.ORIGIN, copied(request.workspace(), source, body));
         UUID id = RunSubmissions.runId(request, ids);
         NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
                 new NewRun.Fork(source, task, carried), origin, request.traceparent());
@@ -88,8 +99,19 @@ public final class RunFork {
         return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
     }
 
-    /** The turns before that one, and their calls. */
-    private ObjectNode copied(UUID workspace, UUID source, String task, int turn) {
+    /** The task's upstreams are not executed again for it alone. */
+    private static void requireUpstreams(Plan plan, String task, Map<String, UUID> carried) {
+        plan.tasks().stream().map(TaskSpec::id).filter(each -> !each.equals(task) && !carried.containsKey(each))
+                .findFirst().ifPresent(open -> {
+                    throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION, "the task depends on '"
+                            + Excerpt.piece(open) + "', which has not completed and would be executed again");
+                });
+    }
+
+    /** The turns before the first that is taken again, and their calls. */
+    private ObjectNode copied(UUID workspace, UUID source, Fork body) {
+        String task = body.task;
+        int turn = body.turn == null ? 1 : body.turn;
         CopiedTurns.Source turns = reads.read((runs, c) -> runs.turns(c, workspace, source, task))
                 .orElseThrow(() -> ApiProblem.of("UNKNOWN_REFERENCE", "/task",
                         "the run has no single task '" + Excerpt.piece(task) + "'"));
@@ -101,7 +123,7 @@ public final class RunFork {
             throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION,
                     "the task has not ended: its turns can still be taken again");
         }
-        return turns.before(task, turn);
+        return body.recorded() ? turns.recorded(task, turn) : turns.before(task, turn);
     }
 
     /** Its decision was about the inputs of the source, and would hold for others without a human having seen them. */
@@ -117,6 +139,9 @@ public final class RunFork {
             document.path("plan").path("tasks").valueStream()
                     .filter(each -> each.path("temp_id").asString("").equals(body.task))
                     .forEach(each -> override((ObjectNode) each, overrides));
+        }
+        if (body.taskOnly) {
+            TaskOnly.reduce(document, body.task);
         }
         document.put("trigger", "fork");
         keepBudgets(document, reads.run(workspace, source).path("task_budgets"));

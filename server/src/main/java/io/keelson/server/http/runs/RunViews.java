@@ -199,10 +199,15 @@ public final class RunViews {
 
     private ApiResponse transcript(ApiRequest request) {
         UUID id = request.id("id", IdKind.TASK);
-        ListPage page = new ListPage(request, "transcript " + id);
+        Long attempt = request.query().integer("attempt");
+        boolean all = request.query().flag("history");
+        ListPage page = new ListPage(request, "transcript " + id + " " + attempt + " " + all);
+        Integer only = attempt == null ? null : Integer.valueOf(attempt.intValue());
         return page.part(reads.read((runs, c) -> {
             Reads.found(runs.task(c, request.workspace(), id), IdKind.TASK, id);
-            return runs.transcript(c, request.workspace(), id, page.from(), page.limit());
+            return runs.transcript(c, request.workspace(), id, all ? Integer.valueOf(1) : only,
+                    all ? Integer.valueOf(Integer.MAX_VALUE) : only, page.from(),
+                    page.limit());
         }));
     }
 

@@ -26,25 +26,30 @@ public final class CopiedTurns {
      * The steps of a task's transcript: those that are copied, then those of its current attempt. Has the task's id twice as
      * parameter. {@code part} orders the tasks that hold them.
      */
-    static final String STEPS = """
-            with taken as materialized (
-                select t.key, t.workspace_id, (select r.origin -> 'copied' from orchestration_runs r where r.id = t.run_id) as copied
+    static final String STEPS = steps("s.task_attempt = t.attempt_number");
+
+    /** The same with the steps of those attempts in place of the current one's. */
+    static String steps(String attempts) {
+        return """
+                with taken as materialized (
+                    select t.key, t.workspace_id, (select r.origin -> 'copied' from orchestration_runs r where r.id = t.run_id) as copied
+                      from orchestration_tasks t
+                     where t.id = ?)
+                select f.part, true as copied, s.*
+                  from taken t
+                 cross join lateral jsonb_array_elements(case t.copied ->> 'task' when t.key then t.copied -> 'from' end)
+                        with ordinality f (source, part)
+                 cross join lateral (
+                    select s.* from orchestration_steps s
+                     where s.task_id = (f.source ->> 'task_id')::uuid and s.workspace_id = t.workspace_id
+                       and s.task_attempt = (f.source ->> 'attempt')::int and s.turn < (f.source ->> 'before')::int
+                    offset 0) s
+                union all
+                select 1000, false, s.*
                   from orchestration_tasks t
-                 where t.id = ?)
-            select f.part, true as copied, s.*
-              from taken t
-             cross join lateral jsonb_array_elements(case t.copied ->> 'task' when t.key then t.copied -> 'from' end)
-                    with ordinality f (source, part)
-             cross join lateral (
-                select s.* from orchestration_steps s
-                 where s.task_id = (f.source ->> 'task_id')::uuid and s.workspace_id = t.workspace_id
-                   and s.task_attempt = (f.source ->> 'attempt')::int and s.turn < (f.source ->> 'before')::int
-                offset 0) s
-            union all
-            select 1000, false, s.*
-              from orchestration_tasks t
-              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
-             where t.id = ?""";
+                  join orchestration_steps s on s.task_id = t.id and {attempts}
+                 where t.id = ?""".replace("{attempts}", attempts);
+    }
 
     private static final String HOLDER =
             """
@@ -76,6 +81,14 @@ public final class CopiedTurns {
                 ObjectNode holder = (ObjectNode) holders.get(i).deepCopy();
                 from.add(i == place.part - 1 ? holder.put("before", place.ordinal) : holder);
             }
+            return copied;
+        }
+
+        /** The same; the fork's calls are answered as {@link RecordedCalls} says. */
+        public ObjectNode recorded(String task, int turn) {
+            ObjectNode copied = before(task, turn);
+            ArrayNode tasks = copied.putArray(RecordedCalls.TASKS);
+            holders.forEach(holder -> tasks.add(holder.get("task_id")));
             return copied;
         }
     }

@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.HashMap;
@@ -185,18 +186,22 @@ public final class RunReader {
     }
 
     /**
-     * The turns, calls and other steps of the task's current attempt, in order.
+     * The turns, calls and other steps of attempts of the task, in order.
      *
+     * @param first of the attempts, from 1; null for the current one
+     * @param last of the attempts; null for the current one
      * @param from how many to skip
      */
-    public Page<ObjectNode> transcript(Connection c, UUID workspaceId, UUID taskId, int from, int limit)
-            throws SQLException {
+    public Page<ObjectNode> transcript(Connection c, UUID workspaceId, UUID taskId, @Nullable Integer first,
+            @Nullable Integer last, int from, int limit) throws SQLException {
         return page(c, TaskTranscript.SQL, statement -> {
             statement.setObject(1, taskId);
-            statement.setObject(2, taskId);
-            statement.setObject(3, workspaceId);
-            statement.setInt(4, from);
-            statement.setLong(5, limit + 1L);
+            statement.setObject(2, first, Types.INTEGER);
+            statement.setObject(3, last, Types.INTEGER);
+            statement.setObject(4, taskId);
+            statement.setObject(5, workspaceId);
+            statement.setInt(6, from);
+            statement.setLong(7, limit + 1L);
         }, limit);
     }
 

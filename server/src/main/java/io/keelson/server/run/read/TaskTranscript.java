@@ -1,18 +1,22 @@
 package io.keelson.server.run.read;
 
 /**
- * The turns, calls and other steps of a task's current attempt, after those that it has copied from another run: each once, and
+ * The turns, calls and other steps of attempts of a task, after those that it has copied from another run: each once, and
  * without what came before it.
  */
 final class TaskTranscript {
 
     /**
+     * Parameters: the task, the first and the last attempt (each null for the current one), the task, the workspace, offset and limit.
      * An answer of a turn that calls tools, or that the server has refused, is an object of these members. Anything else is the
      * task's output.
      */
     static final String SQL = """
-            select s.id as step_id, s.kind, count(*) filter (where s.kind = 'turn') over (order by s.part, s.position, s.turn) as turn,
-                s.copied, s.tool, s.state, s.attempt, w.model, e.text, e.calls, e.again, e.facts -> 'answered' as model_answered,
+            select s.id as step_id, s.kind, case when s.copied then 0 else count(*) filter (where s.kind = 'turn' and s.copied) over () end
+                    + count(*) filter (where s.kind = 'turn')
+                        over (partition by s.copied, case when not s.copied then s.task_attempt end order by s.part, s.position, s.turn)
+                    as turn,
+                case when not s.copied then s.task_attempt end as task_attempt, s.copied, s.tool, s.state, s.attempt, w.model, e.text, e.calls, e.again, e.facts -> 'answered' as model_answered,
                 e.facts -> 'finish' as finish, e.facts -> 'first_text_ms' as first_text_ms, e.facts -> 'total_ms' as total_ms,
                 %s, %s, array_remove(array[%s, %s], null)::text[] as omitted,
                 s.error_code, s.error_class, s.error_message,
@@ -30,9 +34,10 @@ final class TaskTranscript {
                    case when s.kind = 'turn' then null else coalesce(s.resolved_input, s.input) end as input,
                    case when k.asks is not true then s.output end as output offset 0) e
              where s.workspace_id = ?
-             order by s.part, s.position, s.turn
+             order by s.part, s.task_attempt, s.position, s.turn
             offset ? limit ?""".formatted(ReadSql.listed("e.input", "input"), ReadSql.listed("e.output", "output"),
-            ReadSql.leftOut("e.input", "input"), ReadSql.leftOut("e.output", "output"), CopiedTurns.STEPS);
+            ReadSql.leftOut("e.input", "input"), ReadSql.leftOut("e.output", "output"), CopiedTurns
+                    .steps("s.task_attempt between coalesce(?, t.attempt_number) and coalesce(?, t.attempt_number)"));
 
     private TaskTranscript() {}
 }
