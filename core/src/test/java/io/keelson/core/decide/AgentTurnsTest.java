@@ -139,7 +139,7 @@ class AgentTurnsTest {
     }
 
     @Test
-    void aCallThatNobodyRecordedEndsTheTask() {
+    void aCallWithoutARecordEndsTheTask() {
         TurnAnswer.Call forbidden = new TurnAnswer.Call("write", "{}", "d", RetryPolicy.STEP, Duration.ofSeconds(9))
                 .from(new TurnAnswer.Recorded.Nothing());
         answer(new TurnAnswer.Calls(List.of(forbidden)), "w1", null);

@@ -72,7 +72,7 @@ record EvaluationFile(String name, boolean recorded, int repeat, @Nullable JsonN
         return given.path("name").asString(given.path(otherwise).asString(""));
     }
 
-    /** Rows of the table are told apart by their names. */
+    /** Rows of the table differ by their names. */
     private static void names(JsonNode document, String list, String otherwise, Set<String> taken,
             List<PlanProblem> problems) {
         for (int i = 0; i < document.get(list).size(); i++) {

@@ -29,7 +29,7 @@ record Trial(String name, String variant, int number, @Nullable String run, Outc
         PASSED,
         /** The task has failed, or its output was rejected. */
         FAILED,
-        /** The agent asked for a call that nobody recorded. */
+        /** The agent asked for a call without a record. */
         STOPPED,
         /** A person has to decide. */
         UNDECIDED,

@@ -47,7 +47,7 @@ final class Trials {
 
     /**
      * @param deadline null to wait without an end
-     * @param news is told of each trial that has ended
+     * @param news receives a line for each trial that has ended
      */
     Trials(Keelson keelson, EvaluationFile file, Clock clock, @Nullable Instant deadline, Consumer<String> news) {
         this.keelson = keelson;

@@ -42,7 +42,7 @@ class EvaluationTest {
                 answer: {calls: [{tool: artifact_write, input: {name: note.txt, content: one}},
                     {tool: artifact_write, input: {name: note.txt, content: one}}, {tool: json_transform, input: {expression: "1 +", input: null}}], usage: {input: 100, output: 10}}
               - {name: bad, when: {model: small}, answer: {text: "a bad text", usage: {input: 100, output: 10}}}
-              - {name: unsure, when: {model: large, system: Make the judge unsure}, answer: {text: "nobody knows"}}
+              - {name: unsure, when: {model: large, system: Make the judge unsure}, answer: {text: "perhaps it is"}}
               - name: write once
                 when: {model: large, turn: 1}
                 answer: {calls: [{tool: artifact_write, input: {content: one, name: note.txt}}], usage: {input: 50, output: 5}}
@@ -54,8 +54,8 @@ class EvaluationTest {
                 when: {model: judge, text: a good text}
                 answer: {json: {marks: [{criterion: 1, evidence: good, mark: 4}], feedback: "", confidence: 1, task_wrong: false}, usage: {input: 10, output: 1}}
               - name: unsure
-                when: {model: judge, text: nobody knows}
-                answer: {json: {marks: [{criterion: 1, evidence: nobody, mark: 4}], feedback: "", confidence: 0.1, task_wrong: false}}
+                when: {model: judge, text: perhaps it is}
+                answer: {json: {marks: [{criterion: 1, evidence: perhaps, mark: 4}], feedback: "", confidence: 0.1, task_wrong: false}}
               - name: refuse
                 when: {model: judge}
                 answer: {json: {marks: [{criterion: 1, evidence: bad, mark: 1}], feedback: Write better., confidence: 1, task_wrong: false}, usage: {input: 10, output: 1}}
@@ -167,7 +167,7 @@ class EvaluationTest {
     }
 
     @Test
-    void aCallThatNobodyRecordedStopsTheFork() {
+    void aCallWithoutARecordStopsTheFork() {
         Run fork = keelson.runs().fork(source.id(),
                 ForkRequest.from("text").model("curious").withRecordedCalls().onlyTask());
         Run ended = keelson.runs().awaitEnd(fork.id(), LIMIT);
@@ -237,7 +237,7 @@ class EvaluationTest {
                 name: judged
                 judge: {model: judge, criteria: [{criterion: It is good, must_pass: true}]}
                 cases: [{name: a, run: %1$s, task: text}, {name: b, run: %1$s, task: text, turn: 1}]
-                variants: [{model: large}, {name: none, model: nobody}]
+                variants: [{model: large}, {name: none, model: unknown}]
                 """.formatted(source.id())).toString();
         Result result = cli.run("eval", file, "--json");
         JsonNode document = Json.read(result.out());

@@ -10,7 +10,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reduces a mission to one of its tasks, for a fork that has consequences for nobody. */
+/** Reduces a mission to one of its tasks, for a fork without further consequences. */
 final class TaskOnly {
 
     /** What would ask people, start other work than the task's, or wait for other runs. */
