@@ -9,7 +9,6 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.AgentTerms;
-import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.CallApproval;
