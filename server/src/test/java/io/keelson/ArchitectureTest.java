@@ -118,6 +118,7 @@ class ArchitectureTest {
             "server.http.streams | support",
             "server.http.inbox | support runs",
             "server.http.definitions | support runs",
+            "server.http.mcp  | support runs inbox",
             "server.http.workers | support",
             "server.http.commands | support",
             "server.http.billing | support",

@@ -107,7 +107,7 @@ public final class HttpServer implements AutoCloseable {
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
                 shutdown,
-                observed, OpenApi.served(document), cookie, options);
+                observed, OpenApi.served(document), cookie, hosts, idempotency, options);
         OpenApi.addScopes(document, routes);
         RequestSchema.Table bodies = new RequestSchema.Table(document);
         routes.stream().filter(route -> route.body() != null)

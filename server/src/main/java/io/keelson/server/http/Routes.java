@@ -29,6 +29,16 @@ import io.keelson.server.http.inbox.InboxActions;
 import io.keelson.server.http.inbox.InboxDecisions;
 import io.keelson.server.http.inbox.InboxItems;
 import io.keelson.server.http.inbox.ReportActions;
+import io.keelson.server.http.mcp.InboxQuestions;
+import io.keelson.server.http.mcp.McpEndpoint;
+import io.keelson.server.http.mcp.McpResources;
+import io.keelson.server.http.mcp.McpTasks;
+import io.keelson.server.http.mcp.McpTools;
+import io.keelson.server.http.mcp.PageLinks;
+import io.keelson.server.http.mcp.RecipeTools;
+import io.keelson.server.http.mcp.RunDocuments;
+import io.keelson.server.http.mcp.RunStarts;
+import io.keelson.server.http.mcp.WorkspaceTools;
 import io.keelson.server.http.runs.AgentActions;
 import io.keelson.server.http.runs.ArtifactActions;
 import io.keelson.server.http.runs.BulkActions;
@@ -49,7 +59,9 @@ import io.keelson.server.http.streams.FeedStreams;
 import io.keelson.server.http.streams.StreamLimiter;
 import io.keelson.server.http.streams.StreamReads;
 import io.keelson.server.http.support.Authenticator;
+import io.keelson.server.http.support.Idempotency;
 import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.KnownHosts;
 import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Observed;
 import io.keelson.server.http.support.Reads;
@@ -80,7 +92,8 @@ final class Routes {
     /** @param openApi the OpenAPI document as it is served */
     static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
             Observed observed,
-            Supplier<ObjectNode> openApi, SessionCookie cookie, HttpOptions options) {
+            Supplier<ObjectNode> openApi, SessionCookie cookie, KnownHosts hosts, Idempotency idempotency,
+            HttpOptions options) {
         Reads reads = new Reads(services.database(), services.runs().reader());
         KeyedTransaction keyed = new KeyedTransaction(services.database(), services.runs().keys());
         Submission submission = new Submission(services.work().commands());
@@ -114,17 +127,18 @@ final class Routes {
         FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
         feed.addTo(table);
         observed.background().accept(feed.task());
-        new RunActions(reads, submissions.admission(), submissions.credits(), submission, submissions.edits(),
-                services.database())
-                .addTo(table);
+        RunActions runs = new RunActions(reads, submissions.admission(), submissions.credits(), submission,
+                submissions.edits(), services.database());
+        runs.addTo(table);
         new BulkActions(services.background().bulkJobs(), services.background().bulkDriver(), services.database(),
                 services.runs().ids(), keyed).addTo(table);
         new ExportedEvents(reads, services.stores().artifacts()).addTo(table);
         new SignalActions(reads, services.runs().ids(), services.stores().secrets(), submission).addTo(table);
-        new ArtifactActions(reads, services.stores().artifacts(), services.database(),
-                services.stores().artifactRetention())
-                .addTo(table);
-        new ExplainActions(reads, services.database(), services.runs().explainer()).addTo(table);
+        ArtifactActions artifacts = new ArtifactActions(reads, services.stores().artifacts(), services.database(),
+                services.stores().artifactRetention());
+        artifacts.addTo(table);
+        ExplainActions explain = new ExplainActions(reads, services.database(), services.runs().explainer());
+        explain.addTo(table);
         new RunFork(services.runs().missions(), services.runs().ids(), reads, submissions.runs()).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
@@ -138,7 +152,8 @@ final class Routes {
         new InboxActions(items, services.auth().keys(), keyed).addTo(table);
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
-        new InboxDecisions(reads, submission, escalations, proposals, items).addTo(table);
+        InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items);
+        decisions.addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(services.work().remote(), poll).addTo(table);
         new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
@@ -148,7 +163,9 @@ final class Routes {
         new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);
         new SecretActions(services.stores().secrets()).addTo(table);
         new BoardActions(new BoardTasks(services.database()), keyed).addTo(table);
-        new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database())).addTo(table);
+        ReportActions reports =
+                new ReportActions(new AgentReports(services.database()), new ReportTexts(services.database()));
+        reports.addTo(table);
         new KeyActions(services.auth().keys()).addTo(table);
         new CallerActions(services.auth(), services.database(), services.stores().models(), options.version(),
                 options.dashboard() != null)
@@ -162,6 +179,16 @@ final class Routes {
         new AuditActions(services.auth().auditLog()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
         new EngineActions(services.ready(), reads, openApi).addTo(table);
+        RunDocuments documents = new RunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
+        RunStarts starts = new RunStarts(creation, idempotency);
+        McpTasks tasks = new McpTasks(reads, runs, documents, new InboxQuestions(items, decisions), ends,
+                options.longestPoll());
+        McpTools tools = new McpTools(
+                new WorkspaceTools(starts, submissions.missions(), documents, explain, runs, items, decisions),
+                new RecipeTools(services.database(), services.stores().recipes(), submissions.missions(), starts),
+                documents, tasks);
+        new McpEndpoint(tools, new McpResources(reads, reports, artifacts), tasks, hosts, cookie, options.version())
+                .addTo(table);
         return table.routes();
     }
 }

@@ -151,6 +151,7 @@ public final class MissionReader {
         if (!run) {
             OF_A_RUN.stream().filter(document::has).forEach(key -> problems.add("UNKNOWN_KEY", "/" + key,
                     "a recipe has no '" + key + "', which belongs to a single run"));
+            ExposedName.check(document, problems);
         }
         if (run && document.has("recipe")) {
             problems.add("RECIPE_UNRESOLVED", "/recipe", "recipes are known only to a server: give the plan here");

@@ -77,6 +77,9 @@ public final class RecipeStore {
              where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
              order by name limit ?""";
 
+    private static final String EXPOSED = LIST.replace(" order by name",
+            " and template_definition #> '{mission,mcp}' = 'true' order by name");
+
     private static final String VERSION = """
             select version, mission, created_by, created_at from recipe_versions
              where workspace_id = ? and recipe_id = ? and version = ?""";
@@ -184,6 +187,17 @@ public final class RecipeStore {
     public Page<Listed> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
         return Rows.byName(c, LIST, workspace, name, after, limit,
+                row -> new Listed(recipe(row), row.getString("mission") == null));
+    }
+
+    /**
+     * As {@link #list}, of the recipes that are tools of MCP clients.
+     *
+     * @param name of the only one; null for all
+     */
+    public Page<Listed> exposed(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
+            throws SQLException {
+        return Rows.byName(c, EXPOSED, workspace, name, after, limit,
                 row -> new Listed(recipe(row), row.getString("mission") == null));
     }
 

@@ -2,20 +2,16 @@ package io.keelson.server.http.inbox;
 
 import io.keelson.server.auth.KeyStore;
 import io.keelson.server.auth.Scope;
-import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.KeyedTransaction;
-import io.keelson.server.http.support.ListCursor;
-import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.InboxReader.Assignment;
 import io.keelson.server.run.read.InboxReader.Filter;
-import io.keelson.server.run.read.InboxReader.Place;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -56,26 +52,13 @@ public final class InboxActions {
         UUID run = query.id("run_id");
         String assignee = query.text("assignee");
         boolean overdue = query.flag("overdue");
-        ListCursor cursor = new ListCursor("inbox");
-        Place after = cursor.read(query, InboxActions::place);
-        int limit = query.limit();
         Filter filter = new Filter(kind, run, UNASSIGNED.equals(assignee) ? null : named(request, assignee),
                 UNASSIGNED.equals(assignee), overdue);
-        Page<ObjectNode> found = items.rows(request.workspace(), filter, after, limit);
-        return ApiResponse.ok(Lists.page(found, cursor, item -> text(Place.of(item)), InboxItems::shown));
+        return ApiResponse.ok(items.page(request.workspace(), filter, query.text("cursor"), query.limit()));
     }
 
     private static @Nullable String named(ApiRequest request, @Nullable String assignee) {
         return CALLER.equals(assignee) ? request.actor().id() : assignee;
-    }
-
-    private static String text(Place place) {
-        return place.due() + "/" + place.since() + "/" + place.subject();
-    }
-
-    private static Place place(String text) {
-        String[] parts = text.split("/", -1);
-        return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), UUID.fromString(parts[2]));
     }
 
     /** Times and counts, no durations: as long as nothing changes, the answer does not. */

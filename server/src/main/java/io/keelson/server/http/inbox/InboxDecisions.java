@@ -20,6 +20,7 @@ import io.keelson.server.http.support.Submission;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import java.math.BigDecimal;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,8 +86,29 @@ public final class InboxDecisions {
             @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, @Nullable ObjectNode content,
             @Nullable ObjectNode input, @Nullable JsonNode answer) {}
 
+    /**
+     * Decides as the routes do.
+     *
+     * @param item the item's id
+     * @param said the members of an acceptance, or of a rejection, with types that were checked
+     * @return the item's id and kind, the decision, and the run with its state
+     * @throws ApiProblem when the item does not wait, or a member does not belong to its kind
+     */
+    public ObjectNode decide(ApiRequest request, String item, boolean accept, ObjectNode said)
+            throws InterruptedException {
+        Map<String, BigDecimal> tasks = new LinkedHashMap<>();
+        said.path("tasks").forEachEntry((task, budget) -> tasks.put(task, budget.decimalValue()));
+        return decide(request, InboxItems.id(item), new Decision(accept, said.path("reason").asString(null),
+                said.has("gate") ? said.get("gate").intValue() : null, said.path("retry").asBoolean(false),
+                said.has("hard_limit_usd") ? said.get("hard_limit_usd").decimalValue() : null, tasks,
+                (ObjectNode) said.get("content"), (ObjectNode) said.get("input"), said.get("answer")));
+    }
+
     private ApiResponse decide(ApiRequest request, Decision decision) throws InterruptedException {
-        Id id = InboxItems.id(request);
+        return ApiResponse.ok(decide(request, InboxItems.id(request), decision));
+    }
+
+    private ObjectNode decide(ApiRequest request, Id id, Decision decision) throws InterruptedException {
         requireKnown("gate", decision.gate == null || id.kind() == InboxKind.TASK_REVIEW, id);
         requireKnown("retry", !decision.retry || id.kind() == InboxKind.TASK_REVIEW, id);
         requireKnown("hard_limit_usd", decision.limit == null || id.kind() == InboxKind.BUDGET, id);
@@ -96,9 +118,9 @@ public final class InboxDecisions {
         requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
         UUID run = run(request.workspace(), id);
         decide(request, run, id, decision);
-        return ApiResponse.ok(Json.object().put("id", id.text()).put("kind", id.kind().wire())
+        return Json.object().put("id", id.text()).put("kind", id.kind().wire())
                 .put("decision", decision.accept ? "accepted" : "rejected").put("run_id", run.toString())
-                .put("run_state", reads.run(request.workspace(), run).get("state").stringValue()));
+                .put("run_state", reads.run(request.workspace(), run).get("state").stringValue());
     }
 
     private static void requireKnown(String member, boolean known, Id id) {

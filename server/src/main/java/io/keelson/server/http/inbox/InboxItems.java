@@ -8,6 +8,8 @@ import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ErrorCode;
 import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.ListCursor;
+import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
@@ -36,10 +38,30 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         }
     }
 
-    /** Rows of a page, not yet {@link #shown}. */
-    Page<ObjectNode> rows(UUID workspace, Filter filter, @Nullable Place after, int limit) {
+    private Page<ObjectNode> rows(UUID workspace, Filter filter, @Nullable Place after, int limit) {
         TxFunction<Page<ObjectNode>> work = c -> inbox.items(c, workspace, filter, after, limit);
         return database.withConnection(work);
+    }
+
+    /**
+     * A page of what waits, as documents.
+     *
+     * @param cursor of the page before; null for the first page
+     * @throws ApiProblem when the cursor is of another list
+     */
+    public ObjectNode page(UUID workspace, Filter filter, @Nullable String cursor, int limit) {
+        ListCursor list = new ListCursor("inbox");
+        Page<ObjectNode> found = rows(workspace, filter, list.read(cursor, InboxItems::place), limit);
+        return Lists.page(found, list, item -> text(Place.of(item)), InboxItems::shown);
+    }
+
+    private static String text(Place place) {
+        return place.due() + "/" + place.since() + "/" + place.subject();
+    }
+
+    private static Place place(String text) {
+        String[] parts = text.split("/", -1);
+        return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), UUID.fromString(parts[2]));
     }
 
     List<ObjectNode> stats(UUID workspace) {
@@ -80,7 +102,11 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
      * @throws ApiProblem where it has not the form of one
      */
     static Id id(ApiRequest request) {
-        String text = request.pathText("id");
+        return id(request.pathText("id"));
+    }
+
+    /** The id of that text. */
+    static Id id(String text) {
         for (InboxKind kind : InboxKind.values()) {
             String bare = text.startsWith(kind.prefix()) ? text.substring(kind.prefix().length()) : "";
             UUID subject = IdKind.uuid(bare);

@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -80,6 +81,15 @@ public final class ReportActions {
         }
         Integer failures = texts.failures(request.workspace(), List.of(id)).get(id);
         return ApiResponse.resource(document(report, failures).put("content", content)).header("Vary", "Accept");
+    }
+
+    /** The text of the newest report about a run itself, in Markdown; empty where it has none. */
+    public Optional<String> ofRun(UUID workspace, UUID run) {
+        return reports.list(workspace, new AgentReports.Filter(run, null, null, null, null), null, 1).stream()
+                .filter(report -> report.subject().equals(run))
+                .flatMap(report -> texts.find(workspace, report.id())
+                        .or(() -> reports.find(workspace, report.id()).map(AgentReport::content)).stream())
+                .findFirst();
     }
 
     private static ApiResponse text(String type, byte[] text) {

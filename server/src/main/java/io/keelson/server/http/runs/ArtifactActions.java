@@ -16,6 +16,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.retention.ArtifactRetention;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
@@ -62,43 +63,64 @@ public final class ArtifactActions {
                 .of(reads.ofRun(request.workspace(), run, (runs, c) -> runs.artifacts(c, request.workspace(), run)));
     }
 
-    private ApiResponse content(ApiRequest request) throws IOException {
-        UUID run = request.id("id", IdKind.RUN);
-        UUID id = request.id("artifact", IdKind.ARTIFACT);
-        RunReader.ArtifactFile file = reads.ofRun(request.workspace(), run,
-                (runs, c) -> Reads.found(runs.artifact(c, request.workspace(), run, id), IdKind.ARTIFACT, id));
+    /**
+     * An artifact that is read, and kept for its readers.
+     *
+     * @throws ApiProblem when the run has no such artifact, or has it no longer
+     */
+    public RunReader.ArtifactFile file(UUID workspace, UUID run, UUID id) {
+        RunReader.ArtifactFile file = reads.ofRun(workspace, run,
+                (runs, c) -> Reads.found(runs.artifact(c, workspace, run, id), IdKind.ARTIFACT, id));
         if (!database.inTransaction(c -> life.access(c, id, READERS))) {
             throw ApiProblem.of(ErrorCode.ARTIFACT_GONE, "the artifact was deleted, or its retention time is over");
         }
-        String tag = ETag.of(file.sha256());
-        boolean inline = request.query().flag("inline");
-        if (ETag.matches(request.header("If-None-Match"), tag)) {
-            return ApiResponse.empty(304).header("ETag", tag);
-        }
+        return file;
+    }
+
+    /**
+     * The bytes of an artifact.
+     *
+     * @param from the first byte
+     * @throws ApiProblem when the store no longer has them
+     */
+    public InputStream open(RunReader.ArtifactFile file, long from) throws IOException {
         try {
-            String type = MEDIA_TYPE.matcher(file.contentType()).matches() ? file.contentType()
-                    : "application/octet-stream";
-            return part(request, file, type, tag).header("ETag", tag).header("Accept-Ranges", "bytes")
-                    .header("Content-Disposition",
-                            (inline ? "inline" : "attachment") + "; filename*=UTF-8''" + encoded(file.name()))
-                    .header("Content-Security-Policy", inline ? INLINE : "sandbox; default-src 'none'")
-                    .header("Cross-Origin-Resource-Policy", "same-origin")
-                    .header("Cache-Control", "private, no-cache");
+            return store.open(file.storageKey(), from);
         } catch (NoSuchFileException e) {
             throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
                     "the artifact store no longer has its content");
         }
     }
 
-    private ApiResponse part(ApiRequest request, RunReader.ArtifactFile file, String type, String tag)
-            throws IOException {
+    private ApiResponse content(ApiRequest request) throws IOException {
+        RunReader.ArtifactFile file = file(request.workspace(), request.id("id", IdKind.RUN),
+                request.id("artifact", IdKind.ARTIFACT));
+        String tag = ETag.of(file.sha256());
+        boolean inline = request.query().flag("inline");
+        if (ETag.matches(request.header("If-None-Match"), tag)) {
+            return ApiResponse.empty(304).header("ETag", tag);
+        }
+        return part(request, file, tag).header("ETag", tag).header("Accept-Ranges", "bytes")
+                .header("Content-Disposition",
+                        (inline ? "inline" : "attachment") + "; filename*=UTF-8''" + encoded(file.name()))
+                .header("Content-Security-Policy", inline ? INLINE : "sandbox; default-src 'none'")
+                .header("Cross-Origin-Resource-Policy", "same-origin")
+                .header("Cache-Control", "private, no-cache");
+    }
+
+    /** The media type that an artifact is served as. */
+    public static String type(RunReader.ArtifactFile file) {
+        return MEDIA_TYPE.matcher(file.contentType()).matches() ? file.contentType() : "application/octet-stream";
+    }
+
+    private ApiResponse part(ApiRequest request, RunReader.ArtifactFile file, String tag) throws IOException {
         String condition = request.header("If-Range");
         ByteRange range = condition != null && !condition.equals(tag) ? null
                 : ByteRange.of(request.header("Range"), file.sizeBytes());
         if (range == null) {
-            return ApiResponse.stream(type, file.sizeBytes(), store.open(file.storageKey()));
+            return ApiResponse.stream(type(file), file.sizeBytes(), open(file, 0));
         }
-        return ApiResponse.stream(type, range.length(), store.open(file.storageKey(), range.from())).as(206)
+        return ApiResponse.stream(type(file), range.length(), open(file, range.from())).as(206)
                 .header("Content-Range", range.header(file.sizeBytes()));
     }
 

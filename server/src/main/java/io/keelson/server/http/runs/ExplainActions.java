@@ -54,9 +54,19 @@ public final class ExplainActions {
                 UUID.fromString(step.get("task_id").stringValue()), id);
     }
 
+    /** Why a run waits: its state and the reasons. */
+    public ObjectNode explained(UUID workspace, UUID run) {
+        return explained(workspace, reads.status(workspace, run), run, null, null);
+    }
+
     private ApiResponse answer(ApiRequest request, ObjectNode subject, UUID run, @Nullable UUID task,
             @Nullable UUID step) {
-        TxFunction<List<Explanation>> work = c -> explainer.explain(c, request.workspace(), run, task, step);
+        return ApiResponse.ok(explained(request.workspace(), subject, run, task, step));
+    }
+
+    private ObjectNode explained(UUID workspace, ObjectNode subject, UUID run, @Nullable UUID task,
+            @Nullable UUID step) {
+        TxFunction<List<Explanation>> work = c -> explainer.explain(c, workspace, run, task, step);
         List<Explanation> reasons = database.inTransaction(work);
         ObjectNode document = Json.object().put("run_id", run.toString());
         if (task != null) {
@@ -68,7 +78,7 @@ public final class ExplainActions {
         document.set("state", subject.get("state"));
         ArrayNode list = document.putArray("reasons");
         reasons.forEach(reason -> list.add(document(reason)));
-        return ApiResponse.ok(document);
+        return document;
     }
 
     private static ObjectNode document(Explanation reason) {

@@ -164,6 +164,12 @@ public final class RunActions {
         });
     }
 
+    /** Cancels a run. */
+    public void cancel(ApiRequest request, UUID run, @Nullable String reason) throws InterruptedException {
+        reads.requireRun(request.workspace(), run);
+        submission.submit(request, new Command.Cancel(run, reason, request.actor()));
+    }
+
     /** Cancels a run that was never started first, as its open work could still start. */
     private ApiResponse delete(ApiRequest request) throws InterruptedException {
         UUID id = request.id("id", IdKind.RUN);

@@ -126,6 +126,18 @@ public final class RunCreateActions {
         }
     }
 
+    /**
+     * Creates a run. A mission that is not valid and a limit that forbids the run are refused with a problem.
+     *
+     * @param mission read when it is this request's turn
+     * @return the run's id; under a key that was used before, the id of the run created then
+     */
+    public UUID run(ApiRequest request, Supplier<ReadResult<PreparedMission>> mission) throws InterruptedException {
+        try (FairSubmissionLimiter.Permit _ = limiter.enter(request.workspace())) {
+            return submit(request, RunSubmissions.runId(request, ids), RunSubmissions.value(mission.get())).run();
+        }
+    }
+
     /** Creates a run of one task for one agent and starts it. The answer has the states of the agent contract. */
     private ApiResponse runAgent(ApiRequest request, AgentRun body) throws InterruptedException {
         JsonNode document = body.mission();

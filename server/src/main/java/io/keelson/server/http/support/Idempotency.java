@@ -71,8 +71,19 @@ public final class Idempotency {
             throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, HEADER + " must have 1 to " + MAX_LENGTH + " characters")
                     .with("parameter", HEADER);
         }
-        KeyUse use =
-                new KeyUse(new KeyUse.Id(request.workspace(), endpoint(request), key), RequestHash.of(request), null);
+        return answer(request, endpoint(request), key, RequestHash.of(request), action);
+    }
+
+    /**
+     * The same for a key that the request has in its body.
+     *
+     * @param endpoint what is asked for; a key counts for this only
+     * @param key of 1 to 255 characters
+     * @param hash the same for equal requests
+     */
+    public ApiResponse answer(ApiRequest request, String endpoint, String key, String hash, Action action)
+            throws IOException, InterruptedException {
+        KeyUse use = new KeyUse(new KeyUse.Id(request.workspace(), endpoint, key), hash, null);
         if (!inFlight.add(use.id())) {
             throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, "the first request with this key is still in progress")
                     .header("Retry-After", "1");

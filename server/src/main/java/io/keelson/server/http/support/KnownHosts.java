@@ -50,6 +50,11 @@ public final class KnownHosts {
         return request;
     }
 
+    /** Whether the server is asked under that name. */
+    public boolean knows(@Nullable String host) {
+        return host != null && (names == null || names.contains(host.toLowerCase(Locale.ROOT)));
+    }
+
     private static boolean loopback(String address) {
         try {
             return InetAddress.getByName(address).isLoopbackAddress();

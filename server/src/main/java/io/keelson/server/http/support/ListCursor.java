@@ -26,7 +26,11 @@ public final class ListCursor {
      * @param read parses the position; any exception means an invalid cursor
      */
     public <T> @Nullable T read(Query query, Function<String, T> read) {
-        String text = query.text("cursor");
+        return read(query.text("cursor"), read);
+    }
+
+    /** The same of a cursor that a request has elsewhere; null where it has none. */
+    public <T> @Nullable T read(@Nullable String text, Function<String, T> read) {
         if (text == null) {
             return null;
         }

@@ -23,7 +23,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
 
     /**
      * Whether the route supports idempotency keys. Reports of workers are identified by the lease epoch; a response with
-     * an API key, a session or the secret of a webhook is never stored; commands handle their keys themselves.
+     * an API key, a session or the secret of a webhook is never stored; commands and MCP tools handle their keys themselves.
      */
     public boolean keyed() {
         return method == HandlerType.POST && keyed(path);
@@ -32,7 +32,7 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
     /** Whether it counts for a POST to this path. */
     public static boolean keyed(String path) {
         return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/sessions")
-                && !path.contains("/webhooks")
+                && !path.contains("/webhooks") && !path.equals("/mcp")
                 && !COMMANDS.matcher(path).find();
     }
 
@@ -124,6 +124,11 @@ public record Route(HandlerType method, String path, boolean open, @Nullable Sco
         public Table getOpen(String path, Action action) {
             routes.add(new Route(HandlerType.GET, path, true, null, null, action));
             return this;
+        }
+
+        /** At the root, for any API key, with a body that the action reads itself. */
+        public Table postRawAtRoot(String path, Action action) {
+            return add(HandlerType.POST, path, null, null, action);
         }
 
         /** Under {@code /api/v1}, for everybody; the action asks for what it needs. */

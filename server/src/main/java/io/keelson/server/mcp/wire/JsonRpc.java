@@ -1,6 +1,7 @@
 package io.keelson.server.mcp.wire;
 
 import io.keelson.server.json.Json;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -27,9 +28,12 @@ public final class JsonRpc {
         return message;
     }
 
-    public static ObjectNode error(JsonNode id, int code, String text) {
+    /** @param id of the request; null where it could not be read */
+    public static ObjectNode error(@Nullable JsonNode id, int code, String text) {
         ObjectNode message = message();
-        message.set("id", id);
+        if (id != null) {
+            message.set("id", id);
+        }
         message.putObject("error").put("code", code).put("message", text);
         return message;
     }

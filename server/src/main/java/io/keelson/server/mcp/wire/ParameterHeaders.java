@@ -52,7 +52,7 @@ public final class ParameterHeaders {
     }
 
     /** The headers of a call. */
-    static Map<String, String> of(JsonNode schema, JsonNode arguments) {
+    public static Map<String, String> of(JsonNode schema, JsonNode arguments) {
         Map<String, String> headers = new LinkedHashMap<>();
         add(schema, arguments, headers);
         return headers;
@@ -66,6 +66,19 @@ public final class ParameterHeaders {
             }
             add(property, value, headers);
         });
+    }
+
+    /** The text that a header carries. */
+    public static String decoded(String header) {
+        if (!header.startsWith("=?base64?") || !header.endsWith("?=")) {
+            return header;
+        }
+        try {
+            return new String(Base64.getDecoder().decode(header.substring("=?base64?".length(), header.length() - 2)),
+                    StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return header;
+        }
     }
 
     /** As it is where a header can carry it, else in Base64 between marks. */
