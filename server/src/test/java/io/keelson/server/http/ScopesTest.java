@@ -51,6 +51,7 @@ class ScopesTest {
             assertThat(operations.stream().filter(each -> each.scope == null).map(Operation::path))
                     .containsExactlyInAnyOrder(API + "/whoami", API + "/sessions", API + "/sessions",
                             API + "/sessions/links",
+                            "/mcp",
                             API + "/sessions/{id}");
             for (Scope scope : Scope.values()) {
                 assertThat(api.get(API + "/whoami", "Authorization", only.get(scope)).json().at("/key/scopes/0"))

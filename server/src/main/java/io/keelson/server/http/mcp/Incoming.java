@@ -89,17 +89,6 @@ record Incoming(ApiRequest request, String version, String method, ObjectNode pa
         }
     }
 
-    /** Refuses a call whose headers do not repeat the arguments that the tool's schema marks. */
-    void requireParameterHeaders(JsonNode schema, JsonNode arguments) {
-        if (modern()) {
-            ParameterHeaders.of(schema, arguments).forEach((name, wanted) -> {
-                String given = request.header(name);
-                requireHeader(name, given == null ? null : ParameterHeaders.decoded(given),
-                        ParameterHeaders.decoded(wanted));
-            });
-        }
-    }
-
     /** Whether it is of the era without handshakes. */
     boolean modern() {
         return version.equals(Mcp.MODERN);

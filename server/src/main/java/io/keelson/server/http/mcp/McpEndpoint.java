@@ -53,9 +53,10 @@ public final class McpEndpoint {
     private ApiResponse answer(ApiRequest request) throws IOException, InterruptedException {
         requireOwnOrigin(request);
         request.body().requireType("application/json");
+        byte[] body = request.body().bytes();
         JsonNode id = null;
         try {
-            JsonNode message = Json.readStrict(request.body().bytes());
+            JsonNode message = Json.readStrict(body);
             id = id(message);
             return answer(request, message, id);
         } catch (JacksonException e) {

@@ -63,7 +63,6 @@ public final class McpTools {
             throw RpcError.invalid("params.arguments must be an object");
         }
         ObjectNode arguments = given instanceof ObjectNode object ? object : Json.object();
-        incoming.requireParameterHeaders(tool.input(), arguments);
         if (!incoming.modern() && incoming.takesTasks() && !tool.starts()) {
             throw new RpcError(OK, Mcp.METHOD_NOT_FOUND, "the tool '" + name + "' gives no tasks", null);
         }

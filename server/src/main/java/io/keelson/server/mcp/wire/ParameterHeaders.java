@@ -52,7 +52,7 @@ public final class ParameterHeaders {
     }
 
     /** The headers of a call. */
-    public static Map<String, String> of(JsonNode schema, JsonNode arguments) {
+    static Map<String, String> of(JsonNode schema, JsonNode arguments) {
         Map<String, String> headers = new LinkedHashMap<>();
         add(schema, arguments, headers);
         return headers;
