@@ -30,7 +30,9 @@ class AnswerSchemasTest {
     /** Objects whose members are not the API's: documents of users, of tools, and of types of events. */
     private static final Set<String> FREE = Set.of(
             "Answer.result", "AuditEntry.detail", "BoardTask.planning_data", "Command.payload", "Command.response",
-            "Deployment.config", "Deployment.provider", "Event.payload", "InboxItem.data", "McpServer.tools[].accepted",
+            "Deployment.config", "Deployment.provider", "Event.payload", "InboxItem.data", "McpMessage.error.data",
+            "McpMessage.result",
+            "McpServer.tools[].accepted",
             "McpServer.tools[].seen", "Order.provider",
             "PlanVersion.plan", "Proposal.data", "Recipe.execution_config.budget", "Recipe.inputs", "Run.config",
             "Run.inputs", "Run.output", "Run.plan", "Schedule.inputs", "Schedule.mission", "Step.input",
@@ -45,7 +47,8 @@ class AnswerSchemasTest {
             "Deployment.capital", "Deployment.command_id", "Deployment.config", "Deployment.mode",
             "Explanation.step_id", "InboxItem.actions", "Run.now", "Explanation.task_id", "Lifecycle.errors",
             "Lifecycle.machines", "Lifecycle.title",
-            "McpServer.log", "Machine.projection", "Machine.projection[].when", "Machine.transitions[].event",
+            "McpMessage.error", "McpMessage.error.data", "McpMessage.id", "McpMessage.result", "McpServer.log",
+            "Machine.projection", "Machine.projection[].when", "Machine.transitions[].event",
             "Order.command_id",
             "Order.limit_price", "Price.usd_per_call", "Price.usd_per_million_tokens", "Recipe.execution_config",
             "Recipe.execution_config.budget", "Recipe.execution_config.max_retries",

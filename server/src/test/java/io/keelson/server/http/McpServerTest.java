@@ -403,7 +403,8 @@ class McpServerTest {
 
     @Test
     void runsReportsAndArtifactsAreResources() {
-        String run = api.create("""
+        String run = api
+                .create("""
                 {"name": "writes", "start": true, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
                   {"name": "text", "tool": "artifact.write", "input": {"name": "note.txt", "content": "written"}}]}]}}""");
         api.awaitState(run, "completed");

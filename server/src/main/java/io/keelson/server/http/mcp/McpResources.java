@@ -25,7 +25,8 @@ import tools.jackson.databind.node.ObjectNode;
 public final class McpResources {
     private static final String UUID_FORM = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
     private static final Pattern URI = Pattern.compile(
-            "keelson://runs/(?<run>" + UUID_FORM + ")(?<report>/report)?(?:/artifacts/(?<artifact>" + UUID_FORM + "))?");
+            "keelson://runs/(?<run>" + UUID_FORM + ")(?<report>/report)?(?:/artifacts/(?<artifact>" + UUID_FORM
+                    + "))?");
     private static final Pattern TEXT = Pattern.compile("text/.*|application/(json|yaml|xml)|.*\\+(json|xml)");
     private static final int PAGE = 50;
     /** Bytes of an artifact that a result has. */
@@ -49,7 +50,8 @@ public final class McpResources {
         incoming.require(Scope.RUNS_READ);
         RunReader.RunPage page;
         try {
-            page = reads.read((runs, c) -> runs.runs(c, incoming.workspace(), RunSelection.ALL, incoming.cursor(), PAGE));
+            page = reads
+                    .read((runs, c) -> runs.runs(c, incoming.workspace(), RunSelection.ALL, incoming.cursor(), PAGE));
         } catch (RunReader.BadCursorException e) {
             throw ListCursor.invalid();
         }

@@ -151,7 +151,8 @@ public final class McpTasks {
             case FAILED -> incoming.modern() ? "completed" : "failed";
             case CANCELLED, SKIPPED -> "cancelled";
             case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, READY, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED,
-                    RESUMING, RETRYING -> asks ? "input_required" : "working";
+                    RESUMING, RETRYING ->
+                asks ? "input_required" : "working";
         };
     }
 

@@ -31,7 +31,7 @@ record OfferedTool(String name, String title, String description, Scope scope, O
      */
     record Hints(boolean reads, boolean destroys, boolean repeats, boolean world) {
         static final Hints READS = new Hints(true, false, true, false);
-        /** A run calls the tools of its plan, whatever they do. */
+        /** A run calls the tools of its plan, with all their effects. */
         static final Hints STARTS = new Hints(false, true, false, true);
     }
 

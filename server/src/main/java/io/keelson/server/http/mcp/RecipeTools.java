@@ -39,8 +39,9 @@ public record RecipeTools(Database database, RecipeStore recipes, RecipeMissions
     private OfferedTool tool(RecipeStore.Listed listed) {
         RecipeRow recipe = listed.recipe();
         String said = recipe.description();
-        String description = "Starts a run of the recipe" + (said == null ? "." : ": "
-                + said.substring(0, Math.min(said.length(), MAX_DESCRIPTION)));
+        String description = "Starts a run of the recipe" + (said == null ? "."
+                : ": "
+                        + said.substring(0, Math.min(said.length(), MAX_DESCRIPTION)));
         ObjectNode schema = listed.inputsOmitted() ? Json.object().put("type", "object")
                 : schema(recipe.mission().path("inputs"));
         return new OfferedTool(recipe.name(), recipe.name(), description, Scope.RUNS_WRITE, schema, null,

@@ -1,6 +1,6 @@
 package io.keelson.server.http.mcp;
 
-import io.keelson.server.http.runs.RunCreation;
+import io.keelson.server.http.runs.RunCreateActions;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Idempotency;
@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Starts runs, one per idempotency key. */
-public record RunStarts(RunCreation creation, Idempotency idempotency) {
+public record RunStarts(RunCreateActions creation, Idempotency idempotency) {
 
     /** The argument with the key. */
     static final String KEY = "idempotency_key";
