@@ -176,13 +176,13 @@ comment on column saved_views.query is 'of the page''s address';
 create table if not exists workspace_limits (
     workspace_id uuid not null references workspaces (id) on delete cascade,
     name varchar(230) not null,
-    most bigint not null check (most >= 0),
+    most numeric(26, 6) not null check (most >= 0 and most < 'NaN'),
     primary key (workspace_id, name)
 );
 
 comment on table workspace_limits is 'How much a workspace may use of what.';
 comment on column workspace_limits.name is
-    'open_runs, steps, runs_per_minute, storage_bytes, requests_per_minute, or tool: and a tool''s name';
+    'open_runs, steps, runs_per_minute, storage_bytes, requests_per_minute, usd_per_month, or tool: or model: and a name';
 
 -- The key that seals the values is not in the database. The value before the present one stays, so that work which began
 -- with it can still be kept from writing it down.

@@ -10,16 +10,22 @@ create table if not exists credit_slots (
     workspace_id uuid not null,
     slot smallint not null constraint ck_credit_slots_slot check (slot between 0 and 3),
     funded keelson_amount not null default 0,
-    available keelson_amount not null default 0,
+    available numeric(20, 6) not null default 0,
+    withheld keelson_amount not null default 0,
     spent keelson_amount not null default 0,
-    primary key (workspace_id, slot)
+    primary key (workspace_id, slot),
+    constraint ck_credit_slots_available check (available < 'NaN' and (available >= 0 or withheld > 0))
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
 comment on table credit_slots is 'Parts of a workspace''s balance; only their sums have a meaning.';
 comment on column credit_slots.funded is 'what funding gave, less what it got back; reserved is what is neither available nor spent';
+comment on column credit_slots.available is
+    'what runs may reserve; below zero while more is reserved and spent than a lowered usd_per_month allows';
+comment on column credit_slots.withheld is 'available credits that usd_per_month does not leave to runs';
 
 create or replace view credit_balances with (security_invoker = true) as
-select workspace_id, sum(available) as available, sum(funded - available - spent) as reserved, sum(spent) as spent
+select workspace_id, sum(available + withheld) as available,
+    sum(funded - available - withheld - spent) as reserved, sum(spent) as spent
   from credit_slots
  group by workspace_id;
 
@@ -104,6 +110,69 @@ create or replace trigger billing_ledger_no_change before update or delete on bi
     for each row execute function keelson_refuse_change();
 create or replace trigger billing_ledger_no_truncate before truncate on billing_ledger
     for each statement execute function keelson_refuse_change();
+
+-- The limit usd_per_month of a workspace withholds the available credits that it does not leave (docs/adr/0023). What a run
+-- reserves, is charged and is refunded changes what is left of the month by as much as what is available, so commits of runs
+-- need no further check. A new month, another limit and a grant do not: keelson_withhold divides the credits again then.
+create table if not exists credit_months (
+    workspace_id uuid primary key,
+    month date not null,
+    spent_before numeric(20, 6) not null
+);
+
+comment on table credit_months is 'The month for which credits of a workspace with usd_per_month are withheld.';
+comment on column credit_months.month is 'its first day, in UTC';
+comment on column credit_months.spent_before is 'charges and corrections before the month, as the ledger has them';
+
+create or replace function keelson_month(at timestamptz) returns date language sql immutable as
+    $$ select date_trunc('month', at at time zone 'UTC')::date $$;
+
+-- What the workspace has reserved and spent, less what it had spent before the month.
+create or replace function keelson_used_in_month(of_workspace uuid, at timestamptz) returns numeric language sql stable as $$
+    select sum(funded - available - withheld)
+        - coalesce((select spent_before from credit_months where workspace_id = of_workspace and month = keelson_month(at)),
+            (select coalesce(sum(case credit_account when 'spent' then amount else -amount end), 0)
+               from billing_ledger
+              where workspace_id = of_workspace and 'spent' in (debit_account, credit_account)
+                and created_at < keelson_month(at)::timestamp at time zone 'UTC'))
+      from credit_slots where workspace_id = of_workspace
+$$;
+
+create or replace function keelson_withhold(of_workspace uuid, at timestamptz) returns void language plpgsql as $$
+declare
+    most numeric;
+    whole numeric;
+    free numeric;
+begin
+    perform from credit_slots where workspace_id = of_workspace order by slot for no key update;
+    select l.most into most from workspace_limits l where workspace_id = of_workspace and name = 'usd_per_month';
+    if most is not null and not exists (
+            select from credit_months where workspace_id = of_workspace and month = keelson_month(at)) then
+        insert into credit_months values (of_workspace, keelson_month(at),
+            (select sum(funded - available - withheld) - keelson_used_in_month(of_workspace, at)
+               from credit_slots where workspace_id = of_workspace))
+            on conflict (workspace_id) do update set month = excluded.month, spent_before = excluded.spent_before;
+    end if;
+    select sum(available + withheld) into whole from credit_slots where workspace_id = of_workspace;
+    free := case when most is null then whole else least(whole, most - keelson_used_in_month(of_workspace, at)) end;
+    update credit_slots set
+        available = trunc(free / 4, 6) + case slot when 0 then free - 4 * trunc(free / 4, 6) else 0 end,
+        withheld = trunc((whole - free) / 4, 6)
+            + case slot when 0 then whole - free - 4 * trunc((whole - free) / 4, 6) else 0 end
+     where workspace_id = of_workspace;
+end $$;
+
+create or replace function keelson_month_limit_changed() returns trigger language plpgsql as $$
+begin
+    perform keelson_withhold(coalesce(new.workspace_id, old.workspace_id), clock_timestamp());
+    return null;
+end $$;
+
+create or replace trigger workspace_limits_of_month_set after insert or update on workspace_limits
+    for each row when (new.name = 'usd_per_month') execute function keelson_month_limit_changed();
+
+create or replace trigger workspace_limits_of_month_gone after delete on workspace_limits
+    for each row when (old.name = 'usd_per_month') execute function keelson_month_limit_changed();
 
 -- All versions of the installation's price list. The price of a name is its row with the highest version; all prices
 -- null: withdrawn.

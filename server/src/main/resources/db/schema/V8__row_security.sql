@@ -80,7 +80,7 @@ select keelson_enable_rls('workflow_recipes', 'workspace_id = (select keelson_wo
 -- Our own tables, of which one also has rows of no workspace.
 select keelson_enable_rls('operator_audit', 'workspace_id = (select keelson_workspace())');
 select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())', true) from unnest('{
-    artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, call_waits, credit_slots,
+    artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, call_waits, credit_months, credit_slots,
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
     mcp_servers, mcp_tools, orchestration_runs, orchestration_tasks, simulated_effects, principals,
     proposals, recipe_versions, saved_views, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
@@ -207,7 +207,7 @@ begin
                     'select t.ctid from %2$s w join %1$s t on t.%3$I = w.%4$I where w.workspace_id = $1 limit $2))',
                     own.place::regclass, p.whole::regclass, p.mine, p.theirs) end as sql
           from own left join lateral (select * from parts where parts.place = own.place limit 1) p on true
-         where own.name not in ('billing_ledger', 'credit_slots', 'operator_audit')
+         where own.name not in ('billing_ledger', 'credit_months', 'credit_slots', 'operator_audit')
            -- What has gone with its run.
            and own.name not in ('task_steps', 'run_agents', 'work_queue', 'timers')
            and not exists (select from parts where parts.place = own.place

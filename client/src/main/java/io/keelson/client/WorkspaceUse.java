@@ -1,4 +1,12 @@
 package io.keelson.client;
 
-/** What a workspace has of what may be limited. */
-public record WorkspaceUse(long openRuns, long steps, long runsLastMinute, long storageBytes) {}
+import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a workspace has of what may be limited.
+ *
+ * @param usdThisMonth that its runs have reserved and spent in this calendar month of UTC; null without such a limit
+ */
+public record WorkspaceUse(long openRuns, long steps, long runsLastMinute, long storageBytes,
+        @Nullable BigDecimal usdThisMonth) {}

@@ -8,7 +8,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by name:
- * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, or
+ * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, {@code usd_per_month}, or
  * {@code tool:} and a tool's name, {@code model:} and a model's. Every method throws {@link KeelsonException} as {@link Api} says.
  */
 public final class Workspaces {
@@ -32,7 +32,7 @@ public final class Workspaces {
         return Json.document(api.get(RequestPath.of("/workspaces/", id).toString()), Workspace.class);
     }
 
-    public Workspace create(String name, Map<String, Long> limits) {
+    public Workspace create(String name, Map<String, ? extends Number> limits) {
         ObjectNode body = Json.object().put("name", name);
         body.set("limits", document(limits));
         return Json.document(api.send(Call.post("/workspaces", body)).body(), Workspace.class);
@@ -43,7 +43,7 @@ public final class Workspaces {
      *
      * @param limits null for no limit any more
      */
-    public Workspace limit(String id, Map<String, @Nullable Long> limits) {
+    public Workspace limit(String id, Map<String, ? extends @Nullable Number> limits) {
         ObjectNode body = Json.object();
         body.set("limits", document(limits));
         return Json.document(api.send(Call.patch(RequestPath.of("/workspaces/", id), body)).body(), Workspace.class);
@@ -107,9 +107,10 @@ public final class Workspaces {
                 Workspace.class);
     }
 
-    private static ObjectNode document(Map<String, ? extends @Nullable Long> limits) {
+    private static ObjectNode document(Map<String, ? extends @Nullable Number> limits) {
         ObjectNode document = Json.object();
-        limits.forEach((name, most) -> {
+        limits.forEach((name, number) -> {
+            BigDecimal most = number == null ? null : new BigDecimal(number.toString());
             if (name.startsWith(TOOL)) {
                 document.withObjectProperty("tools").put(name.substring(TOOL.length()), most);
             } else if (name.startsWith(MODEL)) {

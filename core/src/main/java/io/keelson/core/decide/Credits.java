@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Credits {
     private static final String INSUFFICIENT = "INSUFFICIENT_CREDITS";
+    private static final String MONTH = "MONTHLY_LIMIT_REACHED";
 
     private Credits() {}
 
@@ -42,10 +43,30 @@ final class Credits {
         }
         BigDecimal wanted = wanted(d);
         if (wanted.signum() > 0 && !d.funds.balances().take(d.run.workspaceId(), wanted)) {
-            return insufficient(d.run, wanted);
+            wanted = estimate(d);
+            if (!monthLeaves(d, wanted) || wanted.signum() > 0 && !take(d, wanted)) {
+                return insufficient(d, wanted(d));
+            }
         }
         setAside(d, attempt, wanted, "reserve");
         return null;
+    }
+
+    /**
+     * Whether the workspace's limit of the month leaves the estimated cost of an attempt and something more, but not what an
+     * attempt usually reserves: then the attempt reserves its estimate, and more with each step.
+     */
+    private static boolean monthLeaves(Decision d, BigDecimal estimate) {
+        BigDecimal wanted = wanted(d);
+        BigDecimal rest = d.funds.balances().rest(d.run.workspaceId(), wanted);
+        return withheld(d, wanted) && rest.signum() > 0 && rest.compareTo(estimate) >= 0;
+    }
+
+    /** Whether only the workspace's limit of the month keeps the amount from being available. */
+    static boolean withheld(Decision d, BigDecimal amount) {
+        BigDecimal rest = d.funds.balances().rest(d.run.workspaceId(), amount);
+        return rest.compareTo(amount) < 0
+                && rest.add(d.funds.balances().withheld(d.run.workspaceId())).compareTo(amount) >= 0;
     }
 
     /**
@@ -55,8 +76,8 @@ final class Credits {
      */
     static Reply.@Nullable Rejected missing(Decision d) {
         BigDecimal wanted = wanted(d);
-        return wanted.signum() == 0 || d.funds.balances().covers(d.run.workspaceId(), wanted) ? null
-                : insufficient(d.run, wanted);
+        return wanted.signum() == 0 || d.funds.balances().covers(d.run.workspaceId(), wanted)
+                || monthLeaves(d, estimate(d)) ? null : insufficient(d, wanted);
     }
 
     private static void setAside(Decision d, int attempt, BigDecimal amount, String what) {
@@ -70,6 +91,10 @@ final class Credits {
     /** The estimated cost of an attempt, at least 1, within the hard limit. */
     private static BigDecimal wanted(Decision d) {
         return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
+    }
+
+    private static BigDecimal estimate(Decision d) {
+        return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()));
     }
 
     /** The cost in a report, or by the prices in force. */
@@ -245,10 +270,14 @@ final class Credits {
         if (task != null) {
             return task;
         }
+        BigDecimal wanted = HardLimit.within(d.run, Amounts.ONE);
         if (free(d).signum() == 0) {
-            extend(d, HardLimit.within(d.run, Amounts.ONE));
+            extend(d, wanted);
         }
-        return free(d).signum() > 0 ? null : insufficient(d.run, HardLimit.within(d.run, Amounts.ONE));
+        if (free(d).signum() == 0 && withheld(d, wanted)) {
+            scrape(d, wanted);
+        }
+        return free(d).signum() > 0 ? null : insufficient(d, wanted);
     }
 
     /** Ends the attempt's account: releases the unused reservation and resets the account. */
@@ -280,9 +309,13 @@ final class Credits {
                 d.actor.type().wire(), d.actor.id()));
     }
 
-    private static Reply.Rejected insufficient(RunRow run, BigDecimal wanted) {
-        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + Amounts.credits(wanted)
-                + " that the run needs", run.state.wire(), List.of());
+    private static Reply.Rejected insufficient(Decision d, BigDecimal wanted) {
+        return withheld(d, wanted)
+                ? new Reply.Rejected(MONTH, "the workspace's limit of the month (usd_per_month) leaves "
+                        + Amounts.text(d.funds.balances().rest(d.run.workspaceId(), wanted)) + " of the "
+                        + Amounts.credits(wanted) + " that the run needs", d.run.state.wire(), List.of())
+                : new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + Amounts.credits(wanted)
+                        + " that the run needs", d.run.state.wire(), List.of());
     }
 
     private static Reply.Rejected usedUp(RunRow run) {

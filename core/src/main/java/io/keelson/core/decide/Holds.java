@@ -62,8 +62,10 @@ final class Holds {
         boolean othersOfTask = HardLimit.out(d, task).signum() > 0;
         BigDecimal ofRun = othersOfRun ? most(d, step.spec()) : least(d, step.spec());
         BigDecimal ofTask = othersOfTask ? most(d, step.spec()) : least(d, step.spec());
-        return HardLimit.held(d, step.task(),
-                !HardLimit.allows(HardLimit.run(d), ofRun) || Credits.coverable(d, ofRun).compareTo(ofRun) < 0,
+        boolean within = HardLimit.allows(HardLimit.run(d), ofRun);
+        boolean paid = Credits.coverable(d, ofRun).compareTo(ofRun) >= 0;
+        d.heldBackByMonth |= within && !paid && Credits.withheld(d, ofRun);
+        return HardLimit.held(d, step.task(), !within || !paid,
                 !HardLimit.allows(HardLimit.task(d, task), ofTask));
     }
 

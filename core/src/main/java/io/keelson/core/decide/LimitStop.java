@@ -68,7 +68,8 @@ final class LimitStop {
             SlotScheduling.startWaiting(d);
             stopForTasks(d);
             if (d.heldBack && nothingIsQueued(d) && !ChildLinks.open(d.view)) {
-                stop(d, (HardLimit.limit(d.run) == null ? "the workspace" : "the hard limit")
+                stop(d, (d.heldBackByMonth ? "the workspace's limit of the month (usd_per_month)"
+                        : HardLimit.limit(d.run) == null ? "the workspace" : "the hard limit")
                         + " does not leave what the next step costs");
             }
         }

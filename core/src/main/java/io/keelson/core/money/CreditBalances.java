@@ -36,6 +36,14 @@ public interface CreditBalances {
         return most;
     }
 
+    /**
+     * Credits that only the workspace's limit of the month keeps from being available. Zero for an implementation that answers
+     * without knowing.
+     */
+    default BigDecimal withheld(UUID workspace) {
+        return Amounts.ZERO;
+    }
+
     /** Whether the amount is available, for decisions that withdraw nothing. */
     boolean covers(UUID workspace, BigDecimal amount);
 }

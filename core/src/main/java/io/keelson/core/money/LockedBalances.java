@@ -8,10 +8,20 @@ import java.util.UUID;
 /** Balances that were read under lock, less the withdrawals of the current batch. */
 public final class LockedBalances implements CreditBalances {
     private final Map<UUID, BigDecimal> left;
+    private final Map<UUID, BigDecimal> withheld;
 
-    /** @param available by workspace; one that is not there has nothing */
-    public LockedBalances(Map<UUID, BigDecimal> available) {
+    /**
+     * @param available by workspace; one that is not there has nothing; below zero where a limit was lowered below its use
+     * @param withheld by workspace the credits that its limit of the month does not leave; one that is not there has none
+     */
+    public LockedBalances(Map<UUID, BigDecimal> available, Map<UUID, BigDecimal> withheld) {
         this.left = new HashMap<>(available);
+        this.withheld = Map.copyOf(withheld);
+    }
+
+    /** Without limits of a month. */
+    public LockedBalances(Map<UUID, BigDecimal> available) {
+        this(available, Map.of());
     }
 
     @Override
@@ -31,6 +41,11 @@ public final class LockedBalances implements CreditBalances {
     @Override
     public BigDecimal rest(UUID workspace, BigDecimal most) {
         return left.getOrDefault(workspace, Amounts.ZERO).min(most).max(Amounts.ZERO);
+    }
+
+    @Override
+    public BigDecimal withheld(UUID workspace) {
+        return withheld.getOrDefault(workspace, Amounts.ZERO);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.keelson.cli.common.CliException;
 import io.keelson.cli.view.AmountText;
 import io.keelson.client.WorkspaceLimits;
 import io.keelson.client.WorkspaceUse;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,18 +15,27 @@ import picocli.CommandLine.Option;
 /** Limits as options, and as people read them. */
 final class LimitOptions {
 
+    private static final String USD = "usd_per_month";
+
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number, or none to remove a limit.")
+            + "requests_per_minute, usd_per_month, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number (USD may have six decimal places), or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
     /** What was given; null for no limit. */
-    Map<String, @Nullable Long> changes() {
-        Map<String, @Nullable Long> changes = new LinkedHashMap<>();
+    Map<String, @Nullable Number> changes() {
+        Map<String, @Nullable Number> changes = new LinkedHashMap<>();
         limits.forEach((name, text) -> changes.put(name, text.equals("none") ? null : number(name, text)));
         return changes;
     }
 
-    private static Long number(String name, String text) {
+    private static Number number(String name, String text) {
+        if (name.equals(USD)) {
+            if (!text.matches("\\d{1,14}(\\.\\d{1,6})?")) {
+                throw CliException.usage("USAGE",
+                        "--limit " + name + "=" + text + ": USD with at most six decimal places, or none");
+            }
+            return new BigDecimal(text);
+        }
         if (!text.matches("\\d{1,18}")) {
             throw CliException.usage("USAGE", "--limit " + name + "=" + text + ": a whole number, or none");
         }
@@ -39,6 +49,9 @@ final class LimitOptions {
         line(lines, "runs_per_minute", use == null ? null : use.runsLastMinute(), limits.runsPerMinute());
         line(lines, "storage_bytes", use == null ? null : use.storageBytes(), limits.storageBytes());
         line(lines, "requests_per_minute", null, limits.requestsPerMinute());
+        BigDecimal used = use == null ? null : use.usdThisMonth();
+        lines.add(line(USD, used == null ? null : AmountText.decimal(used),
+                limits.usdPerMonth() == null ? null : AmountText.decimal(limits.usdPerMonth())));
         limits.tools().entrySet().stream().sorted(Map.Entry.comparingByKey())
                 .forEach(tool -> line(lines, "tool:" + tool.getKey(), null, tool.getValue()));
         limits.models().entrySet().stream().sorted(Map.Entry.comparingByKey())
@@ -47,7 +60,10 @@ final class LimitOptions {
     }
 
     private static void line(List<String> lines, String name, @Nullable Long used, @Nullable Long most) {
-        lines.add(String.format("%-20s %s", name, (used == null ? "" : AmountText.count(used) + " of ")
-                + (most == null ? "no limit" : AmountText.count(most))));
+        lines.add(line(name, used == null ? null : AmountText.count(used), most == null ? null : AmountText.count(most)));
+    }
+
+    private static String line(String name, @Nullable String used, @Nullable String most) {
+        return String.format("%-20s %s", name, (used == null ? "" : used + " of ") + (most == null ? "no limit" : most));
     }
 }

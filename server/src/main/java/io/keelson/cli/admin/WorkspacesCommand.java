@@ -96,7 +96,7 @@ public final class WorkspacesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            Map<String, Long> most = new LinkedHashMap<>();
+            Map<String, Number> most = new LinkedHashMap<>();
             limits.changes().forEach((limit, number) -> {
                 if (number != null) {
                     most.put(limit, number);

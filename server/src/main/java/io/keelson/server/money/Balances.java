@@ -1,6 +1,7 @@
 package io.keelson.server.money;
 
 import io.keelson.core.money.Amounts;
+import io.keelson.server.db.DbClock;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -17,13 +18,15 @@ final class Balances {
 
     /** Commits for runs lock heads of runs before slots of balances, these in the same order, and nothing after them. */
     private static final String LOCK = """
-            select slot, funded, available, spent from credit_slots
+            select slot, funded, available + withheld as available, spent from credit_slots
              where workspace_id = ?
              order by slot
                for no key update""";
 
     private static final String WRITE = """
-            update credit_slots set funded = ?, available = ?, spent = ? where workspace_id = ? and slot = ?""";
+            update credit_slots set funded = ?, available = ?, withheld = 0, spent = ? where workspace_id = ? and slot = ?""";
+
+    private static final String WITHHOLD = "select keelson_withhold(?, {now})".replace("{now}", DbClock.SQL);
 
     /**
      * A balance whose slots are locked.
@@ -64,8 +67,8 @@ final class Balances {
         return new Locked(slots, sum);
     }
 
-    /** Writes the balance in equal shares to its slots, which are locked. */
-    static void write(Connection c, UUID workspace, List<Integer> slots, WorkspaceBalance balance)
+    /** Writes the balance in equal shares to its slots, which are locked, and withholds what its limit of the month does not leave. */
+    static void write(Connection c, DbClock clock, UUID workspace, List<Integer> slots, WorkspaceBalance balance)
             throws SQLException {
         if (slots.isEmpty()) {
             throw new IllegalStateException("workspace " + workspace + " has no balance");
@@ -83,6 +86,11 @@ final class Balances {
                 write.addBatch();
             }
             write.executeBatch();
+        }
+        try (PreparedStatement withhold = c.prepareStatement(WITHHOLD)) {
+            withhold.setObject(1, workspace);
+            clock.bind(withhold, 2);
+            withhold.execute();
         }
     }
 }

@@ -111,7 +111,7 @@ public final class LedgerBooking {
                 return new Booking.Impossible(taken.possible() ? move.to : move.from, before);
             }
             LedgerRow entry = insert(c, workspace, type, move, key, actor);
-            Balances.write(c, workspace, locked.slots(), after);
+            Balances.write(c, clock, workspace, locked.slots(), after);
             witness.booked(c, entry);
             return new Booking.Done(entry, false);
         });

@@ -9,9 +9,13 @@ import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.ViewLoader;
 import java.math.BigDecimal;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -26,7 +30,7 @@ final class CreditSlotsTable {
 
     static final RowSetStatement<SlotChange> CHANGE = new RowSetStatement<>("keelson_credit_change", """
             merge into credit_slots s using {rows} on s.workspace_id = u.workspace_id and s.slot = u.slot
-             when matched and s.available + u.available >= 0 then update
+             when matched and (u.available >= 0 or s.available + u.available >= 0) then update
                set available = s.available + u.available, spent = s.spent + u.spent
              when matched then update
                set workspace_id = keelson_raise('KE002', 'a slot of a balance would be below zero')::uuid
@@ -36,10 +40,16 @@ final class CreditSlotsTable {
             money("available", SlotChange::available), money("spent", SlotChange::spent));
 
     private static final String LOCK = """
-            select workspace_id, slot, available from credit_slots
+            select workspace_id, slot, available, withheld from credit_slots
              where workspace_id = any (?)
              order by workspace_id, slot
                for no key update""";
+
+    /** Gives workspaces whose month has ended what their limit leaves in the new one. */
+    private static final String NEW_MONTH = """
+            select keelson_withhold(workspace_id, ?) from credit_months
+             where workspace_id = any (?) and month <> keelson_month(?)
+             order by workspace_id""";
 
     /** The first slot that no other connection has taken for its life; any slot when all are taken. */
     private static final String TAKE = """
@@ -55,11 +65,23 @@ final class CreditSlotsTable {
         }
     }
 
-    static LockedCredits lock(Connection c, Collection<UUID> workspaces) throws SQLException {
+    /** @param now decides the month */
+    static LockedCredits lock(Connection c, Collection<UUID> workspaces, Instant now) throws SQLException {
+        try (PreparedStatement month = c.prepareStatement(NEW_MONTH)) {
+            OffsetDateTime at = now.atOffset(ZoneOffset.UTC);
+            month.setObject(1, at);
+            month.setArray(2, c.createArrayOf("uuid", workspaces.toArray()));
+            month.setObject(3, at);
+            month.execute();
+        }
         Map<UUID, SortedMap<Integer, BigDecimal>> available = new HashMap<>();
-        ViewLoader.each(c, LOCK, workspaces,
-                row -> available.computeIfAbsent(ViewLoader.uuid(row, "workspace_id"), _ -> new TreeMap<>())
-                        .put(row.getInt("slot"), row.getBigDecimal("available")));
-        return new LockedCredits(available);
+        Map<UUID, BigDecimal> withheld = new HashMap<>();
+        ViewLoader.each(c, LOCK, workspaces, row -> {
+            UUID workspace = ViewLoader.uuid(row, "workspace_id");
+            available.computeIfAbsent(workspace, _ -> new TreeMap<>()).put(row.getInt("slot"),
+                    row.getBigDecimal("available"));
+            withheld.merge(workspace, row.getBigDecimal("withheld"), BigDecimal::add);
+        });
+        return new LockedCredits(available, withheld);
     }
 }

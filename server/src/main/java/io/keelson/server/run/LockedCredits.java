@@ -12,20 +12,26 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.UUID;
 
-/** All slots of some workspaces, locked. A change leaves the workspace's available credits in equal shares. */
+/** All slots of some workspaces, locked. A change leaves the workspace's available
+ * credits in equal shares, unless its limit of the month was lowered below its use: then nothing is available. */
 public final class LockedCredits implements CreditSlots {
     private final Map<UUID, SortedMap<Integer, BigDecimal>> slots;
+    private final Map<UUID, BigDecimal> withheld;
 
-    /** @param slots by workspace the available credits of each slot */
-    LockedCredits(Map<UUID, SortedMap<Integer, BigDecimal>> slots) {
+    /**
+     * @param slots by workspace the available credits of each slot
+     * @param withheld by workspace the credits that its limit of the month does not leave to runs
+     */
+    LockedCredits(Map<UUID, SortedMap<Integer, BigDecimal>> slots, Map<UUID, BigDecimal> withheld) {
         this.slots = slots;
+        this.withheld = withheld;
     }
 
     /** The available credits of the workspaces: the sums of their slots. */
     public LockedBalances balances() {
         Map<UUID, BigDecimal> available = new HashMap<>();
         slots.forEach((workspace, parts) -> available.put(workspace, sum(parts)));
-        return new LockedBalances(available);
+        return new LockedBalances(available, withheld);
     }
 
     /** @throws BalanceTooLowException when the workspace has no slots */
@@ -35,7 +41,11 @@ public final class LockedCredits implements CreditSlots {
         if (parts == null) {
             throw new BalanceTooLowException("workspace " + change.workspaceId() + " has no balance");
         }
-        Iterator<BigDecimal> shares = Amounts.split(sum(parts).add(change.available()), parts.size()).iterator();
+        BigDecimal after = sum(parts).add(change.available());
+        if (after.signum() < 0) {
+            return List.of(new SlotChange(change.workspaceId(), parts.firstKey(), change.available(), change.spent()));
+        }
+        Iterator<BigDecimal> shares = Amounts.split(after, parts.size()).iterator();
         List<SlotChange> changes = new ArrayList<>();
         BigDecimal spent = change.spent();
         for (Map.Entry<Integer, BigDecimal> part : parts.entrySet()) {

@@ -169,8 +169,8 @@ public final class RunStore {
      * Balances of workspaces, all of their slots locked, in order of workspaces and slots, until the transaction ends.
      * Runs are locked before balances.
      */
-    public LockedCredits credits(Connection c, Collection<UUID> workspaces) throws SQLException {
-        return CreditSlotsTable.lock(c, workspaces);
+    public LockedCredits credits(Connection c, Collection<UUID> workspaces, Instant now) throws SQLException {
+        return CreditSlotsTable.lock(c, workspaces, now);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.keelson.server.workspace;
 
+import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param byName the limits' names, a tool's as {@code tool:NAME}, a model's as {@code model:NAME}
  */
-public record Limits(Map<String, Long> byName) {
+public record Limits(Map<String, BigDecimal> byName) {
 
     /** Runs that have not ended. */
     public static final String OPEN_RUNS = "open_runs";
@@ -25,7 +26,10 @@ public record Limits(Map<String, Long> byName) {
     /** Requests with any one key. */
     public static final String REQUESTS_PER_MINUTE = "requests_per_minute";
 
-    /** Those that are neither a tool's nor a model's. */
+    /** Credits that runs may reserve and spend in a calendar month of UTC. */
+    public static final String USD_PER_MONTH = "usd_per_month";
+
+    /** Those that are whole numbers, and neither a tool's nor a model's. */
     public static final List<String> NAMES =
             List.of(OPEN_RUNS, STEPS, RUNS_PER_MINUTE, STORAGE_BYTES, REQUESTS_PER_MINUTE);
 
@@ -44,11 +48,11 @@ public record Limits(Map<String, Long> byName) {
     }
 
     public static Limits of(ResultSet row) throws SQLException {
-        Map<String, Long> limits = new TreeMap<>();
+        Map<String, BigDecimal> limits = new TreeMap<>();
         for (Object each : (Object[]) row.getArray("limits").getArray()) {
             String text = String.valueOf(each);
             int end = text.lastIndexOf('=');
-            limits.put(text.substring(0, end), Long.valueOf(text.substring(end + 1)));
+            limits.put(text.substring(0, end), new BigDecimal(text.substring(end + 1)).stripTrailingZeros());
         }
         return limits.isEmpty() ? NONE : new Limits(limits);
     }
@@ -57,8 +61,14 @@ public record Limits(Map<String, Long> byName) {
         byName = Map.copyOf(byName);
     }
 
-    /** Null for no limit. */
+    /** A limit that is a whole number; null for no limit. */
     public @Nullable Long of(String name) {
-        return byName.get(name);
+        BigDecimal limit = byName.get(name);
+        return limit == null ? null : limit.longValueExact();
+    }
+
+    /** In USD; null for no limit. */
+    public @Nullable BigDecimal usdPerMonth() {
+        return byName.get(USD_PER_MONTH);
     }
 }

@@ -4,6 +4,7 @@ import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
+import java.math.BigDecimal;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -74,7 +75,7 @@ public final class WorkspaceStore {
      * @param folders null to leave them
      * @param models null to leave them
      */
-    public record Change(@Nullable String name, Map<String, Optional<Long>> limits, @Nullable Folders folders,
+    public record Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits, @Nullable Folders folders,
             @Nullable AllowedModels models) {
 
         public Change {
@@ -216,8 +217,8 @@ public final class WorkspaceStore {
         });
     }
 
-    private static void setLimits(Connection c, UUID id, Map<String, Optional<Long>> limits) throws SQLException {
-        for (Map.Entry<String, Optional<Long>> limit : limits.entrySet()) {
+    private static void setLimits(Connection c, UUID id, Map<String, Optional<BigDecimal>> limits) throws SQLException {
+        for (Map.Entry<String, Optional<BigDecimal>> limit : limits.entrySet()) {
             if (limit.getValue().isPresent()) {
                 update(c, SET_LIMIT, id, limit.getKey(), limit.getValue().get());
             } else {

@@ -36,6 +36,7 @@ import io.keelson.server.run.sql.RowSetStatement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -275,7 +276,7 @@ class HotPlansTest {
         world.store.due(c);
         world.store.expired(c, 100);
         world.store.dueTimers(c, 100);
-        world.store.credits(c, List.of(world.workspace));
+        world.store.credits(c, List.of(world.workspace), Instant.EPOCH);
         world.store.stuckJoins(c, RunStore.Place.FIRST, 1_000);
         world.store.ended(c, both);
         world.store.extendLeases(c, "worker", List.of(new Lane(held.task().id(), 0)));

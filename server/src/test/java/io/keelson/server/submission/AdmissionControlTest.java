@@ -9,6 +9,7 @@ import io.keelson.server.run.read.RunReader;
 import io.keelson.server.submission.SubmissionResult.LimitReached;
 import io.keelson.server.workspace.Limits;
 import io.keelson.server.workspace.WorkspaceStore;
+import java.math.BigDecimal;
 import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
@@ -89,7 +90,7 @@ class AdmissionControlTest {
     }
 
     private static Limits limits(long openRuns) {
-        return new Limits(Map.of(Limits.OPEN_RUNS, openRuns));
+        return new Limits(Map.of(Limits.OPEN_RUNS, BigDecimal.valueOf(openRuns)));
     }
 
     private static void release(AdmissionControl.Admission answer) {

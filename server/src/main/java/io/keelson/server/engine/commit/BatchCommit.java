@@ -162,7 +162,7 @@ public final class BatchCommit {
         CreditBalances balances = new OptimisticBalances();
         CreditSlots slots = own;
         if (slots == null) {
-            LockedCredits credits = store.credits(connection, batch.workspaces());
+            LockedCredits credits = store.credits(connection, batch.workspaces(), locked.now());
             balances = credits.balances();
             slots = credits;
         }

@@ -1,5 +1,6 @@
 package io.keelson.server.http.admin;
 
+import io.keelson.core.money.Amounts;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
@@ -20,6 +21,7 @@ import io.keelson.server.workspace.Limits;
 import io.keelson.server.workspace.WorkspaceResult;
 import io.keelson.server.workspace.WorkspaceRow;
 import io.keelson.server.workspace.WorkspaceStore;
+import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,25 +40,29 @@ public final class WorkspaceActions {
     /** Of each limit: null leaves it unchanged, empty removes it. */
     record NewLimits(@Nullable Optional<Long> openRuns, @Nullable Optional<Long> steps,
             @Nullable Optional<Long> runsPerMinute, @Nullable Optional<Long> storageBytes,
-            @Nullable Optional<Long> requestsPerMinute, Map<String, Optional<Long>> tools,
-            Map<String, Optional<Long>> models) {
+            @Nullable Optional<Long> requestsPerMinute, @Nullable Optional<BigDecimal> usdPerMonth,
+            Map<String, Optional<Long>> tools, Map<String, Optional<Long>> models) {
 
         /** Those that are given, by their names in the table. */
-        Map<String, Optional<Long>> byName() {
-            Map<String, Optional<Long>> limits = new TreeMap<>();
+        Map<String, Optional<BigDecimal>> byName() {
+            Map<String, Optional<BigDecimal>> limits = new TreeMap<>();
             put(limits, "open_runs", openRuns);
             put(limits, "steps", steps);
             put(limits, "runs_per_minute", runsPerMinute);
             put(limits, "storage_bytes", storageBytes);
             put(limits, "requests_per_minute", requestsPerMinute);
-            tools.forEach((name, limit) -> limits.put(Limits.TOOL + name, limit));
-            models.forEach((name, limit) -> limits.put(Limits.MODEL + name, limit));
+            if (usdPerMonth != null) {
+                limits.put(Limits.USD_PER_MONTH, usdPerMonth.map(Amounts::of));
+            }
+            tools.forEach((name, limit) -> put(limits, Limits.TOOL + name, limit));
+            models.forEach((name, limit) -> put(limits, Limits.MODEL + name, limit));
             return limits;
         }
 
-        private static void put(Map<String, Optional<Long>> limits, String name, @Nullable Optional<Long> limit) {
+        private static void put(Map<String, Optional<BigDecimal>> limits, String name,
+                @Nullable Optional<Long> limit) {
             if (limit != null) {
-                limits.put(name, limit);
+                limits.put(name, limit.map(BigDecimal::valueOf));
             }
         }
     }
@@ -123,7 +129,7 @@ public final class WorkspaceActions {
     }
 
     private ApiResponse create(ApiRequest request, NewWorkspace body) {
-        Map<String, Optional<Long>> limits = body.limits == null ? Map.of() : body.limits.byName();
+        Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change settings = new WorkspaceStore.Change(null, limits, folders(body.allowedFolders),
                 models(body.allowedModels));
         UUID id = ids.next();
@@ -135,14 +141,14 @@ public final class WorkspaceActions {
         return response;
     }
 
-    private void limitsChanged(Map<String, Optional<Long>> limits) {
+    private void limitsChanged(Map<String, Optional<BigDecimal>> limits) {
         if (!limits.isEmpty()) {
             limited.run();
         }
     }
 
     private ApiResponse change(ApiRequest request, WorkspaceChange body) {
-        Map<String, Optional<Long>> limits = body.limits == null ? Map.of() : body.limits.byName();
+        Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change change = new WorkspaceStore.Change(body.name, limits, folders(body.allowedFolders),
                 models(body.allowedModels));
         UUID id = request.id("id", IdKind.WORKSPACE);
@@ -244,6 +250,7 @@ public final class WorkspaceActions {
     private static ObjectNode document(Limits limits) {
         ObjectNode document = Json.object();
         Limits.NAMES.forEach(name -> document.put(name, limits.of(name)));
+        document.put(Limits.USD_PER_MONTH, limits.usdPerMonth());
         named(document.putObject("tools"), limits, Limits.TOOL);
         named(document.putObject("models"), limits, Limits.MODEL);
         return document;
@@ -252,6 +259,7 @@ public final class WorkspaceActions {
     private static void named(ObjectNode document, Limits limits, String prefix) {
         limits.byName().entrySet().stream().filter(limit -> limit.getKey().startsWith(prefix))
                 .sorted(Map.Entry.comparingByKey())
-                .forEach(limit -> document.put(limit.getKey().substring(prefix.length()), limit.getValue()));
+                .forEach(limit -> document.put(limit.getKey().substring(prefix.length()),
+                        limit.getValue().longValueExact()));
     }
 }

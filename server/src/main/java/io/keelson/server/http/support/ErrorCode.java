@@ -18,6 +18,7 @@ public enum ErrorCode {
     SESSION_ENDED(401, "Session ended"),
     SESSION_CODE_INVALID(401, "Sign-in code invalid"),
     INSUFFICIENT_CREDITS(402, "Insufficient credits"),
+    MONTHLY_LIMIT_REACHED(402, "Limit of the month reached"),
     WORKSPACE_MISMATCH(403, "API key of another workspace"),
     WORKSPACE_CLOSED(403, "Workspace closed"),
     SCOPE_MISSING(403, "Missing scope"),

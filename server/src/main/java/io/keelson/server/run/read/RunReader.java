@@ -405,10 +405,10 @@ public final class RunReader {
                 .longValue();
     }
 
-    /** A workspace's use: {@code open_runs, steps, runs_last_minute, storage_bytes}. */
+    /** A workspace's use: {@code open_runs, steps, runs_last_minute, storage_bytes, usd_this_month}. */
     public ObjectNode use(Connection c, UUID workspaceId) throws SQLException {
         return first(c, ReadSql.USE, statement -> {
-            for (int i = 1; i <= 4; i++) {
+            for (int i = 1; i <= 5; i++) {
                 statement.setObject(i, workspaceId);
             }
         }).orElseThrow();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Principal;
 import io.keelson.server.workspace.Limits;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -64,6 +65,6 @@ class RequestRateTest {
     private static Caller caller(Long perMinute) {
         return new Caller(UUID.randomUUID(), UUID.randomUUID(), new Principal(Principal.Kind.SERVICE, "x"), Set.of(),
                 false,
-                perMinute == null ? Limits.NONE : new Limits(Map.of(Limits.REQUESTS_PER_MINUTE, perMinute)), null);
+                perMinute == null ? Limits.NONE : new Limits(Map.of(Limits.REQUESTS_PER_MINUTE, BigDecimal.valueOf(perMinute))), null);
     }
 }
