@@ -138,6 +138,12 @@ create or replace function keelson_used_in_month(of_workspace uuid, at timestamp
       from credit_slots where workspace_id = of_workspace
 $$;
 
+-- The same; null for a workspace without usd_per_month.
+create or replace function keelson_month_use(of_workspace uuid, at timestamptz) returns numeric language sql stable as $$
+    select keelson_used_in_month(workspace_id, at) from workspace_limits
+     where workspace_id = of_workspace and name = 'usd_per_month'
+$$;
+
 create or replace function keelson_withhold(of_workspace uuid, at timestamptz) returns void language plpgsql as $$
 declare
     most numeric;

@@ -207,7 +207,7 @@ begin
                     'select t.ctid from %2$s w join %1$s t on t.%3$I = w.%4$I where w.workspace_id = $1 limit $2))',
                     own.place::regclass, p.whole::regclass, p.mine, p.theirs) end as sql
           from own left join lateral (select * from parts where parts.place = own.place limit 1) p on true
-         where own.name not in ('billing_ledger', 'credit_months', 'credit_slots', 'operator_audit')
+         where own.name not in ('billing_ledger', 'credit_slots', 'operator_audit')
            -- What has gone with its run.
            and own.name not in ('task_steps', 'run_agents', 'work_queue', 'timers')
            and not exists (select from parts where parts.place = own.place

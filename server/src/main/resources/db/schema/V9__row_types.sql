@@ -35,7 +35,7 @@ create type keelson_board_run as (workspace_id uuid, title text, description tex
 create type keelson_board_task as (workspace_id uuid, title text, description text, status text, review_mode text,
     assignee text, agent_id int4, tags jsonb, planning_data jsonb, run_id uuid, mission text, subject text,
     result text, error_message text, started_at timestamptz, completed_at timestamptz);
-create type keelson_credit_change as (workspace_id uuid, slot int4, available numeric, spent numeric);
+create type keelson_credit_change as (workspace_id uuid, slot int4, available numeric, spent numeric, decided bool);
 create type keelson_dependency_new as (task_id uuid, depends_on_id uuid, dependency_type text);
 create type keelson_event_pack as (run_id uuid, first_seq int8, attempt int4, agent_id uuid, task_id uuid,
     actor_type text, actor_id text, at timestamptz, body text);

@@ -60,10 +60,12 @@ final class LimitOptions {
     }
 
     private static void line(List<String> lines, String name, @Nullable Long used, @Nullable Long most) {
-        lines.add(line(name, used == null ? null : AmountText.count(used), most == null ? null : AmountText.count(most)));
+        lines.add(
+                line(name, used == null ? null : AmountText.count(used), most == null ? null : AmountText.count(most)));
     }
 
     private static String line(String name, @Nullable String used, @Nullable String most) {
-        return String.format("%-20s %s", name, (used == null ? "" : used + " of ") + (most == null ? "no limit" : most));
+        return String.format("%-20s %s", name,
+                (used == null ? "" : used + " of ") + (most == null ? "no limit" : most));
     }
 }

@@ -23,7 +23,8 @@ final class Balances {
              order by slot
                for no key update""";
 
-    private static final String WRITE = """
+    private static final String WRITE =
+            """
             update credit_slots set funded = ?, available = ?, withheld = 0, spent = ? where workspace_id = ? and slot = ?""";
 
     private static final String WITHHOLD = "select keelson_withhold(?, {now})".replace("{now}", DbClock.SQL);

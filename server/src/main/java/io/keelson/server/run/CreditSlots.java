@@ -16,14 +16,16 @@ public interface CreditSlots {
      *
      * @param available credits to add to the slot's available ones, negative to withdraw them
      * @param spent credits to add to the slot's spent ones
+     * @param decided whether all slots of the balance are locked, and their sum has decided
      */
-    record SlotChange(UUID workspaceId, int slot, BigDecimal available, BigDecimal spent) {}
+    record SlotChange(UUID workspaceId, int slot, BigDecimal available, BigDecimal spent, boolean decided) {}
 
     /** Divides the change of a workspace's balance among its slots. */
     List<SlotChange> divide(Balance change);
 
     /** One slot of every workspace. */
     static CreditSlots only(int slot) {
-        return change -> List.of(new SlotChange(change.workspaceId(), slot, change.available(), change.spent()));
+        return change -> List.of(new SlotChange(change.workspaceId(), slot, change.available(), change.spent(),
+                false));
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import static io.keelson.server.run.sql.Column.flag;
 import static io.keelson.server.run.sql.Column.integer;
 import static io.keelson.server.run.sql.Column.money;
 import static io.keelson.server.run.sql.Column.uuid;
@@ -30,14 +31,15 @@ final class CreditSlotsTable {
 
     static final RowSetStatement<SlotChange> CHANGE = new RowSetStatement<>("keelson_credit_change", """
             merge into credit_slots s using {rows} on s.workspace_id = u.workspace_id and s.slot = u.slot
-             when matched and (u.available >= 0 or s.available + u.available >= 0) then update
+             when matched and (u.decided or s.available >= 0 and s.available + u.available >= 0) then update
                set available = s.available + u.available, spent = s.spent + u.spent
              when matched then update
                set workspace_id = keelson_raise('KE002', 'a slot of a balance would be below zero')::uuid
              when not matched then insert (workspace_id)
                 values (keelson_raise('KE002', 'a workspace has no such slot')::uuid)""",
             uuid("workspace_id", SlotChange::workspaceId), integer("slot", SlotChange::slot),
-            money("available", SlotChange::available), money("spent", SlotChange::spent));
+            money("available", SlotChange::available), money("spent", SlotChange::spent),
+            flag("decided", SlotChange::decided));
 
     private static final String LOCK = """
             select workspace_id, slot, available, withheld from credit_slots

@@ -12,8 +12,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.UUID;
 
-/** All slots of some workspaces, locked. A change leaves the workspace's available
- * credits in equal shares, unless its limit of the month was lowered below its use: then nothing is available. */
+/** All slots of some workspaces, locked. A change leaves the workspace's available credits in equal shares. */
 public final class LockedCredits implements CreditSlots {
     private final Map<UUID, SortedMap<Integer, BigDecimal>> slots;
     private final Map<UUID, BigDecimal> withheld;
@@ -41,16 +40,12 @@ public final class LockedCredits implements CreditSlots {
         if (parts == null) {
             throw new BalanceTooLowException("workspace " + change.workspaceId() + " has no balance");
         }
-        BigDecimal after = sum(parts).add(change.available());
-        if (after.signum() < 0) {
-            return List.of(new SlotChange(change.workspaceId(), parts.firstKey(), change.available(), change.spent()));
-        }
-        Iterator<BigDecimal> shares = Amounts.split(after, parts.size()).iterator();
+        Iterator<BigDecimal> shares = Amounts.split(sum(parts).add(change.available()), parts.size()).iterator();
         List<SlotChange> changes = new ArrayList<>();
         BigDecimal spent = change.spent();
         for (Map.Entry<Integer, BigDecimal> part : parts.entrySet()) {
             changes.add(new SlotChange(change.workspaceId(), part.getKey(), shares.next().subtract(part.getValue()),
-                    spent));
+                    spent, true));
             spent = Amounts.ZERO;
         }
         return changes;

@@ -79,7 +79,8 @@ class MonthlyLimitTest {
                     nodes.text("select sum(amount) from billing_ledger where transaction_type = 'charge'"));
             assertThat(charged).isBetween(new BigDecimal("2.8"), new BigDecimal("7.5"));
             assertThat(used(nodes)).isBetween(charged, new BigDecimal("7.5"));
-            assertThat(nodes.text("select sum(available) from credit_slots where workspace_id = '" + Nodes.WORKSPACE + "'"))
+            assertThat(nodes
+                    .text("select sum(available) from credit_slots where workspace_id = '" + Nodes.WORKSPACE + "'"))
                     .isEqualTo(new BigDecimal("7.5").subtract(used(nodes)).toPlainString());
             Invariants.hold(nodes.database);
         }
@@ -96,7 +97,8 @@ class MonthlyLimitTest {
             nodes.awaitState(first.id(), "completed");
             assertThat(used(nodes)).isEqualByComparingTo("0.3");
 
-            NewRun second = nodes.run(ONE.formatted("0.3").replace("]}]}", ", {name: two, tool: noop, input: {cost: 0.1}}]}]}"));
+            NewRun second = nodes
+                    .run(ONE.formatted("0.3").replace("]}]}", ", {name: two, tool: noop, input: {cost: 0.1}}]}]}"));
             assertThat(start(nodes, engine, second)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(second.id(), "budget_exceeded");
             assertThat(used(nodes)).isEqualByComparingTo("0.5");
@@ -151,15 +153,18 @@ class MonthlyLimitTest {
                      where workspace_id = '%1$s' and slot = 0;""".formatted(Nodes.WORKSPACE));
             limit(nodes, "4");
             assertThat(used(nodes)).isEqualByComparingTo("0");
-            execute(nodes, "select keelson_withhold('" + Nodes.WORKSPACE + "', clock_timestamp() - interval '1 month')");
-            assertThat(nodes.text("select sum(available) from credit_slots where workspace_id = '" + Nodes.WORKSPACE + "'"))
+            execute(nodes,
+                    "select keelson_withhold('" + Nodes.WORKSPACE + "', clock_timestamp() - interval '1 month')");
+            assertThat(nodes
+                    .text("select sum(available) from credit_slots where workspace_id = '" + Nodes.WORKSPACE + "'"))
                     .isEqualTo("1.000000");
             NewRun run = nodes.run(ONE.formatted("2").replace("plan: {", "plan: {total_estimated_cost: 3.5, "));
             assertThat(start(nodes, engine, run)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(run.id(), "completed");
             assertThat(used(nodes)).isEqualByComparingTo("2");
             refused(start(nodes, engine, nodes.run(
-                    ONE.formatted("2").replace("plan: {", "plan: {total_estimated_cost: 2.5, "))), "MONTHLY_LIMIT_REACHED");
+                    ONE.formatted("2").replace("plan: {", "plan: {total_estimated_cost: 2.5, "))),
+                    "MONTHLY_LIMIT_REACHED");
             Invariants.hold(nodes.database);
         }
     }

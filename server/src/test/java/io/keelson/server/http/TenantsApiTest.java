@@ -15,6 +15,7 @@ import io.keelson.client.Workspace;
 import io.keelson.client.plan.Mission;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.node.ObjectNode;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TenantsApiTest {
@@ -111,6 +113,29 @@ class TenantsApiTest {
                 .isEqualTo("INVALID_VALUE");
         Keelson tenant = client(key(acme.id(), "admin", null, null, ALL));
         assertThat(code(() -> tenant.workspaces().list())).isEqualTo("SCOPE_MISSING");
+    }
+
+    @Test
+    void aMonthsLimitNamesItselfInTheRefusal() {
+        Workspace month = operator.workspaces().create("month", Map.of("usd_per_month", new BigDecimal("2.5")));
+        operator.workspaces().grant(month.id(), BigDecimal.TEN, null, "credits");
+        Keelson tenant = client(key(month.id(), "first", null, null, ALL));
+        tenant.runs().create(waits(null));
+        tenant.runs().create(waits(null));
+        assertThat(tenant.limits().limits().usdPerMonth()).isEqualByComparingTo("2.5");
+        assertThat(tenant.limits().use().usdThisMonth()).isEqualByComparingTo("2");
+        tenant.runs().create(waits("0.5"));
+        KeelsonException refused = refusal(() -> tenant.runs().create(waits("0.5")));
+        assertThat(refused.code()).isEqualTo("MONTHLY_LIMIT_REACHED");
+        assertThat(refused.status()).isEqualTo(402);
+        assertThat(refused.getMessage()).contains("usd_per_month");
+
+        Map<String, @Nullable Number> none = new HashMap<>();
+        none.put("usd_per_month", null);
+        assertThat(operator.workspaces().limit(month.id(), none).limits().usdPerMonth()).isNull();
+        assertThat(tenant.limits().use().usdThisMonth()).isNull();
+        tenant.runs().create(waits(null));
+        operator.workspaces().close(month.id());
     }
 
     @Test
@@ -262,6 +287,14 @@ class TenantsApiTest {
 
     private static Mission noop() {
         return Mission.named("noop").task("t", t -> t.step("s", "noop", Map.of()));
+    }
+
+    private static Mission waits(@Nullable String cost) {
+        ObjectNode mission = (ObjectNode) Json.MAPPER.readTree(started());
+        if (cost != null) {
+            ((ObjectNode) mission.get("plan")).put("total_estimated_cost", new BigDecimal(cost));
+        }
+        return Mission.of(mission);
     }
 
     private static String started() {

@@ -167,10 +167,11 @@ class LedgerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"available = -0.000001", "funded = -1", "spent = -1", "available = 'NaN'"})
-    void anImpossibleBalanceIsRefused(String change) {
-        assertThatThrownBy(() -> books.execute("update credit_slots set " + change))
-                .hasMessageContaining("keelson_amount");
+    @CsvSource({"available = -0.000001, ck_credit_slots_available", "withheld = -1, keelson_amount",
+            "funded = -1, keelson_amount", "spent = -1, keelson_amount",
+            "available = 'NaN', ck_credit_slots_available"})
+    void anImpossibleBalanceIsRefused(String change, String rule) {
+        assertThatThrownBy(() -> books.execute("update credit_slots set " + change)).hasMessageContaining(rule);
     }
 
     /** Eight at once, some with the same keys, some taking back more than there may be: what went in is there. */

@@ -507,8 +507,7 @@ final class ReadSql {
                   where workspace_id = ? and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
                 (select coalesce(sum(size_bytes), 0)::bigint from artifacts
                   where workspace_id = ? and deleted_at is null) as storage_bytes,
-                (select keelson_used_in_month(workspace_id, clock_timestamp()) from workspace_limits
-                  where workspace_id = ? and name = 'usd_per_month') as usd_this_month""";
+                keelson_month_use(?, clock_timestamp()) as usd_this_month""";
 
     static final String OPEN = """
             select id from orchestration_runs

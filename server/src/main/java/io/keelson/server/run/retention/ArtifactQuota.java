@@ -41,7 +41,7 @@ public final class ArtifactQuota {
 
     private static final String LEFT = """
             with bound as materialized (
-                select max(most) as most from workspace_limits where workspace_id = ? and name = 'storage_bytes'),
+                select max(most)::bigint as most from workspace_limits where workspace_id = ? and name = 'storage_bytes'),
             coming as materialized (
                 select c.run_id, c.size_bytes from artifact_reservations c
                  where c.workspace_id = ?

@@ -65,6 +65,8 @@ class RequestRateTest {
     private static Caller caller(Long perMinute) {
         return new Caller(UUID.randomUUID(), UUID.randomUUID(), new Principal(Principal.Kind.SERVICE, "x"), Set.of(),
                 false,
-                perMinute == null ? Limits.NONE : new Limits(Map.of(Limits.REQUESTS_PER_MINUTE, BigDecimal.valueOf(perMinute))), null);
+                perMinute == null ? Limits.NONE
+                        : new Limits(Map.of(Limits.REQUESTS_PER_MINUTE, BigDecimal.valueOf(perMinute))),
+                null);
     }
 }
