@@ -76,12 +76,13 @@ class ArchitectureTest {
             "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
                     + " server.bulk server.money server.workspace server.db server.json",
+            "server.picture   | server.json server.run",
             "server.web       | server.json",
             "server.view      | server.db",
             "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
                     + " server.workspace server.auth server.purge server.submission server.money server.secret"
                     + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
-                    + " server.web server.view server.board server.compute server.mcp server.live server.model server.db server.json"
+                    + " server.picture server.web server.view server.board server.compute server.mcp server.live server.model server.db server.json"
                     + " server.log server.background",
             "server.metrics   | core server.background server.engine server.http server.run server.tool server.webhook server.db",
             "server.trace     | core server.engine server.http server.webhook",

@@ -62,6 +62,7 @@ public final class RunViews {
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/agents",
                 request -> rows(request, "agents", (runs, c) -> runs.agents(c, request.workspace(),
                         request.id("id", IdKind.RUN))));
+        new RunTimeline(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
         table.get(Scope.RUNS_READ, "/tasks/{id}/transcript", this::transcript);
         new TaskOutput(reads).addTo(table);

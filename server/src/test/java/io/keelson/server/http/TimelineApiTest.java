@@ -1,0 +1,132 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The stretches of a run's tasks are those of its real history. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class TimelineApiTest {
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    /** Lets the server's clock go on by as long as another run waits. */
+    private void pass(double seconds) {
+        api.awaitState(api.create("""
+                {"name": "clock", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
+                  {"name": "w", "tool": "wait", "input": {"seconds": %s}}]}]}}""".formatted(seconds)), "completed");
+    }
+
+    private JsonNode timeline(String run, String query) {
+        ApiServer.Answer answer = api.get("/api/v1/runs/" + run + "/timeline" + query);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return answer.json();
+    }
+
+    private List<String> kinds(JsonNode task) {
+        return task.get("stretches").valueStream().map(each -> each.get("kind").stringValue()).toList();
+    }
+
+    private JsonNode claim() {
+        return api.post("/api/v1/dispatch/claim",
+                "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}")
+                .json().at("/items/0");
+    }
+
+    @Test
+    void fourKindsOfStretchesAddUpToTheDuration() {
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"]}");
+        String run = api.create("""
+                {"name": "four", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"name": "flaky", "tool": "fail", "input": {"times": 1},
+                   "retry": {"max_attempts": 2, "base_delay_seconds": 0.4, "jitter": 0}},
+                  {"name": "ask", "kind": "approval", "input": {"question": "Go on?"}},
+                  {"name": "work", "tool": "test.remote", "input": {}}]}]}}""");
+        JsonNode asked = api.awaitSteps(run, "waiting_approval", 1).getFirst();
+        pass(0.3);
+        api.post("/api/v1/steps/" + asked.get("id").stringValue() + "/approve", "{}");
+        pass(0.3);
+        JsonNode item = claim();
+        pass(0.3);
+        assertThat(kinds(timeline(run, "").at("/tasks/0"))).endsWith("person", "queued", "work");
+        assertThat(timeline(run, "").at("/tasks/0/stretches").valueStream().toList().getLast().get("to_ms").isNull())
+                .isTrue();
+        api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": [{\"step_id\": \""
+                + item.get("step_id").stringValue() + "\", \"lease_epoch\": 1, \"output\": 1}]}");
+        long duration = api.awaitState(run, "completed").get("duration_ms").longValue();
+
+        JsonNode timeline = timeline(run, "");
+        Map<String, Long> sums = timeline.at("/tasks/0/stretches").valueStream().collect(Collectors.groupingBy(
+                each -> each.get("kind").stringValue(), TreeMap::new,
+                Collectors.summingLong(each -> each.get("to_ms").longValue() - each.get("from_ms").longValue())));
+        assertThat(sums.keySet()).contains("backoff", "person", "queued", "work");
+        assertThat(sums.get("backoff")).isBetween(300L, 5_000L);
+        assertThat(sums.get("person")).isGreaterThanOrEqualTo(300);
+        assertThat(sums.get("queued")).isGreaterThanOrEqualTo(300);
+        assertThat(sums.get("work")).isGreaterThanOrEqualTo(300);
+        assertThat(sums.values().stream().mapToLong(Long::longValue).sum()).isCloseTo(duration, within(1_000L));
+        JsonNode spent = timeline.get("spent");
+        long all = Stream.of("work", "failed", "queued", "backoff", "person", "timer", "other")
+                .mapToLong(each -> spent.get(each + "_ms").longValue()).sum();
+        assertThat(all).isCloseTo(duration, within(1_000L));
+        assertThat(spent.get("other_ms").longValue()).isLessThan(1_000);
+    }
+
+    @Test
+    void onlyTasksWithLaterEventsAreAnsweredAfterOne() {
+        String run = api.create("""
+                {"name": "later", "start": true, "plan": {"tasks": [
+                  {"id": "done", "steps": [{"name": "s", "tool": "noop"}]},
+                  {"id": "ask", "steps": [{"name": "ask", "kind": "approval", "input": {"question": "Go on?"}}]},
+                  {"id": "end", "depends_on": ["ask", "done"], "steps": [{"name": "s", "tool": "noop"}]}]}}""");
+        JsonNode asked = api.awaitSteps(run, "waiting_approval", 1).getFirst();
+        api.awaitSteps(run, "completed", 1);
+        JsonNode before = timeline(run, "");
+        assertThat(before.get("tasks").size()).isEqualTo(3);
+        assertThat(before.at("/tasks/1/waits").stringValue()).isEqualTo("waiting_approval");
+        assertThat(kinds(before.at("/tasks/2"))).isEmpty();
+        assertThat(timeline(run, "?after=" + before.get("last_seq").longValue()).get("tasks").size()).isZero();
+
+        api.post("/api/v1/steps/" + asked.get("id").stringValue() + "/approve", "{}");
+        api.awaitState(run, "completed");
+        JsonNode since = timeline(run, "?after=" + before.get("last_seq").longValue());
+        assertThat(since.get("tasks").valueStream().map(each -> each.get("key").stringValue()))
+                .containsExactly("ask", "end");
+        assertThat(since.get("spent").isNull()).isTrue();
+        assertThat(api.get("/api/v1/runs/00000000-0000-7000-8000-00000000dead/timeline").status()).isEqualTo(404);
+    }
+
+    @Test
+    void attemptsBeforeAreThereUnlessOneIsAskedFor() {
+        String run = api.create("""
+                {"name": "again", "start": true, "config": {"escalation": {"enabled": false}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "s", "tool": "fail", "input": {"class": "permanent"}}]}]}}""");
+        api.awaitState(run, "failed");
+        api.post("/api/v1/runs/" + run + "/retry", "{}");
+        api.awaitState(run, "failed");
+        assertThat(kinds(timeline(run, "").at("/tasks/0"))).filteredOn("failed"::equals).hasSize(2);
+        assertThat(kinds(timeline(run, "?attempt=1").at("/tasks/0"))).filteredOn("failed"::equals).hasSize(1);
+    }
+}
