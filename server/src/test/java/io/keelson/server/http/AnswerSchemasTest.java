@@ -55,7 +55,9 @@ class AnswerSchemasTest {
             "Recipe.execution_config.originated_from", "Recipe.mission", "Recipe.omitted", "Recipe.steps",
             "Report.content", "Run.awaited", "Run.inputs", "Run.output", "Run.plan", "Schedule.mission",
             "Schedule.omitted", "StatesInWords.error_code", "StatesInWords.http_status", "StatesInWords.steps",
-            "StatesInWords.tasks", "Step.omitted", "Task.omitted", "Used.agent", "Used.day", "Used.model",
+            "StatesInWords.tasks", "Step.input_bytes", "Step.input_start", "Step.omitted", "Step.output_bytes",
+            "Step.output_start", "Task.item_bytes", "Task.item_start", "Task.omitted", "Task.output_bytes",
+            "Task.output_start", "Used.agent", "Used.day", "Used.model",
             "Used.purpose", "Used.tool", "Webhook.secret", "Workspace.use", "validateMission.recipe_id",
             "validateMission.recipe_version");
 

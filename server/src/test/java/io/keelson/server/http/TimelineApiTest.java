@@ -129,4 +129,41 @@ class TimelineApiTest {
         assertThat(kinds(timeline(run, "").at("/tasks/0"))).filteredOn("failed"::equals).hasSize(2);
         assertThat(kinds(timeline(run, "?attempt=1").at("/tasks/0"))).filteredOn("failed"::equals).hasSize(1);
     }
+
+    @Test
+    void aGraphHasPlacesAndCountsOfStates() {
+        String run = api
+                .create("""
+                {"name": "picture", "start": true, "plan": {"tasks": [
+                  {"id": "a", "title": "First", "steps": [{"name": "s", "tool": "noop"}]},
+                  {"id": "each", "depends_on": ["a"], "for_each": "${ [range(5)] }", "steps": [{"name": "s", "tool": "noop"}]},
+                  {"id": "end", "depends_on": ["each"], "steps": [{"name": "ask", "kind": "approval", "input": {"question": "?"}}]}]}}""");
+        api.awaitStep(run, "waiting_approval");
+        JsonNode graph = api.get("/api/v1/runs/" + run + "/graph").json();
+        assertThat(graph.at("/boxes/id").toString()).isEqualTo("[\"a\",\"group:each\",\"end\"]");
+        assertThat(graph.at("/boxes/states/1").toString()).isEqualTo("{\"completed\":5}");
+        assertThat(graph.at("/boxes/tasks/1").intValue()).isEqualTo(5);
+        assertThat(graph.at("/edges/from").toString() + graph.at("/edges/to")).isEqualTo("[0,1][1,2]");
+        JsonNode open = api.get("/api/v1/runs/" + run + "/graph?expand=group:each").json();
+        assertThat(open.at("/boxes/id").size()).isEqualTo(7);
+        assertThat(open.at("/edges/from").size()).isEqualTo(10);
+        JsonNode planned = api.get("/api/v1/runs/" + run + "/graph?version=1").json();
+        assertThat(planned.get("width")).isEqualTo(graph.get("width"));
+        assertThat(api.get("/api/v1/runs/" + run + "/graph?version=7").status()).isEqualTo(400);
+        ApiServer.Answer first = api.get("/api/v1/runs/" + run + "/graph");
+        assertThat(api.get("/api/v1/runs/" + run + "/graph", "If-None-Match", first.header("ETag")).status())
+                .isEqualTo(304);
+    }
+
+    @Test
+    void aPlanThatWaitsForApprovalHasAGraph() {
+        String run = api.create("""
+                {"name": "planned", "start": true, "config": {"autonomy": {"level": "approve"}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "s", "tool": "noop"}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"name": "s", "tool": "noop"}]}]}}""");
+        api.awaitState(run, "awaiting_approval");
+        JsonNode graph = api.get("/api/v1/runs/" + run + "/graph").json();
+        assertThat(graph.at("/boxes/id").toString()).isEqualTo("[\"a\",\"b\"]");
+        assertThat(graph.at("/edges/to").toString()).isEqualTo("[1]");
+    }
 }

@@ -110,7 +110,8 @@ final class RunTimeline {
             return null;
         }
         List<String> states = task.steps().stream().map(TimelineReader.Step::state).toList();
-        return states.contains("running") ? null : Stream.of("waiting_approval", "awaiting_retry", "waiting")
-                .filter(states::contains).findFirst().orElse(null);
+        return states.contains("running") ? null
+                : Stream.of("waiting_approval", "awaiting_retry", "waiting")
+                        .filter(states::contains).findFirst().orElse(null);
     }
 }

@@ -63,7 +63,10 @@ public final class RunViews {
                 request -> rows(request, "agents", (runs, c) -> runs.agents(c, request.workspace(),
                         request.id("id", IdKind.RUN))));
         new RunTimeline(reads).addTo(table);
+        new RunGraph(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
+        table.get(Scope.RUNS_READ, "/tasks/{id}/steps", this::stepsOfTask);
+        new TaskReach(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/tasks/{id}/transcript", this::transcript);
         new TaskOutput(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/steps/{id}", this::step);
@@ -74,6 +77,7 @@ public final class RunViews {
     private ApiResponse list(ApiRequest request) {
         Query query = request.query();
         RunSelection filter = RunFilters.of(query);
+        Fields fields = Fields.of(query);
         int limit = query.limit();
         String cursor = query.text("cursor");
         try {
@@ -81,6 +85,7 @@ public final class RunViews {
             if (query.flag("now")) {
                 now.addTo(request.workspace(), page.items());
             }
+            page.items().forEach(fields::keep);
             return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
         } catch (RunReader.BadCursorException e) {
             throw ListCursor.invalid();
@@ -98,13 +103,16 @@ public final class RunViews {
         UUID id = request.id("id", IdKind.RUN);
         Query query = request.query();
         Duration wait = Duration.ofMillis(query.integer("wait_ms", 0));
-        if (wait.isZero()) {
-            return ApiResponse.resource(reads.run(request.workspace(), id));
+        Fields fields = Fields.of(query);
+        if (!wait.isZero()) {
+            try (RunEndPoll.Awaited end = ends.of(id)) {
+                end.reached(request, wait);
+            }
         }
-        try (RunEndPoll.Awaited end = ends.of(id)) {
-            end.reached(request, wait);
-        }
-        return ApiResponse.resource(reads.run(request.workspace(), id));
+        ObjectNode run = fields.want("plan", "inputs", "output") ? reads.run(request.workspace(), id)
+                : reads.read((runs, c) -> Reads.found(runs.runWithoutValues(c, request.workspace(), id), IdKind.RUN,
+                        id));
+        return ApiResponse.resource(fields.keep(run));
     }
 
     /** Polled more than anything else: whether it has changed follows from the number of the run's last event alone. */
@@ -131,11 +139,32 @@ public final class RunViews {
     }
 
     private ApiResponse task(ApiRequest request) {
-        return ApiResponse.resource(reads.task(request.workspace(), request.id("id", IdKind.TASK)));
+        UUID id = request.id("id", IdKind.TASK);
+        if (request.query().flag("light")) {
+            return ApiResponse.resource(reads.read(
+                    (runs, c) -> Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id)));
+        }
+        return ApiResponse.resource(reads.task(request.workspace(), id));
     }
 
     private ApiResponse step(ApiRequest request) {
-        return ApiResponse.resource(reads.step(request.workspace(), request.id("id", IdKind.STEP)));
+        UUID id = request.id("id", IdKind.STEP);
+        if (request.query().flag("light")) {
+            return ApiResponse.resource(reads.read(
+                    (runs, c) -> Reads.found(runs.lightStep(c, request.workspace(), id), IdKind.STEP, id)));
+        }
+        return ApiResponse.resource(reads.step(request.workspace(), id));
+    }
+
+    private ApiResponse stepsOfTask(ApiRequest request) {
+        UUID id = request.id("id", IdKind.TASK);
+        Query query = request.query();
+        ListPage page = new ListPage(request, "steps of " + id);
+        return page.part(reads.read((runs, c) -> {
+            Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id);
+            return runs.stepsOfTask(c, request.workspace(), id, query.flag("history"), query.flag("light"), page.from(),
+                    page.limit());
+        }));
     }
 
     /** Rows of an attempt after the row of that id. */
@@ -146,16 +175,20 @@ public final class RunViews {
 
     private ApiResponse tasks(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
+        boolean light = request.query().flag("light");
         return ofAttempt(request, new ListCursor("tasks " + run),
-                (runs, c, attempt, history, after, limit) -> runs.tasks(c,
-                        request.workspace(), run, attempt, history, after, limit));
+                (runs, c, attempt, history, after, limit) -> light
+                        ? runs.lightTasks(c, request.workspace(), run, attempt, history, after, limit)
+                        : runs.tasks(c, request.workspace(), run, attempt, history, after, limit));
     }
 
     private ApiResponse steps(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
+        boolean light = request.query().flag("light");
         return ofAttempt(request, new ListCursor("steps " + run),
-                (runs, c, attempt, history, after, limit) -> runs.steps(c,
-                        request.workspace(), run, attempt, history, after, limit));
+                (runs, c, attempt, history, after, limit) -> light
+                        ? runs.lightSteps(c, request.workspace(), run, attempt, history, after, limit)
+                        : runs.steps(c, request.workspace(), run, attempt, history, after, limit));
     }
 
     private ApiResponse ofAttempt(ApiRequest request, ListCursor cursor, Rows rows) {

@@ -1,6 +1,8 @@
 package io.keelson.server.run.read;
 
 import io.keelson.server.run.sql.TaskUsage;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The queries of {@link RunReader}. A column's label is the document's member; every query filters by workspace. Where
@@ -77,6 +79,13 @@ final class ReadSql {
               from %s
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan, r.inputs, r.output,"), RUN_TABLES);
+
+    /** The same without plan, inputs and output. */
+    static final String RUN_WITHOUT_VALUES = """
+            select %s
+              from %s
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
+            RUN_COLUMNS.formatted(""), RUN_TABLES);
 
     static final String STATE = """
             select r.state from orchestration_runs r
@@ -232,6 +241,22 @@ final class ReadSql {
         return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MAX_LIST_TEXT, label);
     }
 
+    /** What a light row has of a value: its size and its beginning. */
+    private static final int LIGHT_CHARACTERS = 1_024;
+
+    /** Size and beginning of a value in the place of the value. */
+    private static String light(String value, String label) {
+        return "null::jsonb as %2$s, octet_length(%1$s::text) as %2$s_bytes, left(%1$s::text, %3$d) as %2$s_start"
+                .formatted(value, label, LIGHT_CHARACTERS);
+    }
+
+    /** The names of the values that a light row leaves out. */
+    private static String omitted(String... values) {
+        return Stream.of(values).map(each -> "case when %s is not null then '%s' end".formatted(each,
+                each.substring(each.indexOf('.') + 1).replace("yield", "output")))
+                .collect(Collectors.joining(", ", "array_remove(array[", "], null)::text[] as omitted"));
+    }
+
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
                 t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
@@ -241,7 +266,7 @@ final class ReadSql {
                     join orchestration_tasks up on up.id = d.depends_on_id
                    where d.task_id = t.id and (t.superseded or not up.superseded)
                    order by up.sequence_number)::text[] as depends_on,
-                t.group_id, t.item_index, t.item, t.reused_from, trim_scale(t.verifier_score) as verifier_score,
+                t.group_id, t.item_index, %%s, t.reused_from, trim_scale(t.verifier_score) as verifier_score,
                 t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
                 t.continuation_count, (select count(*) from orchestration_steps s
                     where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
@@ -254,7 +279,7 @@ final class ReadSql {
                 t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(
             TaskUsage.TOKENS, TaskUsage.COST);
 
-    static final String TASKS = """
+    private static final String TASK_ROWS = """
             select %s
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id
@@ -266,14 +291,38 @@ final class ReadSql {
                    select last.sequence_number, coalesce(last.item_index, -1), last.id from orchestration_tasks last
                     where last.run_id = r.id and last.id = ?))
              order by t.sequence_number, coalesce(t.item_index, -1), t.id
-             limit ?""".formatted(TASK_COLUMNS.formatted(listed("o.yield", "output") + ", array_remove(array["
-            + leftOut("o.yield", "output") + "], null)::text[] as omitted"), YIELD);
+             limit ?""";
 
-    static final String TASK = """
-            select %s
+    static final String TASKS = TASK_ROWS.formatted(TASK_COLUMNS.formatted(listed("o.yield", "output")
+            + ", array_remove(array[" + leftOut("o.yield", "output") + "], null)::text[] as omitted", "t.item"), YIELD);
+
+    private static final String LIGHT_TASK_COLUMNS = TASK_COLUMNS.formatted(
+            light("o.yield", "output") + ", " + omitted("o.yield", "t.item"), light("t.item", "item"));
+
+    static final String LIGHT_TASKS = TASK_ROWS.formatted(LIGHT_TASK_COLUMNS, YIELD);
+
+    private static final String ONE_TASK = """
+
               from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
-             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS.formatted(YIELD + " as output"))
-            + NOT_DELETED.formatted("t");
+             cross join lateral (select %s as yield offset 0) o
+             where t.workspace_id = ? and t.id = ?""".formatted(YIELD) + NOT_DELETED.formatted("t");
+
+    static final String TASK = "select " + TASK_COLUMNS.formatted("o.yield as output", "t.item") + ONE_TASK;
+
+    static final String LIGHT_TASK = "select " + LIGHT_TASK_COLUMNS + ONE_TASK;
+
+    /** The dependencies between the tasks of a run's attempt that holds the task. */
+    static final String DEPENDENCIES = """
+            select d.depends_on_id, d.task_id
+              from orchestration_tasks one
+              join orchestration_tasks t on t.run_id = one.run_id and t.attempt = one.attempt and not t.superseded
+              join orchestration_task_dependencies d on d.task_id = t.id
+             where one.workspace_id = ? and one.id = ?""";
+
+    static final String TASK_NAMES = """
+            select t.id, t.key, t.title, t.state, t.state_type from orchestration_tasks t
+             where t.workspace_id = ? and t.id = any (?) and not t.superseded
+             order by t.sequence_number, t.id""";
 
     /** The output so far of a task in any state, in its current attempt. */
     static final String OUTPUT = """
@@ -292,7 +341,8 @@ final class ReadSql {
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
                 p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
 
-    private static final String STEP_VALUES = "coalesce(s.resolved_input, s.input) as input, s.output";
+    private static final String STEP_VALUES =
+            "coalesce(s.resolved_input, s.result_input, s.input) as input, s.output";
 
     private static final String LISTED_STEP_VALUES = listed("v.input", "input") + ", " + listed("v.output", "output")
             + ", array_remove(array[" + leftOut("v.input", "input") + ", " + leftOut("v.output", "output")
@@ -301,7 +351,10 @@ final class ReadSql {
     /** Reads each value once. */
     private static final String STEP_VALUE_TABLE = "cross join lateral (select " + STEP_VALUES + " offset 0) v";
 
-    static final String STEPS = """
+    private static final String LIGHT_STEP_VALUES =
+            light("v.input", "input") + ", " + light("v.output", "output") + ", " + omitted("v.input", "v.output");
+
+    private static final String STEP_ROWS = """
             select %s
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id
@@ -317,15 +370,40 @@ final class ReadSql {
                      from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
                     where last.run_id = r.id and last.id = ?))
              order by t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn
-             limit ?""".formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
+             limit ?""";
 
-    static final String STEP = """
+    static final String STEPS = STEP_ROWS.formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
+
+    static final String LIGHT_STEPS = STEP_ROWS.formatted(STEP_COLUMNS.formatted(LIGHT_STEP_VALUES), STEP_VALUE_TABLE);
+
+    /** Of one task, also of its earlier attempts. */
+    private static final String STEPS_OF_TASK = """
             select %s
+              from orchestration_tasks t
+              join orchestration_steps s on s.task_id = t.id
+              left join step_progress p on p.step_id = s.id
+              %s
+             where (t.workspace_id = ?) is true and t.id = ? and (? or s.task_attempt >= t.attempt_number)
+             order by s.task_attempt, s.position, s.turn
+            offset ? limit ?""";
+
+    static final String TASK_STEPS =
+            STEPS_OF_TASK.formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
+
+    static final String LIGHT_TASK_STEPS =
+            STEPS_OF_TASK.formatted(STEP_COLUMNS.formatted(LIGHT_STEP_VALUES), STEP_VALUE_TABLE);
+
+    private static final String ONE_STEP = """
+
               from orchestration_steps s
               join orchestration_tasks t on t.id = s.task_id
               left join step_progress p on p.step_id = s.id
-             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS.formatted(STEP_VALUES))
-            + NOT_DELETED.formatted("s");
+              %s
+             where s.workspace_id = ? and s.id = ?""".formatted(STEP_VALUE_TABLE) + NOT_DELETED.formatted("s");
+
+    static final String STEP = "select " + STEP_COLUMNS.formatted("v.input, v.output") + ONE_STEP;
+
+    static final String LIGHT_STEP = "select " + STEP_COLUMNS.formatted(LIGHT_STEP_VALUES) + ONE_STEP;
 
     /** Steps of the current attempt that wait or will wait for a signal. */
     static final String SIGNAL_INPUTS = """

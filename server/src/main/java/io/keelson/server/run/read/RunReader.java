@@ -13,6 +13,8 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,6 +60,11 @@ public final class RunReader {
 
     public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.RUN, ids(workspaceId, runId));
+    }
+
+    /** The same without plan, inputs and output. */
+    public Optional<ObjectNode> runWithoutValues(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.RUN_WITHOUT_VALUES, ids(workspaceId, runId));
     }
 
     /** The run's state. */
@@ -176,8 +183,59 @@ public final class RunReader {
         return page(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
+    /** The same; of each value only its size and beginning. */
+    public Page<ObjectNode> lightTasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+            boolean history, @Nullable UUID after, int limit) throws SQLException {
+        return page(c, ReadSql.LIGHT_TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+    }
+
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.TASK, ids(workspaceId, taskId));
+    }
+
+    /** The same; of each value only its size and beginning. */
+    public Optional<ObjectNode> lightTask(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        return first(c, ReadSql.LIGHT_TASK, ids(workspaceId, taskId));
+    }
+
+    /** For each task of the attempt that holds the task: the tasks that it depends on. */
+    public Map<UUID, List<UUID>> dependencies(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        Map<UUID, List<UUID>> upstreams = new HashMap<>();
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.DEPENDENCIES)) {
+            ids(workspaceId, taskId).bind(statement);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    upstreams.computeIfAbsent(ViewLoader.uuid(row, "task_id"), _ -> new ArrayList<>())
+                            .add(ViewLoader.uuid(row, "depends_on_id"));
+                }
+            }
+        }
+        return upstreams;
+    }
+
+    /** Tasks that were not replaced, in plan order: {@code id, key, title, state, state_type}. */
+    public List<ObjectNode> taskNames(Connection c, UUID workspaceId, Collection<UUID> tasks) throws SQLException {
+        return list(c, ReadSql.TASK_NAMES, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setArray(2, statement.getConnection().createArrayOf("uuid", tasks.toArray()));
+        });
+    }
+
+    /**
+     * The steps of one task, in order.
+     *
+     * @param history whether to include those of its earlier attempts
+     * @param light whether to read only the size and beginning of each value
+     * @param from how many to skip
+     */
+    public Page<ObjectNode> stepsOfTask(Connection c, UUID workspaceId, UUID taskId, boolean history, boolean light,
+            int from, int limit) throws SQLException {
+        return page(c, light ? ReadSql.LIGHT_TASK_STEPS : ReadSql.TASK_STEPS, statement -> {
+            ids(workspaceId, taskId).bind(statement);
+            statement.setBoolean(3, history);
+            statement.setInt(4, from);
+            statement.setLong(5, limit + 1L);
+        }, limit);
     }
 
     /** The task's whole output as {@code output}, null while it has none; empty for an unknown task. */
@@ -243,8 +301,19 @@ public final class RunReader {
         return page(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
+    /** The same; of each value only its size and beginning. */
+    public Page<ObjectNode> lightSteps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+            boolean history, @Nullable UUID after, int limit) throws SQLException {
+        return page(c, ReadSql.LIGHT_STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+    }
+
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
         return first(c, ReadSql.STEP, ids(workspaceId, stepId));
+    }
+
+    /** The same; of each value only its size and beginning. */
+    public Optional<ObjectNode> lightStep(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
+        return first(c, ReadSql.LIGHT_STEP, ids(workspaceId, stepId));
     }
 
     /**

@@ -141,8 +141,9 @@ public final class TimelineReader {
                         row.getLong("began"), completed == null ? now : completed, row.getLong("last_seq"));
             }
         }
-        Range range = new Range(run, attempt == null ? Math.max(1, span.attempt - MOST_ATTEMPTS) : attempt, span.attempt,
-                after == null ? null : touched(c, run, after));
+        Range range =
+                new Range(run, attempt == null ? Math.max(1, span.attempt - MOST_ATTEMPTS) : attempt, span.attempt,
+                        after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets),
                 tickets.getOrDefault(run, List.of())));
@@ -177,7 +178,8 @@ public final class TimelineReader {
                     UUID id = ViewLoader.uuid(row, "id");
                     String key = row.getString("key");
                     Task task = task(row, id, key, steps.getOrDefault(id, List.of()),
-                            tickets.getOrDefault(id, List.of()), now ? before.computeIfAbsent(key, _ -> new ArrayList<>())
+                            tickets.getOrDefault(id, List.of()),
+                            now ? before.computeIfAbsent(key, _ -> new ArrayList<>())
                                     : List.of());
                     if (now) {
                         current.add(task);

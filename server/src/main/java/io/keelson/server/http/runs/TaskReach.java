@@ -1,0 +1,88 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.json.Json;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** All tasks that a task waits for, and all that wait for it, however far away. */
+final class TaskReach {
+
+    private static final int MOST = 1_000;
+
+    private final Reads reads;
+
+    TaskReach(Reads reads) {
+        this.reads = reads;
+    }
+
+    void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/tasks/{id}/dependencies", this::dependencies);
+    }
+
+    private ApiResponse dependencies(ApiRequest request) {
+        UUID id = request.id("id", IdKind.TASK);
+        return ApiResponse.resource(reads.read((runs, c) -> {
+            Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id);
+            Map<UUID, List<UUID>> ups = runs.dependencies(c, request.workspace(), id);
+            Map<UUID, Integer> before = reach(id, ups);
+            Map<UUID, Integer> behind = reach(id, reversed(ups));
+            Set<UUID> all = new HashSet<>(before.keySet());
+            all.addAll(behind.keySet());
+            Map<UUID, ObjectNode> named = new LinkedHashMap<>();
+            runs.taskNames(c, request.workspace(), all)
+                    .forEach(row -> named.put(UUID.fromString(row.get("id").stringValue()), row));
+            ObjectNode document = Json.object();
+            add(document, "waits_for", named, before);
+            add(document, "blocks", named, behind);
+            return document;
+        }));
+    }
+
+    private static void add(ObjectNode document, String member, Map<UUID, ObjectNode> named,
+            Map<UUID, Integer> reached) {
+        ArrayNode list = document.putObject(member).put("count", reached.keySet().stream().filter(named::containsKey)
+                .count()).putArray("items");
+        named.keySet().stream().filter(reached::containsKey).sorted(Comparator.comparing(reached::get)).limit(MOST)
+                .forEach(each -> list.add(named.get(each).deepCopy().put("distance", reached.get(each))));
+    }
+
+    private static Map<UUID, List<UUID>> reversed(Map<UUID, List<UUID>> upstreams) {
+        Map<UUID, List<UUID>> downstreams = new HashMap<>();
+        upstreams.forEach((task, ups) -> ups
+                .forEach(up -> downstreams.computeIfAbsent(up, _ -> new ArrayList<>()).add(task)));
+        return downstreams;
+    }
+
+    /** Each reachable task with the least number of dependencies on the way. */
+    private static Map<UUID, Integer> reach(UUID from, Map<UUID, List<UUID>> next) {
+        Map<UUID, Integer> reached = new HashMap<>();
+        Deque<UUID> open = new ArrayDeque<>(List.of(from));
+        while (!open.isEmpty()) {
+            UUID at = open.removeFirst();
+            int distance = reached.getOrDefault(at, 0) + 1;
+            for (UUID each : next.getOrDefault(at, List.of())) {
+                if (reached.putIfAbsent(each, distance) == null) {
+                    open.addLast(each);
+                }
+            }
+        }
+        return reached;
+    }
+}
