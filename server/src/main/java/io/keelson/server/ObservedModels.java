@@ -6,6 +6,7 @@ import io.keelson.server.model.ModelClient;
 import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelException;
 import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.StoredAnswer;
 import io.keelson.server.model.TextListener;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +17,16 @@ record ObservedModels(ModelClient client, ModelMeters meters) implements ModelCl
     @Override
     public CompletableFuture<ModelAnswer> send(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
             TextListener listener) {
-        CompletableFuture<ModelAnswer> sent = client.send(endpoint, request, timeout, listener);
+        return observed(endpoint, client.send(endpoint, request, timeout, listener));
+    }
+
+    @Override
+    public CompletableFuture<ModelAnswer> sendStored(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            StoredAnswer stored) {
+        return observed(endpoint, client.sendStored(endpoint, request, timeout, stored));
+    }
+
+    private CompletableFuture<ModelAnswer> observed(ModelEndpoint endpoint, CompletableFuture<ModelAnswer> sent) {
         var _ = sent.whenComplete((answer, failure) -> {
             if (answer != null) {
                 meters.answered(endpoint.name(), answer.firstTextMillis());

@@ -162,7 +162,8 @@ final class Steps {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
         if (refusal != null || step == null) {
-            return Objects.requireNonNull(refusal);
+            return step != null && endedWithout(step, command) ? unanswered(d, step, command)
+                    : Objects.requireNonNull(refusal);
         }
         EventPayloads.lost(d, step, command.lost());
         Deferral deferral = command.deferral();
@@ -181,6 +182,20 @@ final class Steps {
         } else {
             defer(d, step, deferral);
         }
+        return Reply.CHANGED;
+    }
+
+    /** True when the step has ended under this lease by no report of its holder, who was waiting for answers of models. */
+    private static boolean endedWithout(StepRow step, Command.Release command) {
+        return !command.lost().isEmpty() && step.state.terminal() && step.leaseEpoch == command.epoch()
+                && step.resultEpoch != command.epoch();
+    }
+
+    /** Names those answers, once. */
+    private static Reply unanswered(Decision d, StepRow step, Command.Release command) {
+        EventPayloads.lost(d, step, command.lost());
+        step.resultEpoch = step.leaseEpoch;
+        d.changes.touch(step);
         return Reply.CHANGED;
     }
 

@@ -32,7 +32,8 @@ final class EventLaws {
     /** What may happen after an end; only a retry leads on. */
     private static final Set<EventType> AFTER_THE_END =
             Set.of(EventType.RUN_RETRYING, EventType.RUN_BUDGET_CHANGED, EventType.RUN_BUDGET_INCREASED,
-                    EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN);
+                    EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN,
+                    EventType.MODEL_ANSWER_LOST);
 
     private final RunRows before;
     private final RunRows after;

@@ -2,10 +2,13 @@ package io.keelson.core.sim;
 
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.StepRow;
+import io.keelson.core.money.Tokens;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.LostAnswer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +32,11 @@ final class Executor {
     }
 
     void stop(UUID step) {
-        running.remove(step);
+        Held stopped = running.remove(step);
+        if (stopped != null && stopped.epoch() % 2 == 1) {
+            node.own(new Command.Release(stopped.runId(), step, stopped.epoch(), null, List.of(new LostAnswer("model",
+                    "0".repeat(64), Instant.EPOCH, Tokens.undivided(9))), Actor.agent(node.name())));
+        }
     }
 
     void start(UUID run, StepRow step) {

@@ -14,4 +14,16 @@ public interface ModelClient {
      */
     CompletableFuture<ModelAnswer> send(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
             TextListener listener);
+
+    /**
+     * Has the provider make the answer in the background, unless it has begun it before, and asks for it until it is there.
+     * Cancelling the future ends the asking only. A client that cannot do so waits for an ordinary answer.
+     *
+     * @param timeout for the whole answer
+     * @return completes exceptionally with a {@link ModelException}, or as {@link StoredAnswer#begun} does
+     */
+    default CompletableFuture<ModelAnswer> sendStored(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            StoredAnswer stored) {
+        return send(endpoint, request, timeout, TextListener.NONE);
+    }
 }

@@ -1,6 +1,7 @@
 package io.keelson.server.tool;
 
 import io.keelson.server.artifact.StoredArtifact;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the requests to models that an execution sends. A request without a recorded end is named in the run's events, for its
@@ -17,6 +18,17 @@ public interface SentRequests {
         public void ended() {}
 
         @Override
+        public @Nullable String resume(String requestSha256) {
+            return null;
+        }
+
+        @Override
+        public void begun(String id, Runnable cancel) {}
+
+        @Override
+        public void gone() {}
+
+        @Override
         public void stored(StoredArtifact request) {}
     };
 
@@ -28,6 +40,25 @@ public interface SentRequests {
      * @throws InterruptedException when this execution has lost its lease: nothing is to be sent
      */
     void sending(String model, String requestSha256, long inputTokens, long outputTokens) throws InterruptedException;
+
+    /**
+     * An earlier execution has sent this request, and its provider makes the answer in the background: this execution waits for
+     * it instead of sending it.
+     *
+     * @return the answer's id; null where nothing of the kind is known
+     */
+    @Nullable String resume(String requestSha256);
+
+    /**
+     * The answer to the last request has an id, by which further executions can fetch it. Returns once that is written.
+     *
+     * @param cancel to be called when the step ends without the answer
+     * @throws InterruptedException when this execution has lost its lease
+     */
+    void begun(String id, Runnable cancel) throws InterruptedException;
+
+    /** The answer to the last request cannot be fetched by its id. */
+    void gone();
 
     /** The request is kept as this artifact, whether the execution fails or not. */
     void stored(StoredArtifact request);

@@ -48,6 +48,7 @@ class ModelTurnsTest {
               - {name: busy, when: {text: "Wait", first: 1}, answer: {status: 429, headers: {retry-after: "1"}}}
               - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
               - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
+              - {name: delay, when: {text: "Delay"}, answer: {text: "late", delay_ms: 60000}}
               - {name: late, when: {text: "Never"}, answer: {text: "late", delay_ms: 60000}}
               - {name: outage, when: {model: flaky, turn: 3, first: 3}, answer: {status: 500}}
               - {name: outage, when: {model: flaky, turn: 3, first: 1}, answer: {cut_after_bytes: 0}}
@@ -298,10 +299,28 @@ class ModelTurnsTest {
     @Test
     void aCancelledRunClosesTheConnectionToTheModel() throws Exception {
         Run run = contractor("Sleep long", "");
-        Awaitility.await().atMost(LIMIT).until(() -> slow().equals("open"));
+        Awaitility.await().atMost(LIMIT).until(() -> outcome("slow").equals("open"));
         keelson.runs().cancel(run.id(), null);
-        Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> slow().equals("gone"));
+        Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> outcome("slow").equals("gone"));
+        assertNamed(run, "run_cancelled");
+    }
+
+    /** The event is the only one after the end, and comes once. */
+    private void assertNamed(Run run, String end) {
+        List<String> events = Awaitility.await().atMost(LIMIT).until(() -> keelson.runs().events(run.id(), 0, 500)
+                .items().stream().map(Event::eventType).toList(), all -> all.contains("model_answer_lost"));
+        assertThat(events.subList(events.indexOf(end), events.size()))
+                .filteredOn(type -> !type.equals("cost_snapshot") && !type.equals("credits_refunded"))
+                .containsExactly(end, "model_answer_lost");
         assertThat(charged(run)).isZero();
+    }
+
+    @Test
+    void aTaskThatTakesTooLongClosesTheConnectionToTheModel() throws Exception {
+        Run run = contractor("Delay it", ", \"timeout_seconds\": 1, \"retry\": {\"max_attempts\": 1}");
+        Awaitility.await().atMost(LIMIT).until(() -> outcome("delay").equals("gone"));
+        assertThat(ended(run).errorCode()).isEqualTo("TASK_TIMEOUT");
+        assertNamed(run, "run_failed");
     }
 
     @Test
@@ -395,8 +414,8 @@ class ModelTurnsTest {
         assertThat(journal.getLast().get("body").toString()).contains("the summary").contains("function_call_output");
     }
 
-    private String slow() throws Exception {
-        return model.journal().stream().filter(line -> line.path("rule").asString("").equals("slow"))
+    private String outcome(String rule) throws Exception {
+        return model.journal().stream().filter(line -> line.path("rule").asString("").equals(rule))
                 .map(line -> line.get("outcome").stringValue()).findFirst().orElse("");
     }
 }

@@ -91,6 +91,11 @@ final class KilledNode implements AutoCloseable {
         }
     }
 
+    /** Waits for a while until it has got to where it is killed; true if it has. */
+    boolean diesWithin(Duration time) throws InterruptedException {
+        return doomed.await(time.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     /** Starts it again; {@link #awaitReady} tells when it is there. */
     void restart() throws IOException {
         process = ServerProcess.launch(folder, settings);

@@ -7,12 +7,15 @@ import io.keelson.server.process.KilledNode.Point;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /** Servers on one database, any of which can be killed at a chosen moment while the others go on. */
 final class KilledNodes implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
     private final List<KilledNode> nodes = new ArrayList<>();
 
     KilledNodes(int count, Path folder, DatabaseUrl url, Map<String, String> settings) throws IOException {
@@ -36,6 +39,15 @@ final class KilledNodes implements AutoCloseable {
     /** Kills a node as {@link KilledNode#killAt} says, and has it start again; {@link #awaitReady} waits for it. */
     void kill(int node, Point point, Write write, int past) throws IOException, InterruptedException {
         nodes.get(node).killAt(point, write, past);
+        nodes.get(node).restart();
+    }
+
+    /** The same, and gives it work until it gets there: another node may take what there is. */
+    void kill(int node, Point point, Write write, int past, Runnable work) throws IOException, InterruptedException {
+        nodes.get(node).doom(point, write, past);
+        do {
+            work.run();
+        } while (!nodes.get(node).diesWithin(PATIENCE));
         nodes.get(node).restart();
     }
 

@@ -37,7 +37,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -59,10 +58,17 @@ public final class LocalExecutor {
         TIMEOUT, LEASE_GONE, SHUTDOWN
     }
 
+    /** The details of steps. */
+    @FunctionalInterface
+    public interface StepDetails {
+        /** Those of the execution's step. */
+        RecordedRequests.Details of(StepExecution execution);
+    }
+
     private final ToolRunner runner;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final DelayedActions timeouts;
-    private final BiPredicate<StepExecution, String> details;
+    private final StepDetails details;
     private final Clock clock;
     private final Actor actor;
     private final Consumer<SlotKind> onFree;
@@ -78,11 +84,10 @@ public final class LocalExecutor {
     private volatile boolean closing;
 
     /**
-     * @param details writes the details of a step at once, JSON text; false when the execution has lost its lease
      * @param maxActive steps of waiting slots that prepare a request at a time, and that process an answer; at least 1
      */
     public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands,
-            DelayedActions timeouts, BiPredicate<StepExecution, String> details, Clock clock, Actor actor,
+            DelayedActions timeouts, StepDetails details, Clock clock, Actor actor,
             Consumer<SlotKind> onFree, int maxActive) {
         this.details = details;
         this.clock = clock;
@@ -173,6 +178,8 @@ public final class LocalExecutor {
         private @Nullable Stop reason;
         private boolean inTool;
         private boolean begun;
+        /** The report is made without a lease: it is taken only if the step has ended. */
+        private boolean leaseGone;
         /** {@link #preparing} or {@link #processing}; null while it waits. Set by one thread at a time. */
         private volatile @Nullable Semaphore phase;
         /** The resolved input for the record; null until it is known, and when the plan's own row has it. */
@@ -182,7 +189,7 @@ public final class LocalExecutor {
             this.execution = execution;
             this.lane = new Lane(execution.taskId(), execution.lane());
             this.slot = runner.slot(execution.tool());
-            this.sent = new RecordedRequests(text -> details.test(execution, text), clock);
+            this.sent = new RecordedRequests(details.of(execution), clock);
         }
 
         @Override
@@ -327,13 +334,19 @@ public final class LocalExecutor {
         private synchronized @Nullable Command afterStop() {
             Stop why = reason == null ? Stop.SHUTDOWN : reason;
             return switch (why) {
-                case LEASE_GONE -> null;
+                case LEASE_GONE -> unanswered();
                 case SHUTDOWN -> begun && execution.atMostOnce() ? fail(new StepError("OUTCOME_UNKNOWN",
                         ErrorClass.PERMANENT, "this server was stopped during the call: it may have had its effect"))
-                        : release(null, sent.all());
+                        : release(null, sent.unreported());
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                         "the step took longer than its " + Seconds.of(execution.timeout())));
             };
+        }
+
+        /** Names the requests to models of a step that may have ended; null for none. */
+        private @Nullable Command unanswered() {
+            leaseGone = true;
+            return sent.all().isEmpty() ? null : release(null, sent.all());
         }
 
         private Command complete(ToolResult result) {
@@ -353,6 +366,7 @@ public final class LocalExecutor {
         }
 
         private Command fail(StepError error) {
+            sent.abandon();
             return fail(error, ToolUsage.NONE, sent.all());
         }
 
@@ -365,7 +379,10 @@ public final class LocalExecutor {
 
         private void report(Command report) {
             try {
-                commands.apply(report).whenComplete((reply, failure) -> letGo()).join();
+                Reply reply = commands.apply(report).whenComplete((taken, failure) -> letGo()).join();
+                if (leaseGone && reply.equals(Reply.CHANGED)) {
+                    sent.cancel();
+                }
             } catch (RuntimeException e) {
                 try (LogContext _ = about(execution)) {
                     LOG.error("could not record the outcome of step {}; its lease will expire",

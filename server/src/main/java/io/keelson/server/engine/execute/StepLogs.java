@@ -5,6 +5,7 @@ import io.keelson.server.run.queue.LeaseHeartbeats;
 import io.keelson.server.tool.StepLog;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** Log lines of in-process executions, written as they come, bounded per execution; and details of their steps. */
 public final class StepLogs {
@@ -19,13 +20,23 @@ public final class StepLogs {
         this.heartbeats = heartbeats;
     }
 
-    /** Writes details of the execution's step, JSON text. Returns false when the execution has lost its lease. */
-    public boolean details(StepExecution execution, String details) {
+    /** The details of the execution's step. */
+    public RecordedRequests.Details details(StepExecution execution) {
         String holder = execution.holder();
-        return holder != null && database.inTransaction(c -> heartbeats
-                .beat(c, execution.workspaceId(), holder, List.of(new LeaseHeartbeats.Beat(execution.stepId(),
-                        execution.leaseEpoch(), null, null, details)))
-                .containsKey(execution.stepId()));
+        return new RecordedRequests.Details() {
+            @Override
+            public boolean write(String text) {
+                return holder != null && database.inTransaction(c -> heartbeats
+                        .beat(c, execution.workspaceId(), holder, List.of(new LeaseHeartbeats.Beat(execution.stepId(),
+                                execution.leaseEpoch(), null, null, text)))
+                        .containsKey(execution.stepId()));
+            }
+
+            @Override
+            public @Nullable String read() {
+                return database.withConnection(c -> heartbeats.details(c, execution.stepId()));
+            }
+        };
     }
 
     public StepLog of(StepExecution execution) {

@@ -8,6 +8,7 @@ import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
 import io.keelson.server.model.ModelException;
 import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.StoredAnswer;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.model.registry.Models;
@@ -15,6 +16,7 @@ import io.keelson.server.model.registry.RecordRequests;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.tool.BusySystems;
 import io.keelson.server.tool.HandBackException;
+import io.keelson.server.tool.SentRequests;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolUsage;
@@ -137,11 +139,17 @@ public final class ModelCalls {
             boolean outlasting) throws ToolFailure, InterruptedException {
         try (BusySystems.Pass pass = busy.enter("model:" + model.name(), UNAVAILABLE)) {
             JsonNode document = Json.MAPPER.valueToTree(request);
-            call.sent().sending(model.name(), Json.digest(document),
-                    Json.write(document).length / BYTES_PER_TOKEN + 1, request.maxOutputTokens());
+            String sha256 = Json.digest(document);
+            String known = model.background() ? call.sent().resume(sha256) : null;
+            if (known == null) {
+                call.sent().sending(model.name(), sha256, Json.write(document).length / BYTES_PER_TOKEN + 1,
+                        request.maxOutputTokens());
+            }
             call.waitPhase().begin();
-            CompletableFuture<ModelAnswer> sent = client.send(model.endpoint(), request,
-                    Duration.between(clock.instant(), call.deadline()), listener);
+            Duration timeout = Duration.between(clock.instant(), call.deadline());
+            CompletableFuture<ModelAnswer> sent = model.background()
+                    ? client.sendStored(model.endpoint(), request, timeout, new Recorded(known, call.sent()))
+                    : client.send(model.endpoint(), request, timeout, listener);
             try {
                 ModelAnswer answer = sent.get();
                 call.sent().ended();
@@ -164,8 +172,24 @@ public final class ModelCalls {
                     }
                     throw reported;
                 }
+                if (e.getCause() instanceof InterruptedException lost) {
+                    throw lost;
+                }
                 throw new IllegalStateException("a request to a model broke", e.getCause());
             }
+        }
+    }
+
+    /** @param known null for none */
+    private record Recorded(@Nullable String known, SentRequests sent) implements StoredAnswer {
+        @Override
+        public void begun(String id, Runnable cancel) throws InterruptedException {
+            sent.begun(id, cancel);
+        }
+
+        @Override
+        public void gone() {
+            sent.gone();
         }
     }
 

@@ -25,11 +25,13 @@ import org.jspecify.annotations.Nullable;
  * @param prices null where the file names none: the price list decides
  * @param fallback names of models to use instead, the first one first
  * @param recorded which requests are kept
+ * @param background whether the provider makes answers in the background, to be fetched by their ids
  */
 public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String model, String family,
         Supplier<String> apiKey,
         Map<String, String> headers, int contextTokens, int maxOutputTokens, BigDecimal bytesPerToken,
-        @Nullable TokenPrices prices, List<String> fallback, RecordRequests recorded) {
+        @Nullable TokenPrices prices, List<String> fallback, RecordRequests recorded,
+        boolean background) {
 
     public ConfiguredModel {
         headers = Map.copyOf(headers);

@@ -89,6 +89,10 @@ public final class ModelsFile {
             refuse("OUT_OF_RANGE", at + "/max_output_tokens", output + " is more than context_tokens, " + context);
         }
         List<String> fallback = fallback(name, entry.path("fallback"), at + "/fallback");
+        boolean background = entry.path("background").asBoolean(false);
+        if (background && WireKind.of(entry.get("wire").asString()) != WireKind.OPENAI_RESPONSES) {
+            refuse("INVALID_VALUE", at + "/background", "only the wire openai-responses has answers in the background");
+        }
         if (url == null || key == null) {
             return null;
         }
@@ -96,7 +100,7 @@ public final class ModelsFile {
                 entry.get("family").asString(), current(entry.path("api_key"), key), headers, context, output,
                 entry.has("bytes_per_token") ? entry.get("bytes_per_token").decimalValue() : BigDecimal.ONE,
                 prices(entry.path("prices")), fallback,
-                RecordRequests.of(entry.path("record_requests").asString("failed")));
+                RecordRequests.of(entry.path("record_requests").asString("failed")), background);
     }
 
     private @Nullable URI baseUrl(String text, String at) {

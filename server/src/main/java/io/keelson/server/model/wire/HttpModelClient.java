@@ -8,6 +8,7 @@ import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.ModelException;
 import io.keelson.server.model.ModelException.Kind;
 import io.keelson.server.model.ModelRequest;
+import io.keelson.server.model.StoredAnswer;
 import io.keelson.server.model.TextListener;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
@@ -15,7 +16,9 @@ import io.keelson.server.outbound.OutboundRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.net.URLEncoder;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -32,6 +35,7 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Sends requests to models by HTTP. Asks for a stream where a listener receives the text, and gives one up that is silent for five
@@ -66,16 +70,41 @@ public final class HttpModelClient implements ModelClient {
         Wire wire = Wire.of(endpoint.wire());
         boolean stream = listener != TextListener.NONE;
         LoweredRequest lowered = LoweredRequest.of(request);
-        Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-        headers.put("accept", stream ? "text/event-stream" : "application/json");
-        headers.put("content-type", "application/json");
-        headers.putAll(wire.headers(endpoint.apiKey()));
-        headers.putAll(endpoint.headers());
-        OutboundRequest sent = new OutboundRequest("POST", endpoint.baseUrl() + wire.path(), headers,
-                Json.write(wire.body(endpoint, lowered.request(), stream)), timeout, MAX_BYTES);
+        OutboundRequest sent = request(endpoint, "POST", wire.path(), timeout,
+                wire.body(endpoint, lowered.request(), stream), stream ? "text/event-stream" : "application/json");
         Exchange exchange = new Exchange(endpoint, lowered, listener);
         CompletableFuture<ModelAnswer> reading = outbound.stream(sent,
                 stream && IDLE.compareTo(timeout) < 0 ? IDLE : timeout, exchange::read);
+        return answer(reading, exchange, timeout);
+    }
+
+    @Override
+    public CompletableFuture<ModelAnswer> sendStored(ModelEndpoint endpoint, ModelRequest request, Duration timeout,
+            StoredAnswer stored) {
+        ResponsesWire wire = new ResponsesWire();
+        LoweredRequest lowered = LoweredRequest.of(request);
+        Exchange exchange = new Exchange(endpoint, lowered, TextListener.NONE);
+        Background background = new Background(endpoint, exchange, wire.background(endpoint, lowered.request()),
+                timeout);
+        return answer(new BackgroundAnswer(background, exchange::whole, stored).get(), exchange, timeout);
+    }
+
+    /** @param body null for none */
+    private static OutboundRequest request(ModelEndpoint endpoint, String method, String path, Duration timeout,
+            @Nullable ObjectNode body, String accept) {
+        Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        headers.put("accept", accept);
+        if (body != null) {
+            headers.put("content-type", "application/json");
+        }
+        headers.putAll(Wire.of(endpoint.wire()).headers(endpoint.apiKey()));
+        headers.putAll(endpoint.headers());
+        return new OutboundRequest(method, endpoint.baseUrl() + path, headers, body == null ? null : Json.write(body),
+                timeout, MAX_BYTES);
+    }
+
+    private static CompletableFuture<ModelAnswer> answer(CompletableFuture<ModelAnswer> reading, Exchange exchange,
+            Duration timeout) {
         CompletableFuture<ModelAnswer> answer = new CompletableFuture<>();
         answer.whenComplete((value, failure) -> reading.cancel(true));
         reading.whenComplete((value, failure) -> {
@@ -86,6 +115,56 @@ public final class HttpModelClient implements ModelClient {
             }
         });
         return answer;
+    }
+
+    /** The requests of an answer in the background. */
+    private final class Background implements BackgroundAnswer.Requests {
+        private static final int NOT_FOUND = 404;
+
+        private final ModelEndpoint endpoint;
+        private final Exchange exchange;
+        private final ObjectNode body;
+        private final Duration timeout;
+
+        Background(ModelEndpoint endpoint, Exchange exchange, ObjectNode body, Duration timeout) {
+            this.endpoint = endpoint;
+            this.exchange = exchange;
+            this.body = body;
+            this.timeout = timeout;
+        }
+
+        private String path(String id, String action) {
+            return new ResponsesWire().path() + "/" + URLEncoder.encode(id, StandardCharsets.UTF_8) + action;
+        }
+
+        private <T> CompletableFuture<T> send(String method, String path, @Nullable ObjectNode content,
+                BackgroundAnswer.Reader<T> reader) {
+            return outbound.stream(request(endpoint, method, path, timeout, content, "application/json"), timeout,
+                    (status, headers, read) -> reader.read(status,
+                            status == NOT_FOUND ? null : exchange.document(status, headers, read)));
+        }
+
+        @Override
+        public <T> CompletableFuture<T> begin(BackgroundAnswer.Reader<T> reader) {
+            return outbound.stream(
+                    request(endpoint, "POST", new ResponsesWire().path(), timeout, body, "application/json"), timeout,
+                    (status, headers, read) -> reader.read(status, exchange.document(status, headers, read)));
+        }
+
+        @Override
+        public <T> CompletableFuture<T> fetch(String id, BackgroundAnswer.Reader<T> reader) {
+            return send("GET", path(id, ""), null, reader);
+        }
+
+        @Override
+        public CompletableFuture<Void> cancel(String id) {
+            return send("POST", path(id, "/cancel"), Json.object(), (status, document) -> null);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Reading<T> {
+        T read() throws IOException, UnreadableException, ProviderErrorException;
     }
 
     /** One request and what has come of its answer. */
@@ -116,18 +195,43 @@ public final class HttpModelClient implements ModelClient {
             if (status != OK) {
                 throw Failures.of(status, received, error(body.readAllBytes()), null, secrets, clock);
             }
+            return readable(() -> type.startsWith("text/event-stream") ? answer(streamed(body))
+                    : answer(json(type, body)));
+        }
+
+        /** The document of a response that is no stream. */
+        JsonNode document(int status, Map<String, String> received, InputStream body)
+                throws IOException, ModelException {
+            headers = received;
+            if (status != OK) {
+                throw Failures.of(status, received, error(body.readAllBytes()), null, secrets, clock);
+            }
+            return readable(() -> json(received.getOrDefault("content-type", "").toLowerCase(Locale.ROOT), body));
+        }
+
+        /** The answer in a document that has come whole. */
+        ModelAnswer whole(JsonNode document) throws ModelException {
             try {
-                if (type.startsWith("text/event-stream")) {
-                    return answer(streamed(body));
-                }
-                if (!type.startsWith("application/json")) {
-                    throw new UnreadableException("the answer has the content type '" + type + "'");
-                }
-                JsonNode document = document(body.readAllBytes());
-                seen = () -> document;
-                return answer(document);
+                return readable(() -> answer(document));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private JsonNode json(String type, InputStream body) throws IOException, UnreadableException {
+            if (!type.startsWith("application/json")) {
+                throw new UnreadableException("the answer has the content type '" + type + "'");
+            }
+            JsonNode document = document(body.readAllBytes());
+            seen = () -> document;
+            return document;
+        }
+
+        private <T> T readable(Reading<T> reading) throws IOException, ModelException {
+            try {
+                return reading.read();
             } catch (ProviderErrorException e) {
-                throw Failures.of(STREAM_ERROR, received, e.error(), usage(), secrets, clock);
+                throw Failures.of(STREAM_ERROR, headers, e.error(), usage(), secrets, clock);
             } catch (UnreadableException e) {
                 throw unreadable(String.valueOf(e.getMessage()));
             } catch (JacksonException | ClassCastException e) {

@@ -70,6 +70,11 @@ final class ResponsesWire implements Wire {
         return body;
     }
 
+    /** The body of a request for an answer in the background, which the provider has to store. */
+    ObjectNode background(ModelEndpoint endpoint, ModelRequest request) {
+        return body(endpoint, request, false).put("store", true).put("background", true);
+    }
+
     private static void add(ArrayNode input, ModelEndpoint endpoint, Message message) {
         switch (message) {
             case Message.User(String text) -> input.addObject().put("type", "message").put("role", "user")

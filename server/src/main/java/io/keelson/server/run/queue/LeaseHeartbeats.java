@@ -102,6 +102,8 @@ public final class LeaseHeartbeats {
             integer("attempt", line -> line.log.attempt), integer("ordinal", Line::ordinal),
             text("message", LINE_CHARS, Line::text));
 
+    private static final String DETAILS = "select details from step_progress where step_id = ?";
+
     private final DbClock clock;
 
     public LeaseHeartbeats(DbClock clock) {
@@ -130,6 +132,16 @@ public final class LeaseHeartbeats {
             }
         }
         return extended;
+    }
+
+    /** The details that were last written about a step, JSON text; null for none. */
+    public @Nullable String details(Connection c, UUID stepId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DETAILS)) {
+            statement.setObject(1, stepId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? row.getString(1) : null;
+            }
+        }
     }
 
     /** Appends log lines. Two concurrent writers of one lease may lose lines, never duplicate them. */

@@ -70,7 +70,7 @@ class ModelGenerateTest {
     private static ConfiguredModel model(String name) {
         return new ConfiguredModel(name, WireKind.OPENAI_CHAT, URI.create("http://127.0.0.1:1"), "m-1", "f", () -> "sk",
                 Map.of(),
-                1_000, 100, BigDecimal.ONE, null, List.of(), RecordRequests.NONE);
+                1_000, 100, BigDecimal.ONE, null, List.of(), RecordRequests.NONE, false);
     }
 
     private ModelClient client() {

@@ -33,6 +33,7 @@ class ModelsFileTest {
                 context_tokens: 400000
                 max_output_tokens: 16000
                 bytes_per_token: 1.5
+                background: true
                 prices: {input: 0.25, cache_read: 0.025, output: 2}
                 fallback: [other]
                 headers: {OpenAI-Organization: org-1, X-Route: {file: route.key}}
@@ -68,8 +69,10 @@ class ModelsFileTest {
         assertThat(small.contextTokens()).isEqualTo(400_000);
         assertThat(small.bytesPerToken()).isEqualByComparingTo("1.5");
         assertThat(small.fallback()).containsExactly("other");
+        assertThat(small.background()).isTrue();
         ConfiguredModel other = models.find("other").orElseThrow();
         assertThat(other.apiKey().get()).isEmpty();
+        assertThat(other.background()).isFalse();
         assertThat(other.bytesPerToken()).isEqualTo(BigDecimal.ONE);
         assertThat(other.prices()).isNull();
         assertThat(models.prices()).containsOnlyKeys("small");
@@ -97,6 +100,7 @@ class ModelsFileTest {
             "bytes_per_token: 1.5 | bytes_per_token: 0.5 | OUT_OF_RANGE | /models/small/bytes_per_token",
             "output: 2} | output: -2} | OUT_OF_RANGE | /models/small/prices/output",
             "{input: 0.25, | {input: 0.0000001, | OUT_OF_RANGE | /models/small/prices/input",
+            "wire: openai-responses | wire: openai-chat | INVALID_VALUE | /models/small/background",
             "[other] | [third] | INVALID_VALUE | /models/small/fallback/0",
             "[other] | [small] | INVALID_VALUE | /models/small/fallback/0",
             "org-1 | `\"sk-canary-1234567890\\n\"` | INVALID_VALUE | /models/small/headers/OpenAI-Organization",
