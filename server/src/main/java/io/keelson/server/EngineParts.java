@@ -20,6 +20,7 @@ import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.queue.CallWaits;
 import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.run.read.TaskAuthors;
 import io.keelson.server.run.read.LongResults;
 import io.keelson.server.submission.PlanEdits;
 import io.keelson.server.submission.RecipeMissions;
@@ -77,7 +78,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes);
         ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
                 served::announced,
-                facts::of, computation, clock, observation.metrics().models(), closer);
+                facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
+                        call.taskId())), computation, clock, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);

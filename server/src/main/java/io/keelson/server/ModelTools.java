@@ -6,6 +6,7 @@ import io.keelson.server.model.call.ModelCalls;
 import io.keelson.server.model.call.ModelGenerate;
 import io.keelson.server.model.coordination.ModelJudge;
 import io.keelson.server.model.coordination.ModelPlan;
+import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.model.turn.ModelTurn;
 import io.keelson.server.model.wire.HttpModelClient;
@@ -13,6 +14,7 @@ import io.keelson.server.money.PriceKind;
 import io.keelson.server.money.PriceTable;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.BusySystems;
+import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.util.List;
@@ -21,6 +23,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -33,11 +36,12 @@ final class ModelTools {
      * The catalogue with the tools of models.
      *
      * @param announced what the workers of a workspace say of their tools, by name
+     * @param authors names of the models that have worked on the task of a call
      * @param facts what a workspace can plan with, out of the tools so far
      */
     static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
             Function<UUID, Map<String, JsonNode>> announced, BiFunction<ToolCatalog, UUID, ObjectNode> facts,
-            Computation computation, Clock clock, ModelMeters meters, Closer closer) {
+            Function<ToolCall, Set<String>> authors,             Computation computation, Clock clock, ModelMeters meters, Closer closer) {
         if (models.configured().all().isEmpty()) {
             return tools;
         }
@@ -49,7 +53,12 @@ final class ModelTools {
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = tools.with(List.of(generate));
         return callable.with(
-                List.of(new ModelJudge(generate), new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
+                List.of(new ModelJudge(generate, call -> families(models, authors.apply(call))), new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
                         new ModelTurn(calls, callable::find, announced, computation)));
+    }
+
+    private static Set<String> families(WorkspaceModels models, Set<String> names) {
+        return names.stream().flatMap(name -> models.configured().find(name).stream()).map(ConfiguredModel::family)
+                .collect(Collectors.toSet());
     }
 }

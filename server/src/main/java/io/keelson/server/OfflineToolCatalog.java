@@ -34,7 +34,7 @@ public final class OfflineToolCatalog {
         tools.addAll(CommandTools.unconnected());
         ModelGenerate generate = new ModelGenerate(ModelCalls.unconnected(clock), expressions.computation());
         tools.add(generate);
-        tools.add(new ModelJudge(generate));
+        tools.add(new ModelJudge(generate, call -> Set.of()));
         tools.add(new ModelPlan(ModelCalls.unconnected(clock), workspace -> Json.object()));
         this.catalog = new ToolCatalog(tools);
     }

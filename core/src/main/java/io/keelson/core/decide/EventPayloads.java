@@ -9,6 +9,7 @@ import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Deferral;
 import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.PayloadPart;
@@ -99,18 +100,28 @@ final class EventPayloads {
     }
 
     /**
-     * A turn's report names another model than the task requires. Of a worker, a more precise name of the same model is no
+     * Another model was used than the one that the step was to use. Of a worker, a more precise name of the same model is no
      * difference.
      */
     static void otherModel(Decision d, StepRow step, Result result) {
         AgentTerms terms = Rungs.terms(step.task());
+        if (step.spec().kind() != StepKind.TURN && result.asked() != null && result.model() != null) {
+            d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), result.asked(), result.model(),
+                    fallbackReason(step)));
+        }
         if (step.spec().kind() == StepKind.TURN && terms != null && terms.model() != null && result.model() != null
                 && !(terms.runsOn() == RunsOn.SERVER ? result.model().equals(terms.model())
                         : result.model().startsWith(terms.model()))) {
             d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), terms.model(), result.model(),
-                    terms.runsOn() == RunsOn.WORKERS ? "reported by the worker"
-                            : step.errorCode == null ? "an earlier turn's model" : step.errorCode));
+                    terms.runsOn() == RunsOn.WORKERS ? "reported by the worker" : fallbackReason(step)));
         }
+    }
+
+    /** The failure of the earlier attempts, else the deferral of this one. */
+    private static String fallbackReason(StepRow step) {
+        return step.deferredFor != null && step.deferredFor.startsWith(Deferral.MODEL) ? "MODEL_BUSY"
+                : step.errorCode != null ? step.errorCode
+                        : step.spec().kind() == StepKind.TURN ? "an earlier turn's model" : "not independent";
     }
 
     /** Names the answers that a try has not received, with their cost by the prices of their models. */

@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param turn the output as an agent's turn, for turns only; null for none
  * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
  * @param outputHash of the output as a worker reported it; null where no report can be repeated
+ * @param asked the model that was to be used, where another one was; null where none was
  */
 public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
         List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
-        @Nullable TurnAnswer turn, @Nullable String input, @Nullable Long outputHash) {
+        @Nullable TurnAnswer turn, @Nullable String input, @Nullable Long outputHash, @Nullable String asked) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
@@ -31,7 +32,7 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
     public Result(String output, Tokens tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
             @Nullable TurnAnswer turn) {
-        this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null, null);
+        this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null, null, null);
     }
 
     /** A result without proposals. */
@@ -48,17 +49,22 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
 
     /** The same with another output. */
     public Result yielding(String json) {
-        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash);
+        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked);
     }
 
     /** The same with the step's resolved input. */
     public Result given(@Nullable String json) {
-        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash);
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash, asked);
+    }
+
+    /** The same of a step that was to use another model. */
+    public Result insteadOf(@Nullable String other) {
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, other);
     }
 
     /** The same as a failure: its usage and its report. */
     public Result spent() {
-        return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash);
+        return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash, asked);
     }
 
     /** A result of a step that does not verify, without a model. */
@@ -73,7 +79,7 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
 
     /** The same with these artifacts. */
     public Result storing(List<NewArtifact> stored) {
-        return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash);
+        return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash, asked);
     }
 
     /** A failed try: its usage only. */

@@ -127,7 +127,7 @@ final class LocalDispatcher implements CommitListener {
         changes.stopped().forEach(this::stop);
         changes.started().forEach((step, run) -> {
             if (lanes.node.equals(step.holder())) {
-                executor.start(StepExecution.of(run, step));
+                executor.start(StepExecution.of(run, step, now));
             }
         });
         changes.evaluations().forEach(evaluator::evaluate);

@@ -164,6 +164,7 @@ final class VerifyReader {
         if (raw.has("pass")) {
             input.set("pass", raw.get("pass"));
         }
+        input.put("independent", raw.path("independent").asBoolean(true));
     }
 
     /** The judges among the entries, by the names of their steps. */

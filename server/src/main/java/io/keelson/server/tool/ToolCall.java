@@ -3,6 +3,7 @@ package io.keelson.server.tool;
 import io.keelson.server.artifact.ArtifactSink;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param input resolved: no expressions are left in it
  * @param attempt counts from 1 for each step
+ * @param deferred how long busy systems have deferred this attempt
  * @param leaseEpoch the fencing token of this execution; increases with every acquisition of the step
  * @param effectKey the same for all attempts of one logical step; pass it to external systems for deduplication
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
@@ -32,6 +34,7 @@ public record ToolCall(
         String runName,
         JsonNode input,
         int attempt,
+        Duration deferred,
         int leaseEpoch,
         String effectKey,
         Instant deadline,
@@ -48,7 +51,7 @@ public record ToolCall(
 
     /** The same execution with another input, for a tool that uses another. */
     public ToolCall asking(JsonNode other) {
-        return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, leaseEpoch, effectKey,
+        return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch, effectKey,
                 deadline,
                 traceparent, log, struck, artifacts, waitPhase, sent, holds);
     }

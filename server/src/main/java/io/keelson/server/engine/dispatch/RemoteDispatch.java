@@ -411,7 +411,7 @@ public final class RemoteDispatch implements RemoteWork {
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
                 VerdictText.of(output), turns.of(workspace, owner.taskId(), output),
-                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()));
+                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()), null);
     }
 
     /** All of them, or none. */

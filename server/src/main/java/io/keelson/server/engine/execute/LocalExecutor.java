@@ -356,7 +356,8 @@ public final class LocalExecutor {
                     new Result(result.output().toString(), usage.tokens(), usage.cost(), usage.model(), artifacts,
                             ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()),
-                            runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null),
+                            runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null,
+                            usage.asked()),
                     actor);
         }
 
@@ -373,6 +374,7 @@ public final class LocalExecutor {
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
                     Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input)
+                            .insteadOf(spent.asked())
                             .storing(artifacts(sent.stored().stream())),
                     lost, actor);
         }

@@ -112,7 +112,8 @@ public final class ToolRunner {
         Redaction struck = input.struck();
         TraceParent trace = tracing.ofStep(execution.trace(), execution.stepId(), execution.leaseEpoch());
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
-                execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
+                execution.runName(), input.json(), execution.attempt(), execution.deferred(), execution.leaseEpoch(),
+                execution.effectKey(),
                 clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
                 log, striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),

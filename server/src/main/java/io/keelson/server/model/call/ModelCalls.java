@@ -3,6 +3,8 @@ package io.keelson.server.model.call;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Deferral;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
@@ -90,6 +92,44 @@ public final class ModelCalls {
     }
 
     /**
+     * The model of that name, or the first of its fallbacks that the workspace may use and that is not busy: after attempts
+     * that have failed for the provider, after the model was busy for too long, or where an earlier request went to it.
+     *
+     * @param before the model that answered an earlier request of the task; null for none
+     * @param fits which models may answer; the one of that name is also chosen where none does
+     */
+    public ConfiguredModel chosen(ToolCall call, String name, @Nullable String before,
+            Predicate<ConfiguredModel> fits) throws ToolFailure {
+        ConfiguredModel asked = find(call, name);
+        boolean elsewhere = lastAttempt(call) || call.deferred().compareTo(asked.fallbackAfter()) >= 0
+                || !fits.test(asked);
+        ConfiguredModel usable = null;
+        for (String other : asked.fallback()) {
+            if (elsewhere || other.equals(before)) {
+                try {
+                    ConfiguredModel found = find(call, other);
+                    if (fits.test(found) && busy.closed(system(found)).isZero()) {
+                        return found;
+                    }
+                    usable = usable == null && fits.test(found) ? found : usable;
+                } catch (ToolFailure e) {
+                    call.log().line("the fallback " + other + " cannot be used: " + e.getMessage());
+                }
+            }
+        }
+        return usable == null ? asked : usable;
+    }
+
+    /** The attempt after the short retries of a step. */
+    public static boolean lastAttempt(ToolCall call) {
+        return call.attempt() >= RetryPolicy.STEP.maxAttempts();
+    }
+
+    private static String system(ConfiguredModel model) {
+        return Deferral.MODEL + model.name();
+    }
+
+    /**
      * The request with as much output as the run's credits pay; holds the cost of its worst case.
      *
      * @param last tokens of the task's last request to the same model, as its provider reported them; null for none
@@ -137,7 +177,26 @@ public final class ModelCalls {
      */
     public ModelAnswer send(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,
             boolean outlasting) throws ToolFailure, InterruptedException {
-        try (BusySystems.Pass pass = busy.enter("model:" + model.name(), UNAVAILABLE)) {
+        try {
+            return sent(call, model, request, listener, outlasting);
+        } catch (HandBackException e) {
+            throw untilFallback(call, model, e);
+        }
+    }
+
+    /** A step whose model has a fallback waits no longer than until the fallback is used. */
+    private static HandBackException untilFallback(ToolCall call, ConfiguredModel model, HandBackException e) {
+        HandBackException.Busy system = e.busy();
+        Duration left = model.fallbackAfter().minus(call.deferred());
+        return system == null || model.fallback().isEmpty() || !left.isPositive()
+                || left.compareTo(system.delay()) >= 0 ? e
+                        : new HandBackException(new HandBackException.Busy(system.system(), system.code(), left,
+                                system.patience()), String.valueOf(e.getMessage()));
+    }
+
+    private ModelAnswer sent(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,
+            boolean outlasting) throws ToolFailure, InterruptedException {
+        try (BusySystems.Pass pass = busy.enter(system(model), UNAVAILABLE)) {
             JsonNode document = Json.MAPPER.valueToTree(request);
             String sha256 = Json.digest(document);
             String known = model.background() ? call.sent().resume(sha256) : null;
@@ -152,16 +211,17 @@ public final class ModelCalls {
                     : client.send(model.endpoint(), request, timeout, listener);
             try {
                 ModelAnswer answer = sent.get();
+                call.waitPhase().end();
                 call.sent().ended();
                 if (model.recorded() == RecordRequests.ALL) {
                     store(call, document);
                 }
-                call.waitPhase().end();
                 return answer;
             } catch (InterruptedException e) {
                 sent.cancel(true);
                 throw e;
             } catch (ExecutionException e) {
+                call.waitPhase().end();
                 if (e.getCause() instanceof ModelException failure) {
                     if (!failure.lost()) {
                         call.sent().ended();
@@ -227,6 +287,15 @@ public final class ModelCalls {
 
     /** What tokens of a model cost by the price list. */
     public static ToolUsage usage(String model, Tokens tokens) {
-        return tokens.none() ? ToolUsage.NONE : new ToolUsage(model, tokens, null);
+        return usage(model, tokens, model);
+    }
+
+    /**
+     * The same.
+     *
+     * @param asked the model that was to be used
+     */
+    public static ToolUsage usage(String model, Tokens tokens, String asked) {
+        return tokens.none() ? ToolUsage.NONE : new ToolUsage(model, tokens, null, asked.equals(model) ? null : asked);
     }
 }

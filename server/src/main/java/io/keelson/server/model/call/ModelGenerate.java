@@ -24,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -86,8 +87,24 @@ public final class ModelGenerate implements Tool {
 
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
+        return execute(call, _ -> true);
+    }
+
+    /**
+     * The same.
+     *
+     * @param fits which models may answer
+     * @throws ToolFailure {@code JUDGE_NOT_INDEPENDENT} where neither the model nor a fallback does
+     */
+    public ToolResult execute(ToolCall call, Predicate<ConfiguredModel> fits)
+            throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
-        ConfiguredModel model = calls.find(call, input.get("model").stringValue());
+        String asked = input.get("model").stringValue();
+        ConfiguredModel model = calls.chosen(call, asked, null, fits);
+        if (!fits.test(model)) {
+            throw ToolFailure.permanent("JUDGE_NOT_INDEPENDENT", "the model '" + asked + "' is of the family '"
+                    + model.family() + "' of an author, and no fallback is of another");
+        }
         JsonNode declared = input.get("output_schema");
         DeclaredSchema schema = declared == null ? null : schema(call, declared);
         int most = Math.min(input.path("max_output_tokens").asInt(model.maxOutputTokens()), model.maxOutputTokens());
@@ -104,7 +121,7 @@ public final class ModelGenerate implements Tool {
                         : computed(call, () -> Checked.of(answer.text(), schema));
                 if (checked.flaws().isEmpty()) {
                     return new ToolResult(output(model, answer, checked.value(), repairs),
-                            ModelCalls.usage(model.name(), spent), List.of());
+                            ModelCalls.usage(model.name(), spent, asked), List.of());
                 }
                 call.log().line("answer " + (repairs + 1) + " does not fit output_schema: "
                         + checked.flaws().getFirst());
@@ -117,7 +134,7 @@ public final class ModelGenerate implements Tool {
                 messages.add(new Message.User(repair(checked.flaws(), String.valueOf(declared))));
             } catch (ToolFailure e) {
                 ModelCalls.refused(call, model, request);
-                throw e.spending(ModelCalls.usage(model.name(), spent));
+                throw e.spending(ModelCalls.usage(model.name(), spent, asked));
             }
         }
     }

@@ -73,13 +73,14 @@ public final class ModelPlan implements Tool {
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
-        ConfiguredModel model = calls.find(call, input.get("model").stringValue());
+        String asked = input.get("model").stringValue();
+        ConfiguredModel model = calls.chosen(call, asked, null, _ -> true);
         ObjectNode known = facts.apply(call.workspaceId());
         ModelRequest request =
                 ModelCalls.held(call, model, PlanPrompt.of(input, known, model.maxOutputTokens()), null, 0);
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
-        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
-        call.log().line(Json.object().put("asked", model.name()).put("answered", answer.modelAnswered())
+        ToolUsage usage = ModelCalls.usage(model.name(), answer.usage(), asked);
+        call.log().line(Json.object().put("asked", asked).put("model", model.name()).put("answered", answer.modelAnswered())
                 .put("prompt", PlanPrompt.VERSION).put("request_id", answer.requestId()).toString());
         if (answer.finish() != Finish.STOP) {
             throw new ToolFailure(answer.finish() == Finish.LENGTH ? "OUTPUT_TRUNCATED" : "MODEL_REFUSED",

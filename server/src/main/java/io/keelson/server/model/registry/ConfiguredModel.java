@@ -5,6 +5,7 @@ import io.keelson.server.model.ModelEndpoint;
 import io.keelson.server.model.WireKind;
 import java.math.BigDecimal;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -24,13 +25,14 @@ import org.jspecify.annotations.Nullable;
  * @param bytesPerToken of text, from 1; a bound of input tokens is computed with it
  * @param prices null where the file names none: the price list decides
  * @param fallback names of models to use instead, the first one first
+ * @param fallbackAfter how long the model may be busy before a fallback is used
  * @param recorded which requests are kept
  * @param background whether the provider makes answers in the background, to be fetched by their ids
  */
 public record ConfiguredModel(String name, WireKind wire, URI baseUrl, String model, String family,
         Supplier<String> apiKey,
         Map<String, String> headers, int contextTokens, int maxOutputTokens, BigDecimal bytesPerToken,
-        @Nullable TokenPrices prices, List<String> fallback, RecordRequests recorded,
+        @Nullable TokenPrices prices, List<String> fallback, Duration fallbackAfter, RecordRequests recorded,
         boolean background) {
 
     public ConfiguredModel {

@@ -15,6 +15,7 @@ import java.math.BigDecimal;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,8 @@ import tools.jackson.databind.JsonNode;
 public final class ModelsFile {
 
     private static final String SCHEMA = "/schema/models.schema.json";
+
+    private static final int FALLBACK_AFTER_SECONDS = 60;
 
     private final KeySources keys;
     private final JsonNode models;
@@ -100,6 +103,7 @@ public final class ModelsFile {
                 entry.get("family").asString(), current(entry.path("api_key"), key), headers, context, output,
                 entry.has("bytes_per_token") ? entry.get("bytes_per_token").decimalValue() : BigDecimal.ONE,
                 prices(entry.path("prices")), fallback,
+                Duration.ofSeconds(entry.path("fallback_after_seconds").asInt(FALLBACK_AFTER_SECONDS)),
                 RecordRequests.of(entry.path("record_requests").asString("failed")), background);
     }
 

@@ -2,7 +2,6 @@ package io.keelson.server.model.turn;
 
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.policy.Effects;
-import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ModelAnswer;
@@ -69,7 +68,8 @@ public final class ModelTurn implements Tool {
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         TurnInputView input = new TurnInputView(call.input());
-        ConfiguredModel model = chosen(call, input);
+        ConfiguredModel model =
+                calls.chosen(call, String.valueOf(input.text("model")), input.lastModel(), _ -> true);
         TurnTools tools = new TurnTools(input.tools(), tool -> catalogue.apply(call.workspaceId(), tool),
                 announced.apply(call.workspaceId()));
         int turns = input.transcript().size();
@@ -82,7 +82,7 @@ public final class ModelTurn implements Tool {
                 whole.afterLastAnswer());
         ModelAnswer answer;
         try {
-            answer = calls.send(call, model, request, call.log()::answer, lastAttempt(call));
+            answer = calls.send(call, model, request, call.log()::answer, ModelCalls.lastAttempt(call));
         } catch (ToolFailure e) {
             if (compactable && turns - 1 > input.compacted() && e.code().equals("CONTEXT_OVERFLOW")) {
                 return compact(call, input, tools, model, turns - 1);
@@ -110,7 +110,7 @@ public final class ModelTurn implements Tool {
         int most = Math.min(model.maxOutputTokens(), Math.max(1, (int) (model.contextTokens() * SUMMARY)));
         ModelRequest request =
                 ModelCalls.held(call, model, TurnPrompt.compacting(input, tools, model.wire(), turns, most), null, 0);
-        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE, lastAttempt(call));
+        ModelAnswer answer = calls.send(call, model, request, TextListener.NONE, ModelCalls.lastAttempt(call));
         ObjectNode facts = facts(model, request, answer);
         call.log().line(facts.toString());
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage());
@@ -121,30 +121,6 @@ public final class ModelTurn implements Tool {
         } catch (ToolFailure e) {
             throw e.spending(usage);
         }
-    }
-
-    /**
-     * The agent's model. If earlier attempts at the turn have failed and this one is the last, or an earlier turn of the task
-     * was answered so, the first of its fallbacks that the workspace may use.
-     */
-    private ConfiguredModel chosen(ToolCall call, TurnInputView input) throws ToolFailure {
-        ConfiguredModel asked = calls.find(call, String.valueOf(input.text("model")));
-        String before = input.lastModel();
-        for (String other : asked.fallback()) {
-            if (lastAttempt(call) || other.equals(before)) {
-                try {
-                    return calls.find(call, other);
-                } catch (ToolFailure e) {
-                    call.log().line("the fallback " + other + " cannot be used: " + e.getMessage());
-                }
-            }
-        }
-        return asked;
-    }
-
-    /** The attempt after the short retries of a turn. It waits for a provider that is out of order, and costs no further one. */
-    private static boolean lastAttempt(ToolCall call) {
-        return call.attempt() >= RetryPolicy.STEP.maxAttempts();
     }
 
     private ObjectNode output(ToolCall call, TurnOutput output, ModelAnswer answer)

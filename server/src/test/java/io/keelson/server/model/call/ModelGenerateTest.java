@@ -70,7 +70,7 @@ class ModelGenerateTest {
     private static ConfiguredModel model(String name) {
         return new ConfiguredModel(name, WireKind.OPENAI_CHAT, URI.create("http://127.0.0.1:1"), "m-1", "f", () -> "sk",
                 Map.of(),
-                1_000, 100, BigDecimal.ONE, null, List.of(), RecordRequests.NONE, false);
+                1_000, 100, BigDecimal.ONE, null, List.of(), Duration.ofMinutes(1), RecordRequests.NONE, false);
     }
 
     private ModelClient client() {
@@ -98,7 +98,7 @@ class ModelGenerateTest {
 
     private ToolResult execute(UUID workspace, String input) throws ToolFailure, InterruptedException {
         return tools.execute(ModelGenerate.NAME, new ToolCall(workspace, new UUID(1, 1), new UUID(1, 2),
-                new UUID(1, 3), "test", Json.read(input), 1, 1, "key", Clock.systemUTC().instant().plusSeconds(30),
+                new UUID(1, 3), "test", Json.read(input), 1, Duration.ZERO, 1, "key", Clock.systemUTC().instant().plusSeconds(30),
                 null, line -> {}, Redactor.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
                 }, WaitPhase.NONE, SentRequests.NONE, (most, begun) -> Math.min(held, most.maxOutput())));
