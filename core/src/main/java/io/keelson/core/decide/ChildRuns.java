@@ -94,7 +94,11 @@ final class ChildRuns {
         if (now.equals(child) && !waits) {
             return Reply.UNCHANGED;
         }
+        BigDecimal before = Thresholds.used(d);
         ChildLinks.put(d, now);
+        if (!d.run.state.terminal()) {
+            Thresholds.reached(d, before);
+        }
         d.budgets.add(child.task());
         if (d.run.state.terminal()) {
             ChildLinks.tellParent(d);

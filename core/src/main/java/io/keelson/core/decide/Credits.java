@@ -138,8 +138,10 @@ final class Credits {
         if (amount.signum() > 0) {
             require(d, amount);
             BigDecimal collected = amount.min(free(d)).min(HardLimit.besideChildren(d, amount));
+            BigDecimal before = Thresholds.used(d);
             collect(d, step, result, cost, collected);
             warn(d);
+            Thresholds.reached(d, before);
             charged = collected;
             if (collected.compareTo(amount) < 0) {
                 uncollected = amount.subtract(collected);

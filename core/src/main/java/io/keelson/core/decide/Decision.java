@@ -43,6 +43,8 @@ final class Decision {
     final Actor actor;
     /** True when a step did not start because of the run's limit. */
     boolean heldBack;
+    /** True when charges have reached the part of the hard limit at which a run may ask for a new plan. */
+    boolean replanAtBudget;
     /** True when a step did not start because the workspace's limit of the month does not pay it. */
     boolean heldBackByMonth;
     /** Tasks, by their ids in the plan, whose budgets were charged or kept a step from starting. */

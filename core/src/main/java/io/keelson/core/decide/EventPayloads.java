@@ -14,9 +14,11 @@ import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.OtherPayload;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -34,6 +36,8 @@ final class EventPayloads {
     /** The cost of all other tasks in a snapshot: cheaper ones, and those of earlier attempts and plans. */
     static final String OTHERS = "others";
     /** Maximum characters of an output's summary. */
+    /** Of the cost of steps, in percent. */
+    private static final BigDecimal MUCH_VERIFICATION = BigDecimal.valueOf(30);
     private static final int SUMMARY = 2_000;
 
     private EventPayloads() {}
@@ -140,6 +144,21 @@ final class EventPayloads {
     static void snapshotAfter(Decision d) {
         if ((d.run.tasksCompleted + d.run.tasksFailed + d.run.tasksSkipped) % SNAPSHOT_EVERY == 0) {
             snapshot(d);
+        }
+    }
+
+    /** Says so where judges and checks have cost more than 30 % of the attempt's steps; those before a retry do not count. */
+    static void verificationShare(Decision d) {
+        BigDecimal all = BigDecimal.ZERO;
+        BigDecimal verifying = BigDecimal.ZERO;
+        for (StepRow step : d.view.steps.values()) {
+            all = all.add(step.cost);
+            verifying = step.spec().kind() == StepKind.VERIFY ? verifying.add(step.cost) : verifying;
+        }
+        if (verifying.movePointRight(2).compareTo(all.multiply(MUCH_VERIFICATION)) > 0) {
+            d.note(new RunPayload.VerificationShare(
+                    verifying.movePointRight(2).divide(all, 1, RoundingMode.HALF_EVEN).doubleValue(),
+                    verifying.stripTrailingZeros(), all.stripTrailingZeros()));
         }
     }
 

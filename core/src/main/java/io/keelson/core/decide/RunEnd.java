@@ -61,6 +61,7 @@ final class RunEnd {
         d.run.quietSince = null;
         d.run.failures = (int) IgnoredFailure.in(d.view).count();
         ChangeSet.Account credits = Credits.settle(d);
+        EventPayloads.verificationShare(d);
         EventPayloads.snapshot(d);
         d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
         d.changes.clear(d.run.id());

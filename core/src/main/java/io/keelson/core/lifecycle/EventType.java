@@ -19,6 +19,8 @@ public enum EventType {
     RUN_RESUMING(ActorType.HUMAN, "it will continue after a pause or an escalation"),
     RUN_RESUMED(ActorType.SYSTEM, "its work is queued again"),
     RUN_BUDGET_WARNING(ActorType.SYSTEM, "its cost reaches the soft limit, once"),
+    RUN_BUDGET_THRESHOLD(ActorType.SYSTEM, "its cost reaches 50, 80 or 100 % of the hard limit, each once for each limit"),
+    RUN_VERIFICATION_SHARE(ActorType.SYSTEM, "its attempt ends, and more than 30 % of its cost are verification"),
     RUN_BUDGET_EXCEEDED(ActorType.SYSTEM, "its limit stops it"),
     RUN_BUDGET_CHANGED(ActorType.HUMAN, "its limits are changed"),
     RUN_BUDGET_APPROVED(ActorType.HUMAN, "a person approved more spending after its limit stopped it"),

@@ -21,23 +21,30 @@ import org.jspecify.annotations.Nullable;
  *                            being claimed again
  * @param models that plan and verify
  * @param keepTurns true when an agent whose output was rejected goes on from its turns, instead of from the beginning
+ * @param replanAtBudget true when a new plan is made once 80 % of the hard limit are used
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
         int runTries, EscalationPolicy escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
-        boolean failOnLostHeartbeat, Models models, boolean keepTurns) {
+        boolean failOnLostHeartbeat, Models models, boolean keepTurns, boolean replanAtBudget) {
 
     public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, null,
             RetryPolicy.TASK, RetryPolicy.LEVEL, EscalationPolicy.DEFAULT, null, 2, false, false);
 
     public FailureRules with(EscalationPolicy other) {
         return new FailureRules(run, agent, task, level, runTries, other, planner, maxReplans, approveReplans,
-                failOnLostHeartbeat, models, keepTurns);
+                failOnLostHeartbeat, models, keepTurns, replanAtBudget);
+    }
+
+    /** The same rules with that answer about a new plan at 80 % of the hard limit. */
+    public FailureRules replanning(boolean atBudget) {
+        return new FailureRules(run, agent, task, level, runTries, escalation, planner, maxReplans, approveReplans,
+                failOnLostHeartbeat, models, keepTurns, atBudget);
     }
 
     /** The same rules with that answer about turns of rejected agents. */
     public FailureRules keeping(boolean turns) {
         return new FailureRules(run, agent, task, level, runTries, escalation, planner, maxReplans, approveReplans,
-                failOnLostHeartbeat, models, turns);
+                failOnLostHeartbeat, models, turns, replanAtBudget);
     }
 
     /**
@@ -59,7 +66,7 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
             boolean failOnLostHeartbeat) {
         this(run, agent, task, level, tries(level), escalation, planner, maxReplans, approveReplans,
                 failOnLostHeartbeat,
-                Models.NONE, false);
+                Models.NONE, false, false);
     }
 
     /** Number of attempts of an agent. Each attempt that ends in a retry is a failure. */

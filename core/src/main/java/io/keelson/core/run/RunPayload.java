@@ -31,6 +31,8 @@ public sealed interface RunPayload extends Payload {
             case Resuming _ -> EventType.RUN_RESUMING;
             case Resumed _ -> EventType.RUN_RESUMED;
             case BudgetWarning _ -> EventType.RUN_BUDGET_WARNING;
+            case BudgetThreshold _ -> EventType.RUN_BUDGET_THRESHOLD;
+            case VerificationShare _ -> EventType.RUN_VERIFICATION_SHARE;
             case BudgetExceeded _ -> EventType.RUN_BUDGET_EXCEEDED;
             case BudgetChanged _ -> EventType.RUN_BUDGET_CHANGED;
             case BudgetApproved _ -> EventType.RUN_BUDGET_APPROVED;
@@ -142,6 +144,22 @@ public sealed interface RunPayload extends Payload {
         public void write(Members to) {
             to.put("current_cost", currentCost).put("soft_limit", softLimit).put("percent_used", percentUsed)
                     .put("charged", charged).put("warn_at", warnAt).put("hard_limit", hardLimit);
+        }
+    }
+
+    /** @param charged of the run, and of its children that have ended */
+    record BudgetThreshold(int percent, BigDecimal charged, BigDecimal hardLimit) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("percent", percent).put("charged", charged).put("hard_limit", hardLimit);
+        }
+    }
+
+    /** @param percent of the total cost */
+    record VerificationShare(double percent, BigDecimal verificationCost, BigDecimal totalCost) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("percent", percent).put("verification_cost", verificationCost).put("total_cost", totalCost);
         }
     }
 

@@ -338,6 +338,97 @@ class CreditsTest extends OneWorkspace {
     }
 
     @Nested
+    class OfTheMonth {
+
+        /** Of 20 credits, what an attempt reserves, or the code of its refusal. */
+        @ParameterizedTest
+        @CsvSource({"18.5, 0, 1", "19.6, 0, 0", "19.6, 0.4, 0.4", "19.6, 0.5, MONTHLY_LIMIT_REACHED",
+                "20, 0, MONTHLY_LIMIT_REACHED", "22, 0, MONTHLY_LIMIT_REACHED", "5, 16, MONTHLY_LIMIT_REACHED"})
+        void anAttemptReservesItsEstimateWhereTheLimitLeavesLessThanOne(String withheld, String estimate,
+                String outcome) {
+            World world = run("20", budget(estimated(estimate)), steps(1));
+            world.done(new Command.FailRun(world.id(), null, World.WHO));
+            bank.withhold(World.WORKSPACE, usd(withheld));
+            Command retry = new Command.Retry(world.id(), false, World.WHO);
+            if (outcome.equals("MONTHLY_LIMIT_REACHED")) {
+                assertThat(world.refused(retry).code()).isEqualTo(outcome);
+            } else {
+                world.done(retry);
+                assertThat(world.view.run().reserved()).isEqualTo(usd(outcome));
+            }
+        }
+
+        @Test
+        void missingCreditsAreNamedBeforeTheLimit() {
+            World world = run("20", budget(estimated("15")), steps(1));
+            world.done(new Command.FailRun(world.id(), null, World.WHO));
+            another(budget(estimated("10")), steps(1));
+            bank.withhold(World.WORKSPACE, usd("2"));
+            assertThat(world.refused(new Command.Retry(world.id(), false, World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
+        }
+
+        /** Without a reservation of its own, a run reserves what each step costs. */
+        @Test
+        void aRunExtendsItsReservationStepByStep() {
+            bank.withhold(World.WORKSPACE, usd("19.5"));
+            World world = run("20", RunPolicy.DEFAULT, steps(3));
+            assertThat(world.view.run().reserved()).isEqualTo(usd("0"));
+            step(world, "0.2");
+            assertThat(world.view.run().reserved()).isEqualTo(usd("0.2"));
+            step(world, "0.4");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.view.run().charged()).isEqualTo(usd("0.5"));
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
+                    .isEqualTo("MONTHLY_LIMIT_REACHED");
+            bank.withhold(World.WORKSPACE, usd("19"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            assertThat(world.view.run().reserved()).isEqualTo(usd("1"));
+        }
+    }
+
+    @Nested
+    class Reaching {
+
+        private List<Object> percents(World world) {
+            return world.events("run_budget_threshold").stream().map(event -> event.members().get("percent"))
+                    .toList();
+        }
+
+        @Test
+        void halfFourFifthsAndAllOfTheLimitAreNamedOnce() {
+            World world = run("10", budget(limited("1")), steps(5));
+            step(world, "0.499999");
+            assertThat(percents(world)).isEmpty();
+            step(world, "0.000001");
+            assertThat(percents(world)).containsExactly(50);
+            step(world, "0.1");
+            step(world, "0.4");
+            assertThat(percents(world)).containsExactly(50, 80, 100);
+            assertThat(world.last("run_budget_threshold").members()).containsEntry("charged", "1.000000")
+                    .containsEntry("hard_limit", "1.000000");
+        }
+
+        @Test
+        void aHigherLimitHasThresholdsOfItsOwn() {
+            World world = run("10", budget(limited("1")), steps(5));
+            step(world, "0.6");
+            raise(world, "2");
+            step(world, "0.3");
+            assertThat(percents(world)).containsExactly(50);
+            step(world, "0.1");
+            assertThat(percents(world)).containsExactly(50, 50);
+        }
+
+        @Test
+        void withoutALimitThereIsNone() {
+            World world = run("10", RunPolicy.DEFAULT, steps(1));
+            step(world, "5");
+            assertThat(percents(world)).isEmpty();
+        }
+    }
+
+    @Nested
     class Settling {
 
         @ParameterizedTest

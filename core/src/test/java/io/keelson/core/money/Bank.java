@@ -41,6 +41,7 @@ public final class Bank {
     private final Map<UUID, List<BigDecimal>> slots = new HashMap<>();
     private final Map<UUID, Accounts> folded = new HashMap<>();
     private final Map<UUID, BigDecimal> granted = new HashMap<>();
+    private final Map<UUID, BigDecimal> withheld = new HashMap<>();
     private final Set<Key> keys = new HashSet<>();
     private final List<Transfer> ledger = new ArrayList<>();
 
@@ -67,11 +68,17 @@ public final class Bank {
         return ledger;
     }
 
+    /** Keeps so much from decisions, as a limit of the month does. */
+    public void withhold(UUID workspace, BigDecimal amount) {
+        withheld.put(workspace, amount);
+    }
+
     /** Knows what is there now. */
     public CreditBalances purse() {
         Map<UUID, BigDecimal> available = new HashMap<>();
-        balances.forEach((workspace, accounts) -> available.put(workspace, accounts.available));
-        return new LockedBalances(available);
+        balances.forEach((workspace, accounts) -> available.put(workspace,
+                accounts.available.subtract(withheld.getOrDefault(workspace, Amounts.ZERO))));
+        return new LockedBalances(available, withheld);
     }
 
     /**

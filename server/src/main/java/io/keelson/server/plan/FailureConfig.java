@@ -33,7 +33,8 @@ final class FailureConfig {
                 planner(config, steps), JsonFields.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),
                 "fail".equals(JsonFields.text(config.path("heartbeat"), "on_loss")),
-                models(config), "keep".equals(JsonFields.text(config.path("retry"), "context")));
+                models(config), "keep".equals(JsonFields.text(config.path("retry"), "context")),
+                replan.path("at_budget").asBoolean(false));
     }
 
     /** As {@code level_retry} says; where it says nothing about it, {@code max_attempts} of the run alone decides. */

@@ -287,7 +287,7 @@ class MissionReaderTest {
                                 new StepSpec("plan", StepKind.TOOL, "echo",
                                         "{\"a\":\"${ .tasks.a.state }\",\"failure\":\"${ .failure }\"}",
                                         RetryPolicy.STEP, Duration.ofSeconds(30)),
-                                1, true, true, Models.NONE, true),
+                                1, true, true, Models.NONE, true, false),
                         new Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3),
                                 Duration.ofSeconds(4), Duration.ofSeconds(5), Duration.ofSeconds(6),
                                 Duration.ofSeconds(7), Duration.ofSeconds(8), Duration.ofSeconds(9),
