@@ -113,6 +113,7 @@ create table if not exists orchestration_runs (
     hard_limit_usd numeric(20, 6),
     soft_limit_usd numeric(20, 6),
     budget_warned boolean not null default false,
+    turn_model text,
 
     constraint ck_orch_runs_valid check (keelson_run_valid(state, state_type, completed_at, total_tokens,
         total_cost, task_count, tasks_completed, tasks_failed, tasks_skipped, agent_count, steps_total, attempt_number,

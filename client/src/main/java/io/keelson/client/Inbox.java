@@ -47,6 +47,16 @@ public final class Inbox {
         return decide(id, "/accept", Json.object().put("reason", reason).put("hard_limit_usd", hardLimitUsd));
     }
 
+    /** Accepts a {@code budget} item: the run continues, and this model of the server takes all further turns of its agents. */
+    public InboxDecision downgrade(String id, String model, @Nullable String reason) {
+        return decide(id, "/accept", Json.object().put("reason", reason).put("downgrade", model));
+    }
+
+    /** Accepts a {@code budget} item: what runs completes, nothing begins, and the run ends. */
+    public InboxDecision finishCurrent(String id, @Nullable String reason) {
+        return decide(id, "/accept", Json.object().put("reason", reason).put("finish_current", true));
+    }
+
     /** Accepts an {@code elicitation}: its call is sent again, with the content as the answer. */
     public InboxDecision answer(String id, JsonNode content) {
         ObjectNode body = Json.object();

@@ -20,8 +20,8 @@ import io.keelson.server.recipe.RecipeStore;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.queue.CallWaits;
 import io.keelson.server.run.queue.WorkerRegistry;
-import io.keelson.server.run.read.TaskAuthors;
 import io.keelson.server.run.read.LongResults;
+import io.keelson.server.run.read.TaskAuthors;
 import io.keelson.server.submission.PlanEdits;
 import io.keelson.server.submission.RecipeMissions;
 import io.keelson.server.submission.StartedRuns;
@@ -79,7 +79,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
                 served::announced,
                 facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
-                        call.taskId())), computation, clock, observation.metrics().models(), closer);
+                        call.taskId())),
+                computation, clock, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);

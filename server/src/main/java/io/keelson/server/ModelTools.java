@@ -41,7 +41,8 @@ final class ModelTools {
      */
     static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
             Function<UUID, Map<String, JsonNode>> announced, BiFunction<ToolCatalog, UUID, ObjectNode> facts,
-            Function<ToolCall, Set<String>> authors,             Computation computation, Clock clock, ModelMeters meters, Closer closer) {
+            Function<ToolCall, Set<String>> authors, Computation computation, Clock clock, ModelMeters meters,
+            Closer closer) {
         if (models.configured().all().isEmpty()) {
             return tools;
         }
@@ -53,7 +54,8 @@ final class ModelTools {
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = tools.with(List.of(generate));
         return callable.with(
-                List.of(new ModelJudge(generate, call -> families(models, authors.apply(call))), new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
+                List.of(new ModelJudge(generate, call -> families(models, authors.apply(call))),
+                        new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
                         new ModelTurn(calls, callable::find, announced, computation)));
     }
 

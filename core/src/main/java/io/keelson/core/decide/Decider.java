@@ -57,6 +57,7 @@ public final class Decider {
             Resumption.resume(d);
         }
         Thresholds.after(d);
+        RunBudget.finished(d);
         if (d.heldBack || !d.budgets.isEmpty() || changes.events().size() > events) {
             LimitStop.after(d);
         }
@@ -177,9 +178,16 @@ public final class Decider {
     }
 
     private static Reply approveBudget(Decision d, Command.DecideGate command) {
-        Reply reply = command.hardLimit() == null && command.tasks().isEmpty() ? RunBudget.resume(d)
-                : RunBudget.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
-                        d.actor));
+        if (d.run.gate == RunRow.Gate.FINISHING) {
+            return RunBudget.finishing(d);
+        }
+        String model = command.way().model();
+        Reply reply = command.way().finishing() ? RunBudget.finish(d)
+                : model != null ? RunBudget.downgrade(d, model)
+                        : command.hardLimit() == null && command.tasks().isEmpty() ? RunBudget.resume(d)
+                                : RunBudget.raise(d,
+                                        new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
+                                                d.actor));
         if (reply.equals(Reply.CHANGED)) {
             d.note(new RunPayload.BudgetApproved(d.by(), command.comment()));
         }

@@ -24,6 +24,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -113,7 +114,8 @@ final class EventPayloads {
             d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), result.asked(), result.model(),
                     fallbackReason(step)));
         }
-        if (step.spec().kind() == StepKind.TURN && terms != null && terms.model() != null && result.model() != null
+        if (step.spec().kind() == StepKind.TURN && !Objects.equals(result.model(), d.run.turnModel) && terms != null
+                && terms.model() != null && result.model() != null
                 && !(terms.runsOn() == RunsOn.SERVER ? result.model().equals(terms.model())
                         : result.model().startsWith(terms.model()))) {
             d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), terms.model(), result.model(),

@@ -119,6 +119,12 @@ final class Holds {
         return true;
     }
 
+    /** Forgets worst cases that executions have computed: further ones compute their own. */
+    static void compute(Decision d) {
+        d.view.steps.values().stream().filter(step -> !step.state.terminal() && step.hold == null)
+                .forEach(step -> bound(d, step, step.spec().asPlanned()));
+    }
+
     private static void bound(Decision d, StepRow step, StepSpec within) {
         d.view.worstCases += (within.worstCase() == null ? 0 : 1) - (step.spec().worstCase() == null ? 0 : 1);
         step.bound(within);

@@ -2,9 +2,11 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +17,44 @@ final class RunBudget {
 
     /** A stopped run resumes if its limit and its workspace leave credits. */
     static Reply resume(Decision d) {
+        if (d.run.gate == RunRow.Gate.FINISHING) {
+            return finishing(d);
+        }
         Reply.Rejected refusal = Credits.provide(d);
         return refusal == null ? Resumption.resume(d) : refusal;
+    }
+
+    /** A stopped run goes on, and this model takes all further turns of its agents, if its limit and its workspace leave credits. */
+    static Reply downgrade(Decision d, String model) {
+        Reply.Rejected refusal = Credits.provide(d);
+        if (refusal != null) {
+            return refusal;
+        }
+        d.run.turnModel = model;
+        d.note(new RunPayload.Downgraded(model, d.by()));
+        Holds.compute(d);
+        return Resumption.resume(d);
+    }
+
+    /** Ends a stopped run as soon as nothing of it runs. */
+    static Reply finish(Decision d) {
+        d.run.gate = RunRow.Gate.FINISHING;
+        d.note(new RunPayload.Finishing(d.by()));
+        return Reply.CHANGED;
+    }
+
+    static Reply.Rejected finishing(Decision d) {
+        return new Reply.Rejected("RUN_FINISHING", "the run ends with what runs now, as a person has decided",
+                d.run.state.wire(), List.of("cancel"));
+    }
+
+    /** After a decision: ends a run that is finishing if nothing of it runs. */
+    static void finished(Decision d) {
+        if (d.run.gate == RunRow.Gate.FINISHING && d.run.state == RunState.BUDGET_EXCEEDED
+                && d.view.steps.values().stream().noneMatch(StepRow::held) && !ChildLinks.open(d.view)) {
+            RunEnd.abort(d, "budget_exceeded", null, new StepError("BUDGET_EXCEEDED", ErrorClass.BUDGET,
+                    "the run has ended at its limit with what was done"));
+        }
     }
 
     static Reply raise(Decision d, Command.RaiseBudget command) {
@@ -65,7 +103,7 @@ final class RunBudget {
             }
             return new Reply.Done(!same);
         }
-        Reply.Rejected refusal = Credits.provide(d);
+        Reply.Rejected refusal = d.run.gate == RunRow.Gate.FINISHING ? finishing(d) : Credits.provide(d);
         if (refusal == null) {
             return Resumption.resume(d, before);
         }

@@ -53,6 +53,8 @@ public final class RunRow {
     @Nullable BigDecimal softLimit;
     /** True once people were warned of the cost. */
     boolean budgetWarned;
+    /** The model that a person has chosen for all further turns of agents; null for those of the agents. */
+    @Nullable String turnModel;
     /** Position in the caller's trace; null where the caller gave none. */
     private @Nullable TraceParent trace;
     /** The run whose step started this one; null for none. */
@@ -84,7 +86,7 @@ public final class RunRow {
             @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
             @Nullable String errorMessage, @Nullable String output, BigDecimal chargedBefore, BigDecimal refunded,
             BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
-            boolean budgetWarned) {}
+            boolean budgetWarned, @Nullable String turnModel) {}
 
     /** Columns of the other row that do not change with every step. */
     private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
@@ -97,7 +99,9 @@ public final class RunRow {
         /** A human has approved the new plan, which is about to be put in place. */
         REPLAN_APPROVED,
         /** A human decides whether the result is accepted. */
-        ACCEPTANCE;
+        ACCEPTANCE,
+        /** A person has decided that a run at its limit ends with what runs now. */
+        FINISHING;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
 
@@ -184,7 +188,7 @@ public final class RunRow {
     /** Sets its costs and limits; for the loader of views only. */
     public RunRow restoreCredits(BigDecimal reserved, BigDecimal charged, BigDecimal uncollected,
             BigDecimal chargedBefore, BigDecimal refunded, @Nullable BigDecimal hardLimit,
-            @Nullable BigDecimal softLimit, boolean budgetWarned) {
+            @Nullable BigDecimal softLimit, boolean budgetWarned, @Nullable String turnModel) {
         this.reserved = reserved;
         this.charged = charged;
         this.uncollected = uncollected;
@@ -193,6 +197,7 @@ public final class RunRow {
         this.hardLimit = hardLimit;
         this.softLimit = softLimit;
         this.budgetWarned = budgetWarned;
+        this.turnModel = turnModel;
         saved();
         return this;
     }
@@ -212,7 +217,7 @@ public final class RunRow {
                 tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
                 startedAt, completedAt, errorCode, errorMessage, output, chargedBefore, refunded, uncollected,
                 hardLimit,
-                softLimit, budgetWarned);
+                softLimit, budgetWarned, turnModel);
     }
 
     /** True when the run's own row is not up to date; for the writer of changes. */
@@ -377,6 +382,10 @@ public final class RunRow {
     }
 
     /** True once people were warned of the cost. */
+    public @Nullable String turnModel() {
+        return turnModel;
+    }
+
     public boolean budgetWarned() {
         return budgetWarned;
     }

@@ -15,8 +15,9 @@ final class Thresholds {
 
     /** What counts: charges, and those of children that have ended. */
     static BigDecimal used(Decision d) {
-        return d.view.children.isEmpty() ? HardLimit.charged(d.run) : d.view.children.values().stream().filter(ChildRow::over).map(ChildRow::charged)
-                .reduce(HardLimit.charged(d.run), BigDecimal::add);
+        return d.view.children.isEmpty() ? HardLimit.charged(d.run)
+                : d.view.children.values().stream().filter(ChildRow::over).map(ChildRow::charged)
+                        .reduce(HardLimit.charged(d.run), BigDecimal::add);
     }
 
     /** @param before what was used before a charge */

@@ -66,11 +66,28 @@ public sealed interface Command {
      *
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
      * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan, when a budget is approved
+     * @param way how a run goes on whose budget is approved without another limit
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
-            Map<String, BigDecimal> tasks, @Nullable String comment, Actor actor) implements Command {
+            Map<String, BigDecimal> tasks, Way way, @Nullable String comment, Actor actor) implements Command {
         public DecideGate {
             tasks = Map.copyOf(tasks);
+        }
+
+        /** A decision by which a run goes on as before, if at all. */
+        public DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
+                Map<String, BigDecimal> tasks, @Nullable String comment, Actor actor) {
+            this(runId, gate, approve, hardLimit, tasks, Way.AS_BEFORE, comment, actor);
+        }
+
+        /**
+         * How a run goes on at its limit.
+         *
+         * @param model that takes all further turns of agents; null for those of the agents
+         * @param finishing whether the run ends with what runs now
+         */
+        public record Way(@Nullable String model, boolean finishing) {
+            public static final Way AS_BEFORE = new Way(null, false);
         }
 
         /** Gates of a whole run. */

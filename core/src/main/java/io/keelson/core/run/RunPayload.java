@@ -33,6 +33,8 @@ public sealed interface RunPayload extends Payload {
             case BudgetWarning _ -> EventType.RUN_BUDGET_WARNING;
             case BudgetThreshold _ -> EventType.RUN_BUDGET_THRESHOLD;
             case VerificationShare _ -> EventType.RUN_VERIFICATION_SHARE;
+            case Downgraded _ -> EventType.RUN_DOWNGRADED;
+            case Finishing _ -> EventType.RUN_FINISHING;
             case BudgetExceeded _ -> EventType.RUN_BUDGET_EXCEEDED;
             case BudgetChanged _ -> EventType.RUN_BUDGET_CHANGED;
             case BudgetApproved _ -> EventType.RUN_BUDGET_APPROVED;
@@ -152,6 +154,21 @@ public sealed interface RunPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("percent", percent).put("charged", charged).put("hard_limit", hardLimit);
+        }
+    }
+
+    /** @param model that takes all further turns of agents */
+    record Downgraded(String model, String downgradedBy) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("model", model).put("downgraded_by", downgradedBy);
+        }
+    }
+
+    record Finishing(String decidedBy) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("decided_by", decidedBy);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Command;
@@ -207,6 +208,48 @@ class HardLimitTest extends OneWorkspace {
         private Command approve(World world, String limit) {
             return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true,
                     limit == null ? null : usd(limit), Map.of(), null, World.WHO);
+        }
+
+        private Command answer(World world, Command.DecideGate.Way way) {
+            return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(), way, null,
+                    World.WHO);
+        }
+
+        @Test
+        void finishingLetsWhatRunsCompleteAndBeginsNothing() {
+            World world = run("10", budget(limited("0.5")),
+                    plan(task("a").steps(1), task("b").steps(1), task("c").steps(1)));
+            StepRow first = world.claim("a");
+            StepRow second = world.claim("b");
+            complete(world, first, "0.5");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            world.done(answer(world, new Command.DecideGate.Way(null, true)));
+            assertThat(world.state()).as("b still runs").isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code()).isEqualTo("RUN_FINISHING");
+            assertThat(world.refused(approve(world, "5")).code()).isEqualTo("RUN_FINISHING");
+
+            complete(world, second, "0");
+            assertThat(world.state()).isEqualTo(RunState.FAILED);
+            assertThat(world.view.run().errorCode()).isEqualTo("BUDGET_EXCEEDED");
+            assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
+            assertThat(world.task("c").state()).isEqualTo(TaskState.CANCELLED);
+            assertThat(world.last("run_failed").members()).containsEntry("reason", "budget_exceeded");
+        }
+
+        @Test
+        void finishingEndsARunOfWhichNothingRunsAtOnce() {
+            World world = stopped();
+            world.done(answer(world, new Command.DecideGate.Way(null, true)));
+            assertThat(world.state()).isEqualTo(RunState.FAILED);
+            assertThat(world.events("run_finishing")).hasSize(1);
+        }
+
+        @Test
+        void anotherModelNeedsARestOfTheLimit() {
+            World world = stopped();
+            assertThat(world.refused(answer(world, new Command.DecideGate.Way("small", false))).code())
+                    .isEqualTo("BUDGET_EXCEEDED");
+            assertThat(world.view.run().turnModel()).isNull();
         }
 
         @Test

@@ -117,6 +117,29 @@ class HoldsTest extends OneWorkspace {
 
     private static final WorstCase COMPUTED = new WorstCase("large", 10_000, 4_000, true);
 
+    /** The worst case that the dearer model had is forgotten, so that the step begins and computes its own. */
+    @Test
+    void anotherModelGoesOnWhereTheFirstIsTooDear() {
+        World world = world("10", "0.055", unbounded(2));
+        world.prices = new Prices(Map.of(), Map.of("large", PRICES.models().get("large"), "small",
+                new ModelPrice(TokenPrices.flat(usd("0.5")), 1)));
+        List<StepRow> claimed = claim(world);
+        assertThat(hold(world, claimed.get(0), COMPUTED, false)).isInstanceOf(Reply.Claimed.class);
+        assertThat(hold(world, claimed.get(1), COMPUTED, false)).isEqualTo(Reply.CHANGED);
+        report(world, claimed.get(0), 10_000, 4_000);
+        assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+
+        world.done(new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(),
+                new Command.DecideGate.Way("small", false), "cheaper", World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view.run().turnModel()).isEqualTo("small");
+        assertThat(world.last("run_downgraded").members()).containsEntry("model", "small");
+        assertThat(claim(world)).containsExactly(claimed.get(1));
+        assertThat(hold(world, claimed.get(1), new WorstCase("small", 10_000, 4_000, true), false))
+                .isInstanceOf(Reply.Claimed.class);
+        assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.007"), 4_000));
+    }
+
     @Test
     void aComputedWorstCaseIsHeldOrTheStepGoesBack() {
         World world = world("10", "0.12", unbounded(3));

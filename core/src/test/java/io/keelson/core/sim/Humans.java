@@ -120,9 +120,15 @@ final class Humans {
         return switch (sim.random.nextInt(6)) {
             case 0 -> new DecideGate(rows.id(), DecideGate.Gate.BUDGET, false, null, Map.of(), "too dear", ANN);
             case 1 -> new Command.Cancel(rows.id(), "too dear", ANN);
-            case 2 -> new Command.Resume(rows.id(), ANN);
+            case 2 -> rows.head.seq() % 3 == 0 ? goesOn(rows, new DecideGate.Way(null, true))
+                    : rows.head.seq() % 3 == 1 ? goesOn(rows, new DecideGate.Way("small", false))
+                            : new Command.Resume(rows.id(), ANN);
             default -> raise(rows);
         };
+    }
+
+    private static Command goesOn(RunRows rows, DecideGate.Way way) {
+        return new DecideGate(rows.id(), DecideGate.Gate.BUDGET, true, null, Map.of(), way, null, ANN);
     }
 
     private static boolean unlimited(RunRows rows) {

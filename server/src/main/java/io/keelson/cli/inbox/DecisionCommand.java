@@ -161,6 +161,7 @@ public abstract class DecisionCommand extends ActionCommand {
             footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
                     "  keelson approve latest --plan plan.yaml",
                     "  keelson approve latest --step sign-off --reason \"figures checked\"",
+                    "  keelson approve budget_0193… --downgrade small",
                     "  keelson approve elic_0193… --content '{\"name\": \"Ada\"}'"})
     public static final class Approve extends DecisionCommand {
 
@@ -173,8 +174,19 @@ public abstract class DecisionCommand extends ActionCommand {
                         + "shows; or the input that replaces the one of an agent's call.")
         @Nullable String content;
 
+        @Option(names = "--downgrade", paramLabel = "MODEL",
+                description = "Of a run at its limit: this model of the server takes all further turns of agents.")
+        @Nullable String downgrade;
+
+        @Option(names = "--finish-current",
+                description = "Of a run at its limit: what runs completes, nothing begins, and the run ends.")
+        boolean finishCurrent;
+
         @Override
         Run decide(Runs runs, String id, @Nullable String reason) {
+            if (downgrade != null || finishCurrent) {
+                throw CliException.usage("USAGE", "--downgrade and --finish-current need the id of an inbox item");
+            }
             if (plan == null) {
                 return runs.approve(id, reason);
             }
@@ -185,6 +197,12 @@ public abstract class DecisionCommand extends ActionCommand {
         @Override
         InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
             alone();
+            if (downgrade != null) {
+                return inbox.downgrade(id, downgrade, reason);
+            }
+            if (finishCurrent) {
+                return inbox.finishCurrent(id, reason);
+            }
             if (content == null) {
                 return inbox.accept(id, reason);
             }

@@ -29,6 +29,7 @@ import io.keelson.server.http.inbox.InboxActions;
 import io.keelson.server.http.inbox.InboxDecisions;
 import io.keelson.server.http.inbox.InboxItems;
 import io.keelson.server.http.inbox.ReportActions;
+import io.keelson.server.http.inbox.UsableModels;
 import io.keelson.server.http.mcp.InboxQuestions;
 import io.keelson.server.http.mcp.McpEndpoint;
 import io.keelson.server.http.mcp.McpResources;
@@ -152,7 +153,8 @@ final class Routes {
         new InboxActions(items, services.auth().keys(), keyed).addTo(table);
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
-        InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items);
+        InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items,
+                new UsableModels(services.stores().models(), services.stores().money().prices()));
         decisions.addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(services.work().remote(), poll).addTo(table);

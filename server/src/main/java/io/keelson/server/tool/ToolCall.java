@@ -51,7 +51,8 @@ public record ToolCall(
 
     /** The same execution with another input, for a tool that uses another. */
     public ToolCall asking(JsonNode other) {
-        return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch, effectKey,
+        return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch,
+                effectKey,
                 deadline,
                 traceparent, log, struck, artifacts, waitPhase, sent, holds);
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.Event;
 import io.keelson.client.Keelson;
-import io.keelson.client.LedgerEntry;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.server.Server;
@@ -167,7 +166,8 @@ class ModelFallbackTest {
     /** The author's fallback is of the judge's family: the judge's first fallback is, too, and its second is not. */
     @Test
     void aJudgeOfTheFamilyOfTheAuthorsFallbackGivesWay() {
-        Run run = agent("busy", ", \"verify\": [{\"kind\": \"model\", \"model\": \"judge\", \"criteria\": [{\"criterion\": \"Good\"}]}]");
+        Run run = agent("busy",
+                ", \"verify\": [{\"kind\": \"model\", \"model\": \"judge\", \"criteria\": [{\"criterion\": \"Good\"}]}]");
         assertThat(run.state()).isEqualTo("completed");
         assertThat(fallbacks(run).stream().map(ModelFallbackTest::shown)).containsExactly("busy spare MODEL_BUSY",
                 "judge third not independent");

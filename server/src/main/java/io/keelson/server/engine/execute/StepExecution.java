@@ -2,6 +2,7 @@ package io.keelson.server.engine.execute;
 
 import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.StepRow;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.run.RunTrace;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,18 +14,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param input JSON text, expressions unresolved
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
+ * @param model that takes the turn instead of the input's; null for the input's, and for other steps
  * @param deferred how long busy systems have deferred this attempt
  * @param atMostOnce true when a call that was interrupted is not repeated
  */
 public record StepExecution(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
         String tool,
-        String input, int attempt, Duration deferred, int leaseEpoch, Duration timeout, String effectKey, @Nullable String holder,
+        String input, @Nullable String model, int attempt, Duration deferred, int leaseEpoch, Duration timeout,
+        String effectKey, @Nullable String holder,
         RunTrace trace, boolean atMostOnce) {
 
     public static StepExecution of(RunRow run, StepRow step, Instant now) {
         Instant since = step.deferredSince();
         return new StepExecution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
-                step.spec().tool(), step.spec().input(), step.attempt(),
+                step.spec().tool(), step.spec().input(),
+                step.spec().tool().equals(RunsOn.SERVER.tool()) ? run.turnModel() : null, step.attempt(),
                 since == null ? Duration.ZERO : Duration.between(since, now), step.leaseEpoch(), step.spec().timeout(),
                 step.effectKey(run), step.holder(), run.trace(), step.atMostOnce());
     }

@@ -26,6 +26,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Calls a built-in tool for one execution, after resolving and checking its input. */
 public final class ToolRunner {
@@ -147,8 +148,11 @@ public final class ToolRunner {
      */
     ToolInput input(StepExecution execution) throws ToolFailure {
         try {
-            return scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
+            ToolInput input = scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
                     execution.input());
+            return execution.model() != null && input.json() instanceof ObjectNode turn
+                    ? new ToolInput(turn.deepCopy().put("model", execution.model()), input.struck())
+                    : input;
         } catch (ExpressionException e) {
             throw new ToolFailure(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage());
         }

@@ -3,6 +3,7 @@ package io.keelson.server.http.inbox;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate.Gate;
+import io.keelson.core.run.Command.DecideGate.Way;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.server.auth.Scope;
@@ -36,13 +37,15 @@ public final class InboxDecisions {
      * @param gate only for a task's review
      * @param hardLimitUsd only for a budget
      * @param tasks only for a budget: new budgets of tasks in USD, by the tasks' ids in the plan
+     * @param downgrade only for a budget: the model that takes all further turns of agents
+     * @param finishCurrent only for a budget: whether the run ends with what runs now
      * @param content only for an elicitation: the answer
      * @param input only for a call: the input to make it with instead
      * @param answer only for a question
      */
     record Acceptance(@Nullable String reason, @Nullable Integer gate, @Nullable BigDecimal hardLimitUsd,
-            Map<String, BigDecimal> tasks, @Nullable ObjectNode content, @Nullable ObjectNode input,
-            @Nullable JsonNode answer) {}
+            Map<String, BigDecimal> tasks, @Nullable String downgrade, boolean finishCurrent,
+            @Nullable ObjectNode content, @Nullable ObjectNode input, @Nullable JsonNode answer) {}
 
     /** @param retry only for a task's review */
     record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry) {}
@@ -53,9 +56,11 @@ public final class InboxDecisions {
     private final EscalationActions escalations;
     private final ProposalActions proposals;
     private final InboxItems items;
+    private final UsableModels models;
 
     public InboxDecisions(Reads reads, Submission submission, EscalationActions escalations,
-            ProposalActions proposals, InboxItems items) {
+            ProposalActions proposals, InboxItems items, UsableModels models) {
+        this.models = models;
         this.items = items;
         this.proposals = proposals;
         this.reads = reads;
@@ -66,11 +71,13 @@ public final class InboxDecisions {
 
     public void addTo(Route.Table table) {
         table.post(Scope.APPROVE, "/inbox/{id}/accept", Acceptance.class, (request, body) -> decide(request,
-                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks, body.content,
+                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks,
+                        new Way(body.downgrade, body.finishCurrent), body.content,
                         body.input,
                         body.answer)));
         table.post(Scope.APPROVE, "/inbox/{id}/reject", Rejection.class, (request, body) -> decide(request,
-                new Decision(false, body.reason, body.gate, body.retry, null, Map.of(), null, null, null)));
+                new Decision(false, body.reason, body.gate, body.retry, null, Map.of(), Way.AS_BEFORE, null,
+                        null, null)));
     }
 
     /**
@@ -78,12 +85,13 @@ public final class InboxDecisions {
      * @param retry whether a task whose output is rejected is done again
      * @param limit the run's new hard limit; null leaves it unchanged
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
+     * @param way how a run goes on at its limit
      * @param content the answer to an elicitation
      * @param input of a call instead of its own; null for its own
      * @param answer to a question; null for none
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
-            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, @Nullable ObjectNode content,
+            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, Way way, @Nullable ObjectNode content,
             @Nullable ObjectNode input, @Nullable JsonNode answer) {}
 
     /**
@@ -101,6 +109,7 @@ public final class InboxDecisions {
         return decide(request, InboxItems.id(item), new Decision(accept, said.path("reason").asString(null),
                 said.has("gate") ? said.get("gate").intValue() : null, said.path("retry").asBoolean(false),
                 said.has("hard_limit_usd") ? said.get("hard_limit_usd").decimalValue() : null, tasks,
+                new Way(said.path("downgrade").asString(null), said.path("finish_current").asBoolean(false)),
                 (ObjectNode) said.get("content"), (ObjectNode) said.get("input"), said.get("answer")));
     }
 
@@ -113,6 +122,9 @@ public final class InboxDecisions {
         requireKnown("retry", !decision.retry || id.kind() == InboxKind.TASK_REVIEW, id);
         requireKnown("hard_limit_usd", decision.limit == null || id.kind() == InboxKind.BUDGET, id);
         requireKnown("tasks", decision.tasks.isEmpty() || id.kind() == InboxKind.BUDGET, id);
+        requireKnown("downgrade", decision.way.model() == null || id.kind() == InboxKind.BUDGET, id);
+        requireKnown("finish_current", !decision.way.finishing() || id.kind() == InboxKind.BUDGET, id);
+        requireOne(request.workspace(), decision);
         requireKnown("content", decision.content == null || id.kind() == InboxKind.ELICITATION, id);
         requireKnown("input", decision.input == null || id.kind() == InboxKind.CALL_APPROVAL, id);
         requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
@@ -127,6 +139,19 @@ public final class InboxDecisions {
         if (!known) {
             throw ApiProblem.of("UNKNOWN_KEY", "/" + member, "a decision about a " + id.kind().wire() + " has no '"
                     + member + "'");
+        }
+    }
+
+    /** Another limit, another model and an end are three different answers. */
+    private void requireOne(UUID workspace, Decision decision) {
+        String model = decision.way.model();
+        boolean raised = decision.limit != null || !decision.tasks.isEmpty();
+        if ((raised ? 1 : 0) + (model != null ? 1 : 0) + (decision.way.finishing() ? 1 : 0) > 1) {
+            throw ApiProblem.of("INVALID_VALUE", model == null ? "/finish_current" : "/downgrade",
+                    "give a limit, downgrade or finish_current, and only one of them");
+        }
+        if (model != null) {
+            models.require(workspace, model, "/downgrade");
         }
     }
 
@@ -172,7 +197,7 @@ public final class InboxDecisions {
 
     private void gate(ApiRequest request, UUID run, Gate gate, Decision said) throws InterruptedException {
         submission.submit(request,
-                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.comment(),
+                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.way(), said.comment(),
                         request.actor()));
     }
 

@@ -224,7 +224,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                     : "the new plan is executed"
                     : "the failed work is retried, and its failures no longer count";
             case BUDGET -> exceeded(row).isEmpty()
-                    ? "the run continues, if its limit allows it or hard_limit_usd raises the limit"
+                    ? "the run continues, if its limit allows it or hard_limit_usd raises the limit; with downgrade another model takes"
+                            + " all further turns; with finish_current the run ends with what runs now"
                     : "the run continues, if the task's budget allows it or tasks raises the budget";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, with `content` as the answer";

@@ -70,6 +70,8 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
               "gate": {"type": "integer", "minimum": 1, "description": "For a task_review: the attempt that is meant"},
               "retry": {"type": "boolean", "description": "For a rejected task_review: whether the task is done again"},
               "hard_limit_usd": {"type": "number", "exclusiveMinimum": 0, "description": "For a budget: the new limit"},
+              "downgrade": {"type": "string", "minLength": 1, "maxLength": 200, "description": "For a budget: the model that takes all further turns of agents"},
+              "finish_current": {"type": "boolean", "description": "For a budget: whether the run ends with what runs now"},
               "tasks": {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}, "description": "For a budget: new budgets of tasks in USD, by the tasks' ids in the plan"}
             }}""";
     private static final String DECIDED = """

@@ -72,6 +72,7 @@ public enum ErrorCode {
     BUDGET_EXCEEDED(409, "Hard limit of the run or budget of a task reached"),
     BUDGET_TOO_LOW(409, "Hard limit or budget below amount spent and reserved"),
     TASK_WITHOUT_BUDGET(409, "Task has no budget"),
+    RUN_FINISHING(409, "Run ends at its limit"),
     CHILD_BUDGETS_REQUIRED(409, "Child runs without a limit"),
     PARENT_BUDGET_EXCEEDED(409, "Limit of the parent run exceeded"),
     RETRY_PARENT_INSTEAD(409, "Run was started by another run"),

@@ -80,8 +80,10 @@ public final class ModelPlan implements Tool {
                 ModelCalls.held(call, model, PlanPrompt.of(input, known, model.maxOutputTokens()), null, 0);
         ModelAnswer answer = calls.send(call, model, request, TextListener.NONE);
         ToolUsage usage = ModelCalls.usage(model.name(), answer.usage(), asked);
-        call.log().line(Json.object().put("asked", asked).put("model", model.name()).put("answered", answer.modelAnswered())
-                .put("prompt", PlanPrompt.VERSION).put("request_id", answer.requestId()).toString());
+        call.log()
+                .line(Json.object().put("asked", asked).put("model", model.name())
+                        .put("answered", answer.modelAnswered())
+                        .put("prompt", PlanPrompt.VERSION).put("request_id", answer.requestId()).toString());
         if (answer.finish() != Finish.STOP) {
             throw new ToolFailure(answer.finish() == Finish.LENGTH ? "OUTPUT_TRUNCATED" : "MODEL_REFUSED",
                     ErrorClass.QUALITY,

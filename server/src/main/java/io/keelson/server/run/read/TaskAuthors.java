@@ -11,7 +11,8 @@ import java.util.UUID;
 /** The models that have worked on a task. */
 public final class TaskAuthors {
 
-    private static final String MODELS = """
+    private static final String MODELS =
+            """
             select distinct l.model from billing_ledger l join orchestration_steps s on s.id = l.step_id
              where l.run_id = ? and l.workspace_id = ? and s.task_id = ? and l.purpose is null and l.model is not null""";
 

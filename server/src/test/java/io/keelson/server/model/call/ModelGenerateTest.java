@@ -98,7 +98,8 @@ class ModelGenerateTest {
 
     private ToolResult execute(UUID workspace, String input) throws ToolFailure, InterruptedException {
         return tools.execute(ModelGenerate.NAME, new ToolCall(workspace, new UUID(1, 1), new UUID(1, 2),
-                new UUID(1, 3), "test", Json.read(input), 1, Duration.ZERO, 1, "key", Clock.systemUTC().instant().plusSeconds(30),
+                new UUID(1, 3), "test", Json.read(input), 1, Duration.ZERO, 1, "key",
+                Clock.systemUTC().instant().plusSeconds(30),
                 null, line -> {}, Redactor.NONE, (name, type, content) -> {
                     throw new AssertionError("no artifact is written");
                 }, WaitPhase.NONE, SentRequests.NONE, (most, begun) -> Math.min(held, most.maxOutput())));

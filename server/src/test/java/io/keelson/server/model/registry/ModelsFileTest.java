@@ -12,6 +12,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,7 @@ class ModelsFileTest {
         assertThat(small.bytesPerToken()).isEqualByComparingTo("1.5");
         assertThat(small.fallback()).containsExactly("other");
         assertThat(small.background()).isTrue();
+        assertThat(small.fallbackAfter()).isEqualTo(Duration.ofMinutes(1));
         ConfiguredModel other = models.find("other").orElseThrow();
         assertThat(other.apiKey().get()).isEmpty();
         assertThat(other.background()).isFalse();
@@ -115,7 +117,7 @@ class ModelsFileTest {
             assertThat(problem.code()).isEqualTo(code);
             assertThat(problem.pointer()).isEqualTo(pointer);
         });
-        assertThat(problems.toString()).doesNotContain("canary", "second");
+        assertThat(problems.toString().replace("fallback_after_seconds", "")).doesNotContain("canary", "second");
     }
 
     @Test

@@ -49,7 +49,8 @@ final class Calls {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
-                Duration.ZERO, 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Redactor.NONE, sink,
+                Duration.ZERO, 1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add,
+                Redactor.NONE, sink,
                 WaitPhase.NONE, SentRequests.NONE, CreditHolds.NONE);
     }
 
