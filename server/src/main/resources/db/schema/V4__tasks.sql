@@ -215,7 +215,7 @@ create table if not exists task_steps (
     deferred_since timestamptz,
     deferred_for text,
     worst_case jsonb,
-    gated boolean not null default false,
+    gate text,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost, completed_by, handed_to))
@@ -245,7 +245,8 @@ comment on column task_steps.deferred_for is 'the system that was busy at the la
 comment on column task_steps.worst_case is
     'model, max_input_tokens and max_output_tokens of one execution, computed by the server or of the plan; null when they are unknown';
 
-comment on column task_steps.gated is 'true for a call of an agent that a person answers or has answered; an answered one has a start';
+comment on column task_steps.gate is
+    'of a call of an agent: why a person answers it, may have to or has answered it, then the detail; an answered one has a start';
 
 create index if not exists ix_orch_steps_task on task_steps (task_id, position);
 
@@ -260,7 +261,7 @@ select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, ki
     case when begun_at is null then lease_epoch else 1 end as lease_epoch, result_epoch, resolved_input, output, error_code,
     error_message, error_class, tokens, cost, next_run_at, coalesce(begun_at, started_at) as started_at, completed_at,
     created_at, completed_by, result_input, output_hash, model, call_effect, deferred_since, deferred_for,
-    worst_case, gated
+    worst_case, gate
   from (select s.*, case when s.state = 'pending' and s.lease_epoch = 0 then (
                 select p.completed_at from task_steps p
                  where p.task_id = s.task_id and p.position between s.position - 1 and s.position and p.handed_to = s.id

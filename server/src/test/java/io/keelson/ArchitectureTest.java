@@ -62,7 +62,7 @@ class ArchitectureTest {
             "server.money     | core.lifecycle core.money core.run server.db",
             "server.secret    | server.audit server.db server.json",
             "server.board     | core.lifecycle server.db",
-            "server.roster    | core.plan core.policy server.audit server.db server.json",
+            "server.roster    | core.plan core.policy server.audit server.db server.json server.tool",
             "server.recipe    | server.db server.json",
             "server.statusdoc | core.lifecycle server.artifact server.background server.json server.run server.db",
             "server.schedule  | core.run core.schedule server.background server.db server.json",
@@ -74,7 +74,7 @@ class ArchitectureTest {
                     + " server.secret server.json server.live server.log server.background",
             "server.bulk      | core.lifecycle core.run server.background server.db server.engine server.json server.run",
             "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
-            "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
+            "server.submission | core server.plan server.engine server.run server.recipe server.schedule server.tool"
                     + " server.bulk server.money server.workspace server.db server.json",
             "server.picture   | server.json server.run",
             "server.web       | server.json",

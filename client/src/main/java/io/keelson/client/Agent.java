@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * An agent of the workspace's roster.
@@ -27,7 +28,8 @@ public record Agent(int id, String slug, String name, @Nullable String descripti
      * The limits of an agent.
      *
      * @param maxTurns turns of one task at most; null leaves it to the run
-     * @param approvals by tool: {@code always} or {@code never}; for other tools their effects decide
+     * @param approvals by tool a rule or an array of rules: {@code always}, {@code never}, {@code effects}, {@code tainted}, or
+     *                  an object with {@code when}; for other tools their effects decide
      */
-    public record Limits(@Nullable Integer maxTurns, Map<String, String> approvals) {}
+    public record Limits(@Nullable Integer maxTurns, Map<String, JsonNode> approvals) {}
 }

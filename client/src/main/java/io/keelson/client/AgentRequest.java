@@ -63,9 +63,20 @@ public final class AgentRequest {
         return this;
     }
 
-    /** Whether a person approves each call of a tool: {@code always} or {@code never}. Without it the tool's effects decide. */
+    /**
+     * Which calls of a tool wait for a person: {@code always}, {@code never}, {@code effects} or {@code tainted}. Without a rule
+     * the tool's effects decide.
+     *
+     * @param tool its name, or {@code *} for tools without rules of their own
+     */
     public AgentRequest approval(String tool, String rule) {
         body.withObjectProperty("limits").withObjectProperty("approvals").put(tool, rule);
+        return this;
+    }
+
+    /** Calls of a tool wait for a person if this jq expression over their input holds or fails. */
+    public AgentRequest approvalWhen(String tool, String condition) {
+        body.withObjectProperty("limits").withObjectProperty("approvals").putObject(tool).put("when", condition);
         return this;
     }
 

@@ -5,7 +5,8 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TurnLimits;
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Result;
@@ -27,6 +28,8 @@ final class AgentTurns {
     static final String TOKENS = "TOKEN_LIMIT";
     static final String CALLS = "CALL_LIMIT";
     static final String NOT_RECORDED = "CALL_NOT_RECORDED";
+    /** The source of data that a task has from outside when it begins. */
+    private static final String UNTRUSTED = "untrusted_input";
 
     private AgentTurns() {}
 
@@ -87,7 +90,7 @@ final class AgentTurns {
                     return;
                 }
             } else {
-                step.gated = asksPerson(task, call);
+                step.gate = gate(task, call);
             }
         }
         addTurn(d, task, at, turn, ++ordinal);
@@ -96,11 +99,25 @@ final class AgentTurns {
 
     /** True for a call that may run beside others of its turn: it changes nothing, and no person is asked about it. */
     private static boolean onlyReads(TaskRow task, TurnAnswer.Call call) {
-        return call.effects() == Effects.READ && !asksPerson(task, call);
+        return call.effects() == Effects.READ && gate(task, call) == null;
     }
 
-    private static boolean asksPerson(TaskRow task, TurnAnswer.Call call) {
-        return call.tool().equals(AgentTerms.ASK) || CallApproval.needed(approval(task, call), call.effects());
+    /** Why a person is asked about a call, by the rules of the agent that does the task now; null for no reason. */
+    private static @Nullable CallGate gate(TaskRow task, TurnAnswer.Call call) {
+        if (call.tool().equals(AgentTerms.ASK)) {
+            return CallGate.QUESTION;
+        }
+        AgentTerms terms = Rungs.terms(task);
+        return (terms == null ? CallApprovals.NONE : terms.approvals()).gate(call.tool(), call.effects(),
+                terms == null ? null : outside(task, terms));
+    }
+
+    /** The source of data from outside that the task's agent has seen; null for none. */
+    private static @Nullable String outside(TaskRow task, AgentTerms terms) {
+        return task.spec().policy().untrusted() ? UNTRUSTED
+                : task.steps.stream().filter(step -> step.spec().kind() == StepKind.CALL)
+                        .filter(step -> step.state == StepState.COMPLETED || step.state == StepState.FAILED)
+                        .map(step -> step.spec().tool()).filter(terms.openWorld()::contains).findFirst().orElse(null);
     }
 
     /** True for a call that may run beside others of its turn. */
@@ -177,12 +194,6 @@ final class AgentTurns {
     private static long calls(TaskRow task, @Nullable String tool) {
         return task.steps.stream().filter(step -> step.spec().kind() == StepKind.CALL
                 && step.state != StepState.SKIPPED && (tool == null || step.spec().tool().equals(tool))).count();
-    }
-
-    /** The own rule about calls of that tool of the agent that does the task now; null for none. */
-    private static @Nullable CallApproval approval(TaskRow task, TurnAnswer.Call call) {
-        AgentTerms terms = Rungs.terms(task);
-        return terms == null ? null : terms.approvals().get(call.tool());
     }
 
     /** See {@link StepRow#callEffect}. */

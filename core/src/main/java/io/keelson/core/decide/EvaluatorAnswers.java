@@ -3,6 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
@@ -58,6 +59,7 @@ final class EvaluatorAnswers {
             case Evaluation.ChildIs c -> throw new IllegalArgumentException(c.toString());
             case Evaluation.ParentIs p -> throw new IllegalArgumentException(p.toString());
             case Evaluation.Awaits a -> throw new IllegalArgumentException(a.toString());
+            case Evaluation.Holds h -> throw new IllegalArgumentException(h.toString());
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
@@ -85,11 +87,17 @@ final class EvaluatorAnswers {
         if (step == null || !step.evaluating || step.state != StepState.PENDING) {
             return Reply.UNCHANGED;
         }
+        if (evaluation instanceof Evaluation.Holds != (step.asks() && conditional(step))) {
+            return Reply.UNCHANGED;
+        }
         step.evaluating = false;
         d.view.lookAtWaits(step.task());
         d.disarm(TimerKind.EVALUATE_STEP, step.id());
         if (!d.carriedOut()) {
             return Reply.UNCHANGED;
+        }
+        if (evaluation instanceof Evaluation.Holds holds) {
+            return judged(d, step, holds);
         }
         if (evaluation instanceof Evaluation.Starts starts) {
             ChildRuns.start(d, step, starts);
@@ -97,7 +105,7 @@ final class EvaluatorAnswers {
         }
         boolean approval = step.spec().kind() == StepKind.APPROVAL;
         if (approval) {
-            d.move(step, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested());
+            d.move(step, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested(null));
         } else {
             d.move(step, StepState.WAITING, new StepPayload.Waiting());
         }
@@ -116,6 +124,27 @@ final class EvaluatorAnswers {
                     : new StepPayload.Failed(PayloadPart.Failure.of(error), null, null, false));
         } else {
             throw new IllegalArgumentException(evaluation.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static boolean conditional(StepRow step) {
+        return step.gate != null && step.gate.conditional();
+    }
+
+    /** A call's condition was evaluated. A condition that could not be evaluated asks a person, too. */
+    private static Reply judged(Decision d, StepRow call, Evaluation.Holds answer) {
+        CallGate gate = Objects.requireNonNull(call.gate);
+        if (answer.error() != null) {
+            call.gate = gate.failed(answer.error());
+        } else if (!answer.holds()) {
+            call.gate = gate.open();
+        }
+        d.changes.touch(call);
+        if (call.asks()) {
+            SlotScheduling.ask(d, call);
+        } else {
+            TaskProgress.advance(d, call.task(), null);
         }
         return Reply.CHANGED;
     }

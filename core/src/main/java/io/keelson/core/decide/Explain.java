@@ -7,6 +7,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Seconds;
@@ -308,6 +309,8 @@ public final class Explain {
             case PENDING -> {
                 if (step.queued) {
                     unclaimed(step);
+                } else if (step.evaluating && step.asks()) {
+                    add(step, "CONDITION_EVALUATING", "the condition of its approval is being evaluated", null, List.of());
                 } else if (step.evaluating) {
                     add(step, "INPUT_EVALUATING", "its input is being resolved", null, List.of());
                 } else if (step.lane() > 0) {
@@ -354,7 +357,7 @@ public final class Explain {
                 }
                 deadline(step.task(), step.nextRunAt);
             }
-            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide",
+            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide" + because(step.gate),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(step, "ENDED", "the step is " + step.state.wire()
                     + because(step.errorCode), null, List.of());
@@ -364,6 +367,18 @@ public final class Explain {
                     ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
                     : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
         }
+    }
+
+    private static String because(@Nullable CallGate gate) {
+        return gate == null ? "" : switch (gate.reason()) {
+            case QUESTION -> ": the agent asks";
+            case ALWAYS -> ": a rule of the agent asks about each call of this tool";
+            case DESTRUCTIVE -> ": the tool may change or delete what exists";
+            case TAINTED -> ": the agent has seen data from outside (" + gate.detail() + ")";
+            case CONDITION -> ": this condition holds for the input: " + gate.detail();
+            case CONDITION_FAILED -> ": the condition cannot be evaluated: " + gate.detail();
+            case CONDITION_FALSE -> throw new IllegalStateException(gate.text());
+        };
     }
 
     private void deferred(StepRow step) {

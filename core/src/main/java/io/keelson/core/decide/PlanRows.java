@@ -191,7 +191,7 @@ final class PlanRows {
                 drop(d, step);
                 StepRow again = new StepRow(d.ids.next(), task, step.spec().asPlanned(), step.position(), step.turn(),
                         step.lane(), step.callEffect());
-                again.gated = step.gated && step.attempt == 0;
+                again.gate = step.attempt == 0 ? step.gate : null;
                 add(d, again);
                 if (step.atMostOnce() && step.deliveries > 0) {
                     leave(d, again);

@@ -212,7 +212,7 @@ final class SlotScheduling {
             return;
         }
         if (step.asks()) {
-            ask(d, step);
+            gate(d, step);
             return;
         }
         String holder = d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
@@ -247,9 +247,19 @@ final class SlotScheduling {
         }
     }
 
+    /** An agent's call that a person may have to approve: evaluates its condition, where it has one. */
+    private static void gate(Decision d, StepRow call) {
+        if (Objects.requireNonNull(call.gate).conditional()) {
+            call.evaluating = true;
+            d.evaluate(TimerKind.EVALUATE_STEP, call.id());
+        } else {
+            ask(d, call);
+        }
+    }
+
     /** Lets an agent's call wait for a person, without a lease. */
-    private static void ask(Decision d, StepRow call) {
-        d.move(call, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested());
+    static void ask(Decision d, StepRow call) {
+        d.move(call, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested(call.gate));
         d.arm(TimerKind.HUMAN, call.id(), d.now.plus(d.run.policy().humans().patience()));
     }
 

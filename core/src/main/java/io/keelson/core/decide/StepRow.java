@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.PreviousFailure;
 import io.keelson.core.run.SignalWait;
 import io.keelson.core.run.StepAssignment;
@@ -46,8 +47,8 @@ public final class StepRow {
     boolean failureIgnored;
     /** The signal that it waits for; null for none. */
     @Nullable SignalWait signalWait;
-    /** True for a call of an agent that a person answers. Never changed. */
-    boolean gated;
+    /** Why a call of an agent waits for a person, or may have to; null for one that does not. */
+    @Nullable CallGate gate;
     @Nullable Instant nextRunAt;
     /** The first deferral of its attempt; null for none. */
     @Nullable Instant deferredSince;
@@ -103,9 +104,9 @@ public final class StepRow {
         return this;
     }
 
-    /** Sets whether a person answers it; for the loader of views only. */
-    public StepRow restoreGate(boolean gated) {
-        this.gated = gated;
+    /** Sets why it waits for a person; for the loader of views only. */
+    public StepRow restoreGate(@Nullable CallGate gate) {
+        this.gate = gate;
         return this;
     }
 
@@ -295,14 +296,14 @@ public final class StepRow {
         return callEffect;
     }
 
-    /** True for a call of an agent that waits for a person once its turn comes. An answered one has a start. */
+    /** True for a call of an agent that waits for a person, or may have to, once its turn comes. An answered one has a start. */
     boolean asks() {
-        return gated && startedAt == null && attempt == 0;
+        return gate != null && gate.reason() != CallGate.Reason.CONDITION_FALSE && startedAt == null && attempt == 0;
     }
 
-    /** True for a call of an agent that a person answers, or has answered. */
-    public boolean gated() {
-        return gated;
+    /** Why a call of an agent waits for a person, may have to or has waited; null for one that does not. */
+    public @Nullable CallGate gate() {
+        return gate;
     }
 
     /** True for a question of an agent to a person. */

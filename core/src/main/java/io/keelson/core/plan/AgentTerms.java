@@ -1,8 +1,7 @@
 package io.keelson.core.plan;
 
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,11 +19,12 @@ import org.jspecify.annotations.Nullable;
  *                   agent
  * @param runsOn where its turns are taken
  * @param limits of the task, beside its turns
- * @param approvals its rules about persons' approval of calls, by tool
+ * @param approvals rules about persons' approval of its calls
+ * @param openWorld those of its tools whose results come from outside
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
         List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits,
-        Map<String, CallApproval> approvals) {
+        CallApprovals approvals, List<String> openWorld) {
 
     public static final String ROSTER = "roster";
     public static final String CONTRACTOR = "contractor";
@@ -48,13 +48,14 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     public AgentTerms {
         tools = List.copyOf(tools);
         candidates = List.copyOf(candidates);
-        approvals = Map.copyOf(approvals);
+        openWorld = List.copyOf(openWorld);
     }
 
     /** Terms without further limits and rules. */
     public AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
             List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn) {
-        this(type, id, slug, model, tools, maxTurns, candidates, runsOn, TurnLimits.NONE, Map.of());
+        this(type, id, slug, model, tools, maxTurns, candidates, runsOn, TurnLimits.NONE, CallApprovals.NONE,
+                List.of());
     }
 
     /** Terms of an agent whose turns workers take. */
@@ -66,12 +67,17 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     /** The same terms with those limits. */
     public AgentTerms limited(TurnLimits other) {
         return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, other,
-                approvals);
+                approvals, openWorld);
     }
 
     /** The same terms with those rules about approval. */
-    public AgentTerms ruled(Map<String, CallApproval> other) {
-        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other);
+    public AgentTerms ruled(CallApprovals other) {
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other, openWorld);
+    }
+
+    /** The same terms, with those of its tools whose results come from outside. */
+    public AgentTerms reaching(List<String> outside) {
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, approvals, outside);
     }
 
     /**

@@ -1,9 +1,8 @@
 package io.keelson.core.plan;
 
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,18 +15,17 @@ import org.jspecify.annotations.Nullable;
  * @param capabilities kinds of tasks that it does well
  * @param maxTurns maximum turns of a task; 0 applies the run's limit
  * @param runsOn where its turns are taken; null leaves it to its model
- * @param approvals its rules about persons' approval of calls, by tool
+ * @param approvals its rules about persons' approval of its calls
  * @param open its tasks that have not ended
  * @param price of its model, USD for a million tokens of input and a million of output; null when there is none
  */
 public record RosterAgent(int id, String slug, String name, @Nullable String model, @Nullable String instructions,
         List<String> tools, List<String> capabilities, int maxTurns, @Nullable RunsOn runsOn,
-        Map<String, CallApproval> approvals, int open, @Nullable BigDecimal price) {
+        CallApprovals approvals, int open, @Nullable BigDecimal price) {
 
     public RosterAgent {
         tools = List.copyOf(tools);
         capabilities = List.copyOf(capabilities);
-        approvals = Map.copyOf(approvals);
     }
 
     /** The same with one more task. */

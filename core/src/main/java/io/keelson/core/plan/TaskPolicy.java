@@ -27,10 +27,12 @@ import org.jspecify.annotations.Nullable;
  *               together; null for no limit
  * @param judges models among the verifying steps, by the steps' names
  * @param ladder what follows when its retries are used up, in order
+ * @param untrusted true when its inputs may contain data from outside
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
         @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label,
-        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges, List<Rung> ladder) {
+        Map<String, BigDecimal> thresholds, @Nullable BigDecimal budget, Map<String, Judge> judges, List<Rung> ladder,
+        boolean untrusted) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
@@ -45,7 +47,8 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** Of a task that is no agent's. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of());
+        this(failureMode, retry, verify, review, timeout, null, null, Map.of(), null, Map.of(), List.of(),
+                false);
     }
 
     /**
@@ -72,36 +75,42 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** With that label of its items. */
     public TaskPolicy labelled(@Nullable String template) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template, thresholds, budget,
-                judges, ladder);
+                judges, ladder, untrusted);
     }
 
     /** With those terms. */
     public TaskPolicy with(AgentTerms terms) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label, thresholds, budget,
-                judges, ladder);
+                judges, ladder, untrusted);
     }
 
     /** With those thresholds of its verifiers. */
     public TaskPolicy judged(Map<String, BigDecimal> least) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, least, budget, judges,
-                ladder);
+                ladder, untrusted);
     }
 
     /** With that budget. */
     public TaskPolicy costing(@Nullable BigDecimal most) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, most,
-                judges, ladder);
+                judges, ladder, untrusted);
     }
 
     /** With those models among its verifiers. */
     public TaskPolicy judgedBy(Map<String, Judge> models) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, models,
-                ladder);
+                ladder, untrusted);
     }
 
     /** With that ladder. */
     public TaskPolicy climbing(List<Rung> rungs) {
         return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
-                rungs);
+                rungs, untrusted);
+    }
+
+    /** The same, with inputs that may contain data from outside or not. */
+    public TaskPolicy untrusted(boolean outside) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, label, thresholds, budget, judges,
+                ladder, outside);
     }
 }

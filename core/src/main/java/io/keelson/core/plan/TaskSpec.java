@@ -34,6 +34,12 @@ public record TaskSpec(String id, String title, @Nullable String description, Ta
                 steps, successCriteria, TaskPolicy.DEFAULT);
     }
 
+    /** The same with another policy. */
+    public TaskSpec with(TaskPolicy other) {
+        return new TaskSpec(id, title, description, taskType, agent, dependsOn, triggerRule, when, forEach, output,
+                parallelSteps, steps, successCriteria, other);
+    }
+
     /** The same with another title. */
     public TaskSpec titled(String other) {
         return new TaskSpec(id, other, description, taskType, agent, dependsOn, triggerRule, when, forEach, output,

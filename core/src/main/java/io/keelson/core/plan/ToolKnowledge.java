@@ -8,6 +8,11 @@ public interface ToolKnowledge {
 
     boolean knows(String tool);
 
+    /** Whether the tool's results come from outside: text of strangers. False for tools of workers and unknown ones. */
+    default boolean openWorld(String tool) {
+        return false;
+    }
+
     /** For an unknown tool: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
     default String hint(String tool) {
         return "";

@@ -3,31 +3,61 @@ package io.keelson.core.policy;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** An agent's rule for the calls of one of its tools: whether a person approves each of them before it is made. */
-public enum CallApproval {
-    /** No call is asked about. */
-    NEVER,
-    /** Each call waits for a person. */
-    ALWAYS;
+/**
+ * A rule about an agent's calls of a tool: which of them wait for a person.
+ *
+ * @param condition of {@link Kind#WHEN}: a jq expression over the call's input; null for any other
+ */
+public record CallApproval(Kind kind, @Nullable String condition) {
+
+    /** Kinds of rules. */
+    public enum Kind {
+        /** None. */
+        NEVER,
+        /** Those of a tool whose effects are destructive. */
+        EFFECTS,
+        /** Those that change something, once the agent has seen data from outside. */
+        TAINTED,
+        /** Those for whose input a condition holds, or cannot be evaluated. */
+        WHEN,
+        /** All. */
+        ALWAYS;
+
+        /** The name in JSON, for example {@code always}. */
+        public String wire() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    public static final CallApproval NEVER = new CallApproval(Kind.NEVER, null);
+    public static final CallApproval EFFECTS = new CallApproval(Kind.EFFECTS, null);
+    public static final CallApproval TAINTED = new CallApproval(Kind.TAINTED, null);
+    public static final CallApproval ALWAYS = new CallApproval(Kind.ALWAYS, null);
+
+    /** The rule with that condition. */
+    public static CallApproval when(String condition) {
+        return new CallApproval(Kind.WHEN, condition);
+    }
+
+    /** The rule of that name; {@link IllegalArgumentException} when there is none without a condition. */
+    public static CallApproval of(String wire) {
+        return new CallApproval(Kind.valueOf(wire.toUpperCase(Locale.ROOT)), null);
+    }
 
     /**
-     * Whether a person approves a call: the agent's rule for the tool decides, otherwise the tool's effects. The only
-     * place of this rule, for built-in tools, tools of workers and any others.
+     * Why a call waits for a person by this rule; null when it does not.
      *
-     * @param said the agent's rule for the tool; null for none
-     * @param effects of the tool; null for a tool of workers that announce none
+     * @param effects of the tool; null for a tool of workers that announce none, which changes something and destroys nothing
+     * @param outside the source of data from outside that the agent has seen; null for none
      */
-    public static boolean needed(@Nullable CallApproval said, @Nullable Effects effects) {
-        return said == null ? effects == Effects.DESTRUCTIVE : said == ALWAYS;
-    }
-
-    /** The name in JSON, for example {@code always}. */
-    public String wire() {
-        return name().toLowerCase(Locale.ROOT);
-    }
-
-    /** The rule of that name; {@link IllegalArgumentException} when there is none. */
-    public static CallApproval of(String wire) {
-        return valueOf(wire.toUpperCase(Locale.ROOT));
+    @Nullable CallGate gate(@Nullable Effects effects, @Nullable String outside) {
+        return switch (kind) {
+            case NEVER -> null;
+            case EFFECTS -> effects == Effects.DESTRUCTIVE ? new CallGate(CallGate.Reason.DESTRUCTIVE, null) : null;
+            case TAINTED -> outside == null || effects == Effects.READ ? null
+                    : new CallGate(CallGate.Reason.TAINTED, outside);
+            case WHEN -> new CallGate(CallGate.Reason.CONDITION, condition);
+            case ALWAYS -> new CallGate(CallGate.Reason.ALWAYS, null);
+        };
     }
 }

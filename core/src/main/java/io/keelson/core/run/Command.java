@@ -330,6 +330,13 @@ public sealed interface Command {
         /** {@code when} was false. */
         record Skip() implements Evaluation {}
 
+        /**
+         * Whether the condition holds for the input of an agent's call: then the call waits for a person.
+         *
+         * @param error why it could not be evaluated; null when it could
+         */
+        record Holds(boolean holds, @Nullable String error) implements Evaluation {}
+
         /** An approval or a wait with its input resolved; exactly one of the times is set for a wait. */
         record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {}
 

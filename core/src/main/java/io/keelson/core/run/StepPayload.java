@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.lifecycle.EventType;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -58,7 +59,15 @@ public sealed interface StepPayload extends Payload {
 
     record Waiting() implements StepPayload {}
 
-    record ApprovalRequested() implements StepPayload {}
+    /** @param gate why a call of an agent waits; null for an approval of the plan */
+    record ApprovalRequested(@Nullable CallGate gate) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            if (gate != null) {
+                to.put("reason", gate.reason().wire()).put("detail", gate.detail());
+            }
+        }
+    }
 
     record Approved(String approvedBy, @Nullable String reason) implements StepPayload {
         @Override

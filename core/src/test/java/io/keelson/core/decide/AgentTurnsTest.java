@@ -19,6 +19,8 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
@@ -223,7 +225,7 @@ class AgentTurnsTest {
     void rulesOfTheAgentOfARungDecideWhetherItsCallsAreAskedAbout() {
         AgentTerms first = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read"), 0, List.of());
         AgentTerms second = new AgentTerms(AgentTerms.ROSTER, 8, "bob", "large", List.of("read"), 0, List.of())
-                .ruled(Map.of("read", CallApproval.ALWAYS));
+                .ruled(CallApprovals.of("read", CallApproval.ALWAYS));
         StepSpec other = new StepSpec("turn-2", StepKind.TURN, RunsOn.WORKERS.tool(), "{}", RetryPolicy.STEP,
                 Duration.ofSeconds(9));
         world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS)).policy(TaskPolicy.DEFAULT
@@ -234,6 +236,64 @@ class AgentTurnsTest {
         call("read");
         assertThat(steps().getLast()).isEqualTo("turn-2#3 pending");
         assertThat(world.task("a").steps().get(1).state()).isEqualTo(StepState.WAITING_APPROVAL);
+    }
+
+    private StepRow asked(CallApprovals approvals, boolean untrusted, TurnAnswer.Call... calls) {
+        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read", "fetch"), 0, List.of())
+                .ruled(approvals).reaching(List.of("fetch"));
+        world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS))
+                .policy(TaskPolicy.DEFAULT.with(terms).untrusted(untrusted))));
+        answer(new TurnAnswer.Calls(List.of(calls)), "w1", null);
+        return world.task("a").steps().get(1);
+    }
+
+    @Test
+    void aConditionIsEvaluatedWhenTheCallsTurnComes() {
+        CallApprovals rules = CallApprovals.of("read", CallApproval.when(".n > 1"));
+        StepRow call = asked(rules, false, call("d", Effects.READ));
+        assertThat(call.state()).isEqualTo(StepState.PENDING);
+        assertThat(call.gate()).isEqualTo(new CallGate(CallGate.Reason.CONDITION, ".n > 1"));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Holds(false, null));
+        world.complete(world.claim("a"));
+        assertThat(steps()).containsExactly("turn completed", "read#2 completed", "turn#3 pending");
+
+        call = asked(rules, false, call("d", Effects.READ));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Holds(true, null));
+        assertThat(call.state()).isEqualTo(StepState.WAITING_APPROVAL);
+        world.done(new Command.DecideStep(world.id(), call.id(), true, null, Actor.human("ann")));
+        world.complete(world.claim("a"));
+        assertThat(call.state()).isEqualTo(StepState.COMPLETED);
+    }
+
+    @Test
+    void aConditionThatFailsAsksAPerson() {
+        StepRow call = asked(CallApprovals.of("read", CallApproval.when(".n / 0")), false, call("d", Effects.READ));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Holds(false, "division by zero"));
+        assertThat(call.state()).isEqualTo(StepState.WAITING_APPROVAL);
+        assertThat(call.gate()).isEqualTo(new CallGate(CallGate.Reason.CONDITION_FAILED, ".n / 0: division by zero"));
+    }
+
+    @Test
+    void dataFromOutsideTaintsTheCallsAfterIt() {
+        CallApprovals rules = CallApprovals.of(CallApprovals.ANY, CallApproval.TAINTED);
+        asked(rules, false, call("d", Effects.ONCE), new TurnAnswer.Call("fetch", "{}", "f", RetryPolicy.STEP,
+                Duration.ofSeconds(9), null, Effects.READ));
+        assertThat(steps()).as("asked for before the result came").containsExactly("turn completed", "read#2 pending",
+                "fetch#3 pending", "turn#4 pending");
+        world.complete(world.claim("a"));
+        world.complete(world.claim("a"));
+        answer(new TurnAnswer.Calls(List.of(call("r", Effects.READ), call("o", Effects.ONCE))), "w1", null);
+        world.complete(world.claim("a"));
+        StepRow last = world.task("a").steps().get(5);
+        assertThat(last.state()).isEqualTo(StepState.WAITING_APPROVAL);
+        assertThat(last.gate()).isEqualTo(new CallGate(CallGate.Reason.TAINTED, "fetch"));
+    }
+
+    @Test
+    void aTaskWithUntrustedInputIsTaintedFromItsFirstTurn() {
+        CallApprovals rules = CallApprovals.of("read", CallApproval.TAINTED);
+        assertThat(asked(rules, true, call("d", null)).state()).isEqualTo(StepState.WAITING_APPROVAL);
+        assertThat(asked(rules, false, call("d", null)).state()).isEqualTo(StepState.PENDING);
     }
 
     private static TurnAnswer.Call call(String digest, Effects effects) {

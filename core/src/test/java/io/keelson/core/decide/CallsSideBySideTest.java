@@ -12,6 +12,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
@@ -26,21 +27,20 @@ import io.keelson.core.run.TurnAnswer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Calls of a turn that only read run at the same time, three of them at most; all others one after the other. */
 class CallsSideBySideTest {
-    private World world = world(Map.of());
+    private World world = world(CallApprovals.NONE);
 
     @AfterEach
     void everyEventWasLegal() {
         Invariants.legal(world);
     }
 
-    private static World world(Map<String, CallApproval> rules) {
+    private static World world(CallApprovals rules) {
         AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read", "write", "agent.ask"),
                 0, List.of()).ruled(rules);
         return World.start(rules().policy(), plan(task("a").step("turn", StepKind.TURN)
@@ -99,7 +99,7 @@ class CallsSideBySideTest {
     @Test
     void oneCallOfAnotherKindMakesAllOfThemSequential() {
         for (Effects effects : new Effects[] {Effects.IDEMPOTENT, Effects.ONCE, Effects.DESTRUCTIVE, null}) {
-            world = world(Map.of("write", CallApproval.NEVER));
+            world = world(CallApprovals.of("write", CallApproval.NEVER));
             answer(List.of(call("read", 1, Effects.READ), call("read", 2, Effects.READ), call("write", 3, effects)),
                     null);
             for (int i = 1; i <= 3; i++) {
@@ -111,11 +111,11 @@ class CallsSideBySideTest {
 
     @Test
     void aCallAboutWhichAPersonIsAskedWaitsForThoseBeforeIt() {
-        world = world(Map.of("read", CallApproval.ALWAYS));
+        world = world(CallApprovals.of("read", CallApproval.ALWAYS));
         reads(2);
         assertThat(steps()).containsExactly("turn completed", "read#2 waiting_approval", "read#3 pending",
                 "turn#4 pending");
-        world = world(Map.of());
+        world = world(CallApprovals.NONE);
         answer(List.of(call("read", 1, Effects.READ), call("agent.ask", 2, Effects.READ)), null);
         assertThat(step(2).state()).isEqualTo(StepState.PENDING);
     }

@@ -2,9 +2,9 @@ package io.keelson.core.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.policy.CallApprovals;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,7 +14,7 @@ class AssignmentTest {
 
     private static RosterAgent agent(String slug, String capability, int open, String price) {
         return new RosterAgent(1, slug, slug, "m", null, List.of("read", "write"),
-                capability == null ? List.of() : List.of(capability), 0, null, Map.of(), open,
+                capability == null ? List.of() : List.of(capability), 0, null, CallApprovals.NONE, open,
                 price == null ? null : new BigDecimal(price));
     }
 

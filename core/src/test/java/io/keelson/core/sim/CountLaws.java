@@ -62,7 +62,7 @@ final class CountLaws {
         unless(results.size() - failed <= 1, "I2: two results under one effect: %s", results);
         unless(results.stream().allMatch(r -> r.epoch() <= step.leaseEpoch()), "no such lease: %s", results);
         boolean reported = results.size() > failed;
-        unless(step.spec().kind().engineOwned() || reported == (step.state() == StepState.COMPLETED),
+        unless(step.spec().engineOwned() || reported == (step.state() == StepState.COMPLETED),
                 "completed means that a result is recorded: %s %s", step, results);
         spent(step.spec().name(), step.tokens(), step.cost(), results, r -> r.tokens().total(), StepResult::cost);
     }

@@ -38,7 +38,11 @@ final class Evaluations {
             default -> {
             }
         }
-        int dice = Math.floorMod(asked.subject().hashCode() * 31 + asked.kind().ordinal(), 20);
+        int dice = dice(asked.subject(), asked.kind());
+        Saved.Step call = rows.steps.get(asked.subject());
+        if (call != null && call.gate() != null && call.gate().conditional() && call.startedAt() == null) {
+            return new Evaluation.Holds(asks(call.id()) && dice != 0, dice == 0 ? "no" : null);
+        }
         if (dice == 0) {
             return new Evaluation.Broken(new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no"));
         }
@@ -52,6 +56,15 @@ final class Evaluations {
                     HEARTBEAT, WATCH ->
                 throw new IllegalArgumentException(asked.toString());
         };
+    }
+
+    private static int dice(UUID subject, TimerKind kind) {
+        return Math.floorMod(subject.hashCode() * 31 + kind.ordinal(), 20);
+    }
+
+    /** Whether a person is asked about a call with a condition: it holds, or it cannot be evaluated. */
+    static boolean asks(UUID call) {
+        return dice(call, TimerKind.EVALUATE_STEP) % 2 == 0;
     }
 
     private static Evaluation child(RunRows child, Timer armed) {
@@ -87,7 +100,7 @@ final class Evaluations {
     }
 
     private static Evaluation opened(RunRows rows, Saved.Step step, int dice) {
-        if (step.spec().kind() == StepKind.RUN) {
+        if (step.spec().startsRun()) {
             return starts(rows, step, dice);
         }
         return step.spec().kind() != StepKind.SIGNAL ? new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null)

@@ -11,6 +11,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.Event;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -41,6 +42,7 @@ final class EventLaws {
     private final Map<UUID, int[]> starts = new HashMap<>();
     private final Map<UUID, Integer> deliveries = new HashMap<>();
     private final Set<UUID> heard = new HashSet<>();
+    private final Set<UUID> asked = new HashSet<>();
 
     EventLaws(RunRows before, RunRows after) {
         this.before = before;
@@ -111,6 +113,9 @@ final class EventLaws {
         } else if (event.from().equals("running")) {
             heard.add(step.id());
         }
+        if (event.to().equals("waiting_approval")) {
+            asked.add(step.id());
+        }
         if (event.from().equals("pending") && !List.of("cancelled", "skipped").contains(event.to())) {
             unless(mayBegin(step), "nothing begins unless the run runs: %s", event);
             if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
@@ -122,8 +127,16 @@ final class EventLaws {
         }
         if (event.to().equals("running")) {
             unless(mayBegin(step), "nothing is handed out unless the run runs: %s", event);
-            unless(!step.spec().kind().engineOwned(), "never handed to a worker: %s", event);
+            unless(!step.spec().engineOwned(), "never handed to a worker: %s", event);
+            unless(!gated(step) || asked.contains(step.id())
+                    || before != null && before.steps.containsKey(step.id())
+                            && before.steps.get(step.id()).startedAt() != null,
+                    "a call without its person's approval: %s", event);
         }
+    }
+
+    private static boolean gated(Saved.Step step) {
+        return step.gate() != null && step.gate().reason() != CallGate.Reason.CONDITION_FALSE;
     }
 
     private static boolean before(Saved.Step one, Saved.Step other) {

@@ -19,6 +19,8 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
@@ -189,8 +191,14 @@ final class RandomPlans {
     }
 
     private AgentTerms terms() {
-        return new AgentTerms(AgentTerms.CONTRACTOR, null, "ann", chance(50) ? "model" : null, List.of(LOCAL, "remote"),
-                chance(30) ? 1 + random.nextInt(4) : 0, chance(50) ? List.of("ann 1000") : List.of());
+        String model = chance(50) ? "model" : null;
+        int turns = chance(30) ? 1 + random.nextInt(4) : 0;
+        boolean ofRoster = chance(50);
+        CallApproval rule = model == null ? CallApproval.EFFECTS : ofRoster ? CallApproval.when(".n > 0")
+                : CallApproval.TAINTED;
+        return new AgentTerms(ofRoster ? AgentTerms.ROSTER : AgentTerms.CONTRACTOR, null, "ann", model,
+                List.of(LOCAL, "remote", AgentTerms.DELEGATE), turns, ofRoster ? List.of("ann 1000") : List.of())
+                .ruled(CallApprovals.of(CallApprovals.ANY, rule)).reaching(List.of(LOCAL));
     }
 
     private StepSpec step(String name) {

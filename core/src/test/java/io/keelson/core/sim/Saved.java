@@ -16,6 +16,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Tokens;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
@@ -167,7 +168,7 @@ final class Saved {
             int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
             String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait,
-            Instant deferredSince, String deferredFor, boolean gated) {
+            Instant deferredSince, String deferredFor, CallGate gate) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
@@ -175,7 +176,7 @@ final class Saved {
                     s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
                     s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited(), s.deferredSince(),
-                    s.deferredFor(), s.gated());
+                    s.deferredFor(), s.gate());
         }
 
         StepRow restore(TaskRow task) {
@@ -185,7 +186,7 @@ final class Saved {
                             errorMessage,
                             errorClass)
                     .restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait)
-                    .restoreDeferral(deferredSince, deferredFor).restoreGate(gated);
+                    .restoreDeferral(deferredSince, deferredFor).restoreGate(gate);
         }
 
         /** Waits for a human's answer to its ticket. */

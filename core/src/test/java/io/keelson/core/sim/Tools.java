@@ -1,6 +1,7 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.money.Tokens;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.Effects;
 import io.keelson.core.policy.ErrorClass;
@@ -23,6 +24,9 @@ import java.util.List;
 
 /** What executing a step comes to, wherever it is executed. */
 final class Tools {
+
+    /** The input of calls with destructive effects. */
+    static final String DESTROYS = "{\"destroys\": true}";
 
     private Tools() {}
 
@@ -91,12 +95,17 @@ final class Tools {
             for (int i = 1 + sim.random.nextInt(reads ? 5 : 3); i > 0; i--) {
                 String tool = List.of(RandomPlans.LOCAL, "remote", "forbidden").get(sim.random.nextInt(3));
                 int n = i % 2;
-                calls.add(new TurnAnswer.Call(tool, "{\"n\": " + n + "}", "digest" + n,
-                        n == 0 && !reads ? RetryPolicy.NONE : RetryPolicy.STEP,
-                        Duration.ofSeconds(20), sim.chance(10)
-                                ? new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON")
-                                : null,
-                        reads ? Effects.READ : sim.chance(20) ? Effects.DESTRUCTIVE : null));
+                if (n == 0 && !reads && tool.equals("forbidden")) {
+                    tool = AgentTerms.DELEGATE;
+                }
+                StepError refusal = sim.chance(10)
+                        ? new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, "no JSON")
+                        : null;
+                Effects effects = reads ? Effects.READ : sim.chance(20) ? Effects.DESTRUCTIVE : null;
+                String input = effects == Effects.DESTRUCTIVE ? DESTROYS : "{\"n\": " + n + "}";
+                calls.add(new TurnAnswer.Call(tool, input, "digest" + input.length() + n,
+                        n == 0 && !reads ? RetryPolicy.NONE : RetryPolicy.STEP, Duration.ofSeconds(20), refusal,
+                        effects));
             }
             return new TurnAnswer.Calls(calls);
         }

@@ -15,6 +15,7 @@ import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.TimerKind;
@@ -189,12 +190,26 @@ final class WorkLaws {
             boolean allowed = terms != null && terms.tools().contains(step.spec().tool());
             unless(allowed || step.state() == StepState.SKIPPED && step.leaseEpoch() == 0,
                     "a call that is not allowed: %s", step);
+            if (terms != null) {
+                gate(terms, step);
+            }
             unless(stuck
                     || own.stream().anyMatch(later -> later.position() == step.position() && later.turn() > step.turn()
                             && later.spec().kind() == StepKind.TURN),
                     "no turn sees what came of %s", step);
             unless(task.state() != TaskState.COMPLETED || step.state().terminal(), "completed before %s", step);
         }
+    }
+
+    /** A contractor delegates nothing; destructive calls have a gate, which opens by a condition only if it does not hold. */
+    private static void gate(AgentTerms terms, Saved.Step call) {
+        unless(!call.spec().delegates() || terms.type().equals(AgentTerms.ROSTER)
+                || call.state() == StepState.SKIPPED, "a contractor delegates: %s", call);
+        unless(call.gate() != null || call.state() == StepState.SKIPPED
+                || !call.spec().input().equals(Tools.DESTROYS) || call.taskAttempt() > 1,
+                "a destructive call without a person: %s", call);
+        unless(call.gate() == null || call.gate().reason() != CallGate.Reason.CONDITION_FALSE
+                || !Evaluations.asks(call.id()), "its condition holds: %s", call);
     }
 
     /** The longest row of equal calls with equal errors. */

@@ -79,7 +79,7 @@ public final class AgentsCommand extends CliCommand {
         Integer turns = agent.limits().maxTurns();
         line(lines, "turns", turns == null ? null : "at most " + turns);
         line(lines, "approvals", String.join(", ", new TreeMap<>(agent.limits().approvals()).entrySet().stream()
-                .map(each -> each.getKey() + " " + each.getValue()).toList()));
+                .map(each -> each.getKey() + " " + each.getValue().asString(each.getValue().toString())).toList()));
         line(lines, "instructions", agent.instructions());
         command.print(lines);
     }

@@ -6,12 +6,13 @@ import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TurnLimits;
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
+import io.keelson.server.tool.ApprovalRules;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -31,6 +32,7 @@ final class AgentAssignment {
     private final @Nullable String wanted;
     private final ModelRules models;
     private final int turns;
+    private final Predicate<String> openWorld;
     private @Nullable List<RosterAgent> roster;
 
     /**
@@ -41,9 +43,10 @@ final class AgentAssignment {
     record Hired(AgentTerms terms, @Nullable String instructions) {}
 
     private AgentAssignment(Supplier<List<RosterAgent>> source, boolean trusting, @Nullable String wanted,
-            ModelRules models, int turns) {
+            ModelRules models, int turns, Predicate<String> openWorld) {
         this.models = models;
         this.turns = turns;
+        this.openWorld = openWorld;
         this.source = source;
         this.trusting = trusting;
         this.wanted = wanted;
@@ -51,7 +54,7 @@ final class AgentAssignment {
 
     /** As a stored plan says it. */
     static AgentAssignment stored() {
-        return new AgentAssignment(List::of, true, null, ModelRules.UNKNOWN, 0);
+        return new AgentAssignment(List::of, true, null, ModelRules.UNKNOWN, 0, tool -> false);
     }
 
     /**
@@ -61,15 +64,17 @@ final class AgentAssignment {
      * @param wanted slug of the agent for tasks without an assignment; null for none
      * @param models which the server calls itself
      * @param turns of a task for agents without a bound of their own, where the server takes them; 0 where it is not known
+     * @param openWorld whether results of a tool come from outside
      */
     static AgentAssignment choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted, ModelRules models,
-            int turns) {
-        return new AgentAssignment(source, false, wanted, models, turns);
+            int turns, Predicate<String> openWorld) {
+        return new AgentAssignment(source, false, wanted, models, turns, openWorld);
     }
 
     /** Chooses where the stored part of a plan does not say who it is. */
-    static AgentAssignment keeping(Supplier<List<RosterAgent>> source, ModelRules models) {
-        return new AgentAssignment(source, true, null, models, 0);
+    static AgentAssignment keeping(Supplier<List<RosterAgent>> source, ModelRules models,
+            Predicate<String> openWorld) {
+        return new AgentAssignment(source, true, null, models, 0, openWorld);
     }
 
     /** The model that the server should call for an agent and is not configured; null for none. */
@@ -84,10 +89,19 @@ final class AgentAssignment {
         List<String> needed = texts(task.path("tools_needed"));
         Hired hired = trusting && task.has(STORED) ? read(task.path(STORED)) : choose(task, taskType, needed);
         if (hired == null && (task.path("tools_needed").isArray() || task.path("limits").isObject())) {
-            return new Hired(new AgentTerms(null, null, null, JsonFields.text(task, "suggested_model"), needed, 0,
-                    List.of()).limited(limits(task.path("limits"))), null);
+            return new Hired(rules(task, CallApprovals.NONE, new AgentTerms(null, null, null,
+                    JsonFields.text(task, "suggested_model"), needed, 0, List.of()))
+                    .limited(limits(task.path("limits"))), null);
         }
         return hired == null ? null : new Hired(hired.terms.limited(limits(task.path("limits"))), hired.instructions);
+    }
+
+    /** The terms with the rules of the agent and of the task, and with what is known of their tools. */
+    private AgentTerms rules(JsonNode task, CallApprovals ofAgent, AgentTerms terms) {
+        List<String> outside = terms.tools().stream().filter(openWorld).toList();
+        return terms.ruled(ofAgent.and(ApprovalRules.read(task.path("limits").path("approvals"))))
+                .reaching(outside.isEmpty() ? outside : terms.tools().stream()
+                        .filter(tool -> outside.contains(tool) || tool.equals(AgentTerms.DELEGATE)).toList());
     }
 
     private static TurnLimits limits(JsonNode said) {
@@ -141,8 +155,8 @@ final class AgentAssignment {
         AgentTerms terms = agent.terms;
         RunsOn runsOn = models.configured(model) ? RunsOn.SERVER : terms.runsOn();
         return new Hired(new AgentTerms(terms.type(), terms.id(), terms.slug(), model, terms.tools(),
-                bound(terms.maxTurns(), runsOn), terms.candidates(), runsOn).ruled(terms.approvals()),
-                agent.instructions);
+                bound(terms.maxTurns(), runsOn), terms.candidates(), runsOn).ruled(terms.approvals())
+                .reaching(terms.openWorld()), agent.instructions);
     }
 
     /** As it is stored within an object; null for none. */
@@ -162,9 +176,11 @@ final class AgentAssignment {
                 .put("instructions", hired.instructions).put("max_turns", terms.maxTurns())
                 .put("runs_on", terms.runsOn().wire());
         terms.tools().forEach(stored.putArray("tools")::add);
-        if (!terms.approvals().isEmpty()) {
-            ObjectNode approvals = stored.putObject("approvals");
-            new TreeMap<>(terms.approvals()).forEach((tool, rule) -> approvals.put(tool, rule.wire()));
+        if (!terms.approvals().equals(CallApprovals.NONE)) {
+            stored.set("approvals", ApprovalRules.write(terms.approvals()));
+        }
+        if (!terms.openWorld().isEmpty()) {
+            terms.openWorld().forEach(stored.putArray("open_world")::add);
         }
         ArrayNode candidates = stored.putArray("candidates");
         terms.candidates().forEach(candidates::add);
@@ -179,14 +195,12 @@ final class AgentAssignment {
         if (!stored.isObject()) {
             return null;
         }
-        Map<String, CallApproval> approvals = new HashMap<>();
-        stored.path("approvals").properties()
-                .forEach(each -> approvals.put(each.getKey(), CallApproval.of(each.getValue().asString())));
         return new Hired(new AgentTerms(JsonFields.text(stored, "type"),
                 stored.path("agent_id").isInt() ? stored.path("agent_id").asInt() : null,
                 JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), texts(stored.path("tools")),
                 JsonFields.integer(stored, "max_turns", 0), texts(stored.path("candidates")),
-                RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire()))).ruled(approvals),
+                RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire())))
+                .ruled(ApprovalRules.read(stored.path("approvals"))).reaching(texts(stored.path("open_world"))),
                 JsonFields.text(stored, "instructions"));
     }
 
@@ -231,10 +245,10 @@ final class AgentAssignment {
         String said = JsonFields.text(suggested, "runs_on");
         RunsOn runsOn = runsOn("server".equals(said) ? RunsOn.SERVER : "workers".equals(said) ? RunsOn.WORKERS : null,
                 model);
-        return new Hired(new AgentTerms(AgentTerms.CONTRACTOR, null,
+        return new Hired(rules(task, CallApprovals.NONE, new AgentTerms(AgentTerms.CONTRACTOR, null,
                 JsonFields.text(suggested, "agent_name", "contractor"), model,
                 withoutDelegation(suggested.has("tools") ? within(tools, task, needed) : needed),
-                bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), List.of(), runsOn),
+                bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), List.of(), runsOn)),
                 JsonFields.text(suggested, "instructions"));
     }
 
@@ -246,9 +260,9 @@ final class AgentAssignment {
         roster().replaceAll(each -> each.id() == agent.id() ? each.busier() : each);
         String model = model(task, agent.model());
         RunsOn runsOn = runsOn(agent.runsOn(), model);
-        return new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
-                within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn)
-                .ruled(agent.approvals()), agent.instructions());
+        return new Hired(rules(task, agent.approvals(), new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
+                within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn)),
+                agent.instructions());
     }
 
     /** What the agent may call at all, of that what the task needs where it says so. */

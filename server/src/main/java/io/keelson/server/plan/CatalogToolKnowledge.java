@@ -11,6 +11,7 @@ import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,11 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     @Override
     public boolean knows(String tool) {
         return catalog.find(tool).isPresent() || servedByWorkers.get().contains(tool);
+    }
+
+    @Override
+    public boolean openWorld(String tool) {
+        return tool.startsWith(ToolSpec.MCP) || catalog.find(tool).filter(found -> found.spec().openWorld()).isPresent();
     }
 
     @Override

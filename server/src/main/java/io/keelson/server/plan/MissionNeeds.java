@@ -63,6 +63,11 @@ final class MissionNeeds {
             }
 
             @Override
+            public boolean openWorld(String tool) {
+                return known.openWorld(tool);
+            }
+
+            @Override
             public String hint(String tool) {
                 return known.hint(tool);
             }

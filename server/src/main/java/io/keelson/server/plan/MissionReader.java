@@ -167,7 +167,8 @@ public final class MissionReader {
         RunConfigReader.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
-                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config)),
+                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config), tools::openWorld),
+                tools::openWorld,
                 config, problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
@@ -218,7 +219,8 @@ public final class MissionReader {
         for (int i = 0; i < raw.path("tasks").size() && raw.path("tasks").isArray(); i++) {
             tasks.add(reader.read(raw.path("tasks").path(i), i, "/plan/tasks/" + i));
         }
-        return new Plan(JsonFields.integer(raw, "version", 1), tasks, JsonFields.text(raw, "strategy", Plan.MIXED));
+        return new Plan(JsonFields.integer(raw, "version", 1), reader.marked(tasks),
+                JsonFields.text(raw, "strategy", Plan.MIXED));
     }
 
     static ObjectNode normal(JsonNode raw, Plan plan, TaskReader reader) {

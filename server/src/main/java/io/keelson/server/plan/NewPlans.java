@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -97,8 +98,8 @@ public final class NewPlans {
             MadePlans.check(answer, config, problems);
         }
         Plan left = MissionReader.plan(answer,
-                reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0),
-                        config, problems));
+                reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0,
+                        tools.apply(workspace)::openWorld), tools.apply(workspace)::openWorld, config, problems));
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed),
@@ -126,8 +127,9 @@ public final class NewPlans {
         return plan;
     }
 
-    private TaskReader reader(AgentAssignment agentAssignment, JsonNode config, Problems problems) {
-        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment,
+    private TaskReader reader(AgentAssignment agentAssignment, Predicate<String> openWorld, JsonNode config,
+            Problems problems) {
+        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment, openWorld,
                 config, problems);
     }
 
@@ -178,8 +180,8 @@ public final class NewPlans {
         answer.path("tasks").forEach(task -> tasks
                 .add(((ObjectNode) task.deepCopy()).without(List.of(AgentAssignment.key(), LadderReader.STORED))));
         TaskReader reader =
-                reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace)), config,
-                        new Problems());
+                reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace),
+                        tools.apply(workspace)::openWorld), tools.apply(workspace)::openWorld, config, new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }

@@ -24,6 +24,7 @@ public final class StoredPlans {
         Problems problems = new Problems();
         Plan plan = MissionReader.plan(Json.read(json),
                 new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, AgentAssignment.stored(),
+                        tool -> false,
                         MissingNode.getInstance(),
                         problems));
         if (!problems.isEmpty()) {

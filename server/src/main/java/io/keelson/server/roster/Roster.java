@@ -1,24 +1,22 @@
 package io.keelson.server.roster;
 
 import io.keelson.core.plan.RunsOn;
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import io.keelson.server.audit.AuditLog;
 import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.json.Json;
+import io.keelson.server.tool.ApprovalRules;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -189,7 +187,7 @@ public final class Roster {
         ObjectNode audited = JsonNodeFactory.instance.objectNode().put("model", profile.model());
         audited.set("tools", Json.MAPPER.valueToTree(profile.tools()));
         audited.put("max_turns", profile.maxTurns());
-        audited.set("approvals", approvals(profile));
+        audited.set("approvals", ApprovalRules.write(profile.approvals()));
         RunsOn runsOn = profile.runsOn();
         audited.put("runs_on", runsOn == null ? null : runsOn.wire());
         return audited;
@@ -206,18 +204,12 @@ public final class Roster {
         if (profile.maxTurns() != null) {
             limits.put("max_turns", profile.maxTurns());
         }
-        if (!profile.approvals().isEmpty()) {
-            limits.set("approvals", approvals(profile));
+        if (!profile.approvals().equals(CallApprovals.NONE)) {
+            limits.set("approvals", ApprovalRules.write(profile.approvals()));
         }
         into.setString(first + 6, limits.toString());
         RunsOn runsOn = profile.runsOn();
         into.setString(first + 7, runsOn == null ? null : runsOn.wire());
-    }
-
-    private static ObjectNode approvals(RosterEntry.Profile profile) {
-        ObjectNode approvals = JsonNodeFactory.instance.objectNode();
-        new TreeMap<>(profile.approvals()).forEach((tool, rule) -> approvals.put(tool, rule.wire()));
-        return approvals;
     }
 
     private static String text(Collection<String> texts) {
@@ -233,15 +225,12 @@ public final class Roster {
     private static RosterEntry agent(ResultSet row) throws SQLException {
         JsonNode limits = Json.read(row.getString("limits"));
         JsonNode turns = limits.path("max_turns");
-        Map<String, CallApproval> approvals = new HashMap<>();
-        limits.path("approvals").properties()
-                .forEach(each -> approvals.put(each.getKey(), CallApproval.of(each.getValue().asString())));
         @Nullable String runsOn = row.getString("runs_on");
         @Nullable Integer maxTurns = turns.isInt() ? turns.asInt() : null;
         return new RosterEntry(row.getInt("id"), row.getString("slug"), row.getString("name"),
                 row.getString("description"), row.getString("model"), row.getString("instructions"),
                 texts(row.getString("tools")), texts(row.getString("capabilities")), maxTurns,
-                runsOn == null ? null : RunsOn.of(runsOn), approvals,
+                runsOn == null ? null : RunsOn.of(runsOn), ApprovalRules.read(limits.path("approvals")),
                 row.getString("created_by"), row.getObject("created_at", OffsetDateTime.class).toInstant(),
                 row.getObject("updated_at", OffsetDateTime.class).toInstant());
     }

@@ -1,10 +1,9 @@
 package io.keelson.server.roster;
 
 import io.keelson.core.plan.RunsOn;
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,28 +17,26 @@ import org.jspecify.annotations.Nullable;
  * @param capabilities the types of tasks that it is good at
  * @param maxTurns at most so many turns of a task, the first included; null leaves it to the run
  * @param runsOn where its turns are taken; null: in the server where its model is configured there, else in workers
- * @param approvals its rules about persons' approval of calls, by tool
+ * @param approvals its rules about persons' approval of its calls
  * @param createdBy null for one that is older than this was noted
  */
 public record RosterEntry(int id, String slug, String name, @Nullable String description, @Nullable String model,
         @Nullable String instructions, List<String> tools, List<String> capabilities, @Nullable Integer maxTurns,
-        @Nullable RunsOn runsOn, Map<String, CallApproval> approvals, @Nullable String createdBy, Instant createdAt,
+        @Nullable RunsOn runsOn, CallApprovals approvals, @Nullable String createdBy, Instant createdAt,
         Instant updatedAt) {
 
     public RosterEntry {
         tools = List.copyOf(tools);
         capabilities = List.copyOf(capabilities);
-        approvals = Map.copyOf(approvals);
     }
 
     /** An agent's properties besides its slug. */
     public record Profile(String name, @Nullable String description, @Nullable String model,
             @Nullable String instructions, List<String> tools, List<String> capabilities, @Nullable Integer maxTurns,
-            @Nullable RunsOn runsOn, Map<String, CallApproval> approvals) {
+            @Nullable RunsOn runsOn, CallApprovals approvals) {
         public Profile {
             tools = List.copyOf(tools);
             capabilities = List.copyOf(capabilities);
-            approvals = Map.copyOf(approvals);
         }
     }
 }

@@ -17,6 +17,7 @@ import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.SignalWait;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.Column;
@@ -81,12 +82,12 @@ final class StepsTable {
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, call_effect, deferred_since, deferred_for, worst_case, gated, created_at)
+                output_hash, model, call_effect, deferred_since, deferred_for, worst_case, gate, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                call_effect, deferred_since, deferred_for, worst_case, gated, {now}
+                call_effect, deferred_since, deferred_for, worst_case, gate, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -109,7 +110,7 @@ final class StepsTable {
                     time("deferred_since", n -> n.row().deferredSince()),
                     text("deferred_for", n -> n.row().deferredFor()),
                     json("worst_case", n -> TextColumns.worstCase(n.row().spec().worstCase())),
-                    flag("gated", n -> n.row().gated()))));
+                    text("gate", n -> gate(n.row())))));
 
     /** The same of plain rows that are not completed. */
     static final RowSetStatement<New> INSERT_PLAIN = new RowSetStatement<>("keelson_step_planned", """
@@ -138,7 +139,7 @@ final class StepsTable {
                    result_input = coalesce(u.result_input, s.result_input),
                    output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
                    handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
-                   deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case""",
+                   deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case, gate = u.gate""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -155,7 +156,7 @@ final class StepsTable {
             bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)),
             uuid("handed_to", Changed::handedTo), time("deferred_since", s -> s.row.deferredSince()),
             text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()),
-            json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())));
+            json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())), text("gate", s -> gate(s.row)));
 
     /** The same of plain rows that are not pending. */
     static final RowSetStatement<Changed> UPDATE_PLAIN = RowSetStatement.ofEach("keelson_step_try", "id", """
@@ -191,7 +192,7 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.granted_retries, s.failure_ignored, s.call_effect, s.deferred_since, s.deferred_for,
-                s.worst_case, s.gated,
+                s.worst_case, s.gate,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -205,6 +206,11 @@ final class StepsTable {
 
     private StepsTable() {}
 
+    private static @Nullable String gate(StepRow row) {
+        CallGate gate = row.gate();
+        return gate == null ? null : gate.text();
+    }
+
     /** Whether {@link #INSERT_PLAIN} writes the same as {@link #INSERT}: the step is untouched, or at its first try, and neither a call nor with a worst case. */
     static boolean plain(New step) {
         return step.row().callEffect() == null && step.row().spec().worstCase() == null && noResult(step.step)
@@ -217,7 +223,7 @@ final class StepsTable {
 
     /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
     static boolean plain(Changed step) {
-        return faultless(step, 1) && step.row.taskAttempt() == 1 && step.row.spec().asPlanned() == step.row.spec()
+        return faultless(step, 1) && step.row.gate() == null && step.row.taskAttempt() == 1 && step.row.spec().asPlanned() == step.row.spec()
                 && switch (step.row.state()) {
                     case RUNNING -> noResult(step);
                     case COMPLETED -> step.row.resultEpoch() == 1;
@@ -263,7 +269,7 @@ final class StepsTable {
                 row.getString("error_message"), row.getString("error_class"))
                 .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"))
                 .restoreDeferral(Rows.optionalTime(row, "deferred_since"), row.getString("deferred_for"))
-                .restoreGate(row.getBoolean("gated"));
+                .restoreGate(row.getString("gate") == null ? null : CallGate.of(row.getString("gate")));
         String signal = row.getString("signal");
         if (signal != null) {
             step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));

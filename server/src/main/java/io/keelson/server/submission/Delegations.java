@@ -3,11 +3,13 @@ package io.keelson.server.submission;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.policy.CallApprovals;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.plan.ReadResult;
 import io.keelson.server.run.read.ScopeReader.Caller;
 import io.keelson.server.run.read.ScopeReader.Starter;
+import io.keelson.server.tool.ApprovalRules;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -19,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The missions by which agents delegate: one task of another agent of the roster, which may call no tool that the agent that
- * delegates may not call.
+ * delegates may not call, and none without a person that the other has to ask about.
  */
 final class Delegations {
     /** Maximum delegations that follow on each other. */
@@ -67,7 +69,12 @@ final class Delegations {
         });
         ObjectNode task = mission.putObject("plan").putArray("tasks").addObject().put("id", TASK);
         task.putObject("suggested_agent").put("type", AgentTerms.ROSTER).put("agent_name", agent.slug());
-        task.set("tools_needed", Json.strings(tools(caller, agent)));
+        List<String> tools = tools(caller, agent);
+        task.set("tools_needed", Json.strings(tools));
+        task.put("untrusted_input", caller.untrusted());
+        CallApprovals rules = caller.terms() == null ? CallApprovals.NONE : caller.terms().approvals();
+        task.putObject("limits").set("approvals", ApprovalRules.write(
+                new CallApprovals(tools.stream().collect(Collectors.toMap(Function.identity(), rules::of)))));
         return mission;
     }
 

@@ -15,6 +15,7 @@ import tools.jackson.databind.JsonNode;
  * @param engineOwned true when the engine itself carries it out (a durable timer) and no executor may claim it
  * @param slot what a call uses of an executor
  * @param effects of a call on anything outside the run
+ * @param openWorld true when its results come from outside, such as the internet: they may be text of strangers
  */
 public record ToolSpec(
         String name,
@@ -24,7 +25,8 @@ public record ToolSpec(
         Duration defaultTimeout,
         boolean engineOwned,
         SlotKind slot,
-        Effects effects) {
+        Effects effects,
+        boolean openWorld) {
 
     /** How the names of tools of a workspace's servers of the Model Context Protocol begin. */
     public static final String MCP = "mcp.";
@@ -36,6 +38,12 @@ public record ToolSpec(
                 Effects.DESTRUCTIVE);
     }
 
+    /** A tool whose results come from its inputs and from what users have given the server. */
+    public ToolSpec(String name, String description, JsonNode inputSchema, JsonNode outputSchema,
+            Duration defaultTimeout, boolean engineOwned, SlotKind slot, Effects effects) {
+        this(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, effects, false);
+    }
+
     /** The same tool, whose calls wait. */
     public ToolSpec waiting() {
         return using(SlotKind.WAITING);
@@ -43,11 +51,18 @@ public record ToolSpec(
 
     /** The same tool, whose calls use such slots. */
     public ToolSpec using(SlotKind other) {
-        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, other, effects);
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, other, effects,
+                openWorld);
     }
 
     /** The same tool, whose calls have these effects. */
     public ToolSpec having(Effects other) {
-        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, other);
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, other,
+                openWorld);
+    }
+
+    /** The same tool, whose results come from outside: they may be text of strangers. */
+    public ToolSpec reachingOut() {
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, effects, true);
     }
 }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.client.AgentRequest;
+import io.keelson.client.Explanation;
 import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.Server;
@@ -41,6 +43,9 @@ class CallApprovalTest {
     private static final String SCRIPT = """
             rules:
               - {when: {text: "Pay", turn: 1}, answer: {calls: [{tool: pay, input: {sum: 5, note: "${ 1 + 1 }"}}, {tool: echo, input: {n: 1}}]}}
+              - {when: {text: "Buy", turn: 1}, answer: {calls: [{tool: buy, input: {sum: 5}}, {tool: buy, input: {sum: 500}}, {tool: buy, input: {sum: many}}]}}
+              - {when: {text: "Fetch", turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}, {tool: process_run, input: {program: none}}, {tool: pay, input: {sum: 1}}]}}
+              - {when: {model: outside, last_tool: pay, turn: 2}, answer: {calls: [{tool: echo, input: {n: 2}}, {tool: pay, input: {sum: 2}}]}}
               - {when: {text: "Run", turn: 1}, answer: {calls: [{tool: process_run, input: {program: rm}}]}}
               - {when: {text: "Ask", turn: 1}, answer: {calls: [{tool: agent_ask, input: {question: "Which colour?",
                   schema: {type: object, required: [colour], properties: {colour: {enum: [red, blue]}}}}}]}}
@@ -62,10 +67,17 @@ class CallApprovalTest {
                 models:
                   small: {wire: openai-chat, base_url: "%s", model: m, family: f, context_tokens: 90000,
                     max_output_tokens: 5000, prices: {input: 1, output: 1}}
-                """.formatted(model.uri("/v1")));
+                  outside: {wire: openai-chat, base_url: "%s", model: outside, family: f, context_tokens: 90000,
+                    max_output_tokens: 5000, prices: {input: 1, output: 1}}
+                """.formatted(model.uri("/v1"), model.uri("/v1")));
         serve();
         keelson.agents().create(AgentRequest.of("payer").model("small").tools(List.of("pay", "echo"))
                 .approval("pay", "always"));
+        keelson.agents().create(AgentRequest.of("buyer").model("small").tools(List.of("buy"))
+                .approvalWhen("buy", ".sum + 0 > 100"));
+        keelson.agents().create(AgentRequest.of("fetcher").model("outside")
+                .tools(List.of("pay", "echo", "process.run")).approval("*", "tainted")
+                .approval("process.run", "never"));
         keelson.agents().create(AgentRequest.of("runner").model("small").tools(List.of("process.run")));
         keelson.agents().create(AgentRequest.of("asker").model("small").tools(List.of("agent.ask")));
     }
@@ -78,7 +90,7 @@ class CallApprovalTest {
         worker = Worker.builder(keelson).tool("pay", step -> {
             paid.add(step.input());
             return Map.of("paid", true);
-        }).build();
+        }).tool("buy", step -> Map.of("bought", true)).build();
         worker.start();
     }
 
@@ -160,6 +172,69 @@ class CallApprovalTest {
 
         assertThat(calls(run)).containsExactly("process.run failed");
         assertThat(request()).contains("CALL_REJECTED", "never remove files");
+    }
+
+    @Test
+    void aConditionOnTheInputDecidesAndOneThatFailsAsksToo() {
+        Run run = keelson.agents().run("buyer", "Buy", Map.of());
+        InboxItem large = item(run);
+        assertThat(large.data().get("input")).isEqualTo(Json.read("{\"sum\": 500}"));
+        assertThat(large.data().get("reason").stringValue()).isEqualTo("condition");
+        assertThat(large.data().get("detail").stringValue()).isEqualTo(".sum + 0 > 100");
+        assertThat(calls(run)).containsExactly("buy completed", "buy waiting_approval", "buy pending");
+        assertThat(keelson.runs().explain(run.id()).reasons()).extracting(Explanation.Reason::text)
+                .anyMatch(text -> text.contains("this condition holds for the input: .sum + 0 > 100"));
+        keelson.inbox().accept(large.id(), null);
+
+        InboxItem failed = Awaitility.await().atMost(LIMIT).until(() -> item(run),
+                item -> !item.id().equals(large.id()));
+        assertThat(failed.data().get("reason").stringValue()).isEqualTo("condition_failed");
+        assertThat(failed.data().get("detail").stringValue()).startsWith(".sum + 0 > 100: ");
+        keelson.inbox().reject(failed.id(), null);
+        ended(run);
+        assertThat(calls(run)).containsExactly("buy completed", "buy completed", "buy failed");
+        assertThat(keelson.runs().events(run.id(), 0, 500).items().stream()
+                .filter(event -> event.eventType().equals("step_approval_requested"))
+                .map(event -> event.payload().get("reason").stringValue())).containsExactly("condition",
+                        "condition_failed");
+    }
+
+    @Test
+    void afterDataFromOutsideCallsWithEffectsWait() {
+        Run run = keelson.agents().run("fetcher", "Fetch", Map.of());
+        InboxItem item = item(run);
+        assertThat(calls(run)).containsExactly("echo completed", "process.run failed", "pay completed",
+                "echo completed", "pay waiting_approval");
+        assertThat(item.data().get("reason").stringValue()).isEqualTo("tainted");
+        assertThat(item.data().get("detail").stringValue()).isEqualTo("process.run");
+        keelson.inbox().accept(item.id(), null);
+        ended(run);
+    }
+
+    @Test
+    void aTaskBehindDataFromOutsideIsTaintedFromItsFirstTurn() {
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "behind", "plan": {"tasks": [
+                  {"id": "run", "failure_mode": "continue", "steps": [{"tool": "process.run", "input": {"argv": ["none"]}}]},
+                  {"id": "between", "depends_on": ["run"], "steps": [{"tool": "echo", "input": {}}]},
+                  {"id": "pay", "title": "Pay", "depends_on": ["between"], "suggested_agent": {"agent_name": "payer"},
+                    "limits": {"approvals": {"pay": "never", "echo": "never", "*": "tainted"}}},
+                  {"id": "apart", "title": "Fetch", "suggested_agent": {"type": "contractor", "model": "small", "tools": ["pay"]},
+                    "limits": {"approvals": {"*": "tainted"}}}]}}""")).start());
+        assertThat(item(run).data().get("reason").stringValue()).as("its agent's rule").isEqualTo("always");
+        assertThat(keelson.runs().get(run.id()).plan().at("/tasks/2/untrusted_input").asBoolean()).isTrue();
+        assertThat(keelson.runs().get(run.id()).plan().at("/tasks/3").has("untrusted_input")).isFalse();
+        keelson.runs().cancel(run.id(), null);
+    }
+
+    @Test
+    void aConditionThatIsNoExpressionIsRefused() {
+        assertThat(catchThrowableOfType(KeelsonException.class, () -> keelson.agents().create(
+                AgentRequest.of("wrong").approvalWhen("a/b", ".sum >"))).problems().getFirst().pointer())
+                        .isEqualTo("/limits/approvals/a~1b/when");
+        assertThat(catchThrowableOfType(KeelsonException.class, () -> keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "wrong", "plan": {"tasks": [{"id": "a", "limits": {"approvals": {"pay": ["always", {"when": "("}]}}}]}}"""))))
+                        .problems().getFirst().pointer()).isEqualTo("/plan/tasks/0/limits/approvals/pay/1/when");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.keelson.server.engine.execute;
 
 import io.keelson.core.decide.ChangeSet.Evaluate;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -129,13 +130,13 @@ public final class Evaluator {
                         : scopes.texts(request.runId(), request.subject(), task.label(), items));
     }
 
-    private Evaluation open(Evaluate request) {
+    private @Nullable Evaluation open(Evaluate request) {
         ScopeReader.StepText step = database.withConnection(c -> reader.step(c, request.subject()));
         if (step.kind().equals("run")) {
             return start(request, step);
         }
         if (step.kind().equals("call")) {
-            return delegate(request, step);
+            return step.condition() == null ? delegate(request, step) : holds(request, step, step.condition());
         }
         JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
         return switch (step.kind()) {
@@ -152,7 +153,20 @@ public final class Evaluator {
                 ChildInput.joined(input, resolved));
     }
 
-    private Evaluation delegate(Evaluate request, ScopeReader.StepText step) {
+    private Evaluation holds(Evaluate request, ScopeReader.StepText step, String condition) {
+        try {
+            return new Evaluation.Holds(
+                    scopes.holds(request.runId(), condition, TurnText.meant(Json.read(step.input()))), null);
+        } catch (ExpressionException e) {
+            return new Evaluation.Holds(false, e.getMessage());
+        }
+    }
+
+    /** Null for a call that does not delegate: its condition was evaluated before. */
+    private @Nullable Evaluation delegate(Evaluate request, ScopeReader.StepText step) {
+        if (!step.tool().equals(AgentTerms.DELEGATE)) {
+            return null;
+        }
         JsonNode input = TurnText.meant(Json.read(step.input()));
         String problems = catalog.inputProblems(step.tool(), input);
         return problems.isEmpty()

@@ -74,6 +74,12 @@ public final class Scopes {
         return of(run).condition(template, of(run, task, Json.string(template)));
     }
 
+    /** Whether a bare jq expression gives a value other than false and null for the input. */
+    boolean holds(UUID run, String program, JsonNode input) {
+        return of(run).evaluate(program, input).stream()
+                .anyMatch(value -> !value.isNull() && !(value.isBoolean() && !value.booleanValue()));
+    }
+
     /**
      * A JSON text with its expressions resolved.
      *

@@ -3,7 +3,7 @@ package io.keelson.server.http.definitions;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RunsOn;
-import io.keelson.core.policy.CallApproval;
+import io.keelson.core.policy.CallApprovals;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Page;
 import io.keelson.server.http.support.ApiProblem;
@@ -21,24 +21,29 @@ import io.keelson.server.json.Json;
 import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.roster.RosterEntry;
+import io.keelson.server.tool.ApprovalRules;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The agents of a workspace: what each may do is for its administrators to say. */
 public final class RosterActions {
     private static final Pattern SLUG = Pattern.compile("(?=.*[a-z])[a-z0-9][a-z0-9-]{0,99}");
 
-    record AgentLimits(@Nullable Integer maxTurns, Map<String, String> approvals) {}
+    record AgentLimits(@Nullable Integer maxTurns, Map<String, JsonNode> approvals) {
+
+        private JsonNode rules() {
+            return Json.object().setAll(approvals);
+        }
+    }
 
     /** @param slug null in an update that does not name it */
     record NewAgent(@Nullable String slug, @Nullable String name, @Nullable String description, @Nullable String model,
@@ -139,6 +144,10 @@ public final class RosterActions {
             problems.add(new PlanProblem("MODEL_NOT_ALLOWED", "/model", "the workspace may not use the model '"
                     + Excerpt.piece(body.model) + "': an operator sets its models with `keelson workspaces models`"));
         }
+        if (body.limits != null) {
+            ApprovalRules.flaws(body.limits.rules()).forEach(flaw -> problems.add(
+                    new PlanProblem(flaw.code(), "/limits/approvals" + flaw.pointer(), flaw.message())));
+        }
         if (!problems.isEmpty()) {
             throw ApiProblem.of(problems);
         }
@@ -146,12 +155,7 @@ public final class RosterActions {
                 body.model, body.instructions, body.tools, body.capabilities,
                 body.limits == null ? null : body.limits.maxTurns,
                 body.runsOn == null ? null : RunsOn.of(body.runsOn),
-                body.limits == null ? Map.of() : approvals(body.limits.approvals));
-    }
-
-    private static Map<String, CallApproval> approvals(Map<String, String> said) {
-        return said.entrySet().stream()
-                .collect(Collectors.toMap(Map.Entry::getKey, each -> CallApproval.of(each.getValue())));
+                body.limits == null ? CallApprovals.NONE : ApprovalRules.read(body.limits.rules()));
     }
 
     private static String name(ApiRequest request) {
@@ -172,8 +176,8 @@ public final class RosterActions {
                 .put("instructions", agent.instructions());
         document.set("tools", Json.strings(agent.tools()));
         document.set("capabilities", Json.strings(agent.capabilities()));
-        ObjectNode approvals = document.putObject("limits").put("max_turns", agent.maxTurns()).putObject("approvals");
-        new TreeMap<>(agent.approvals()).forEach((tool, rule) -> approvals.put(tool, rule.wire()));
+        document.putObject("limits").put("max_turns", agent.maxTurns())
+                .set("approvals", ApprovalRules.write(agent.approvals()));
         RunsOn runsOn = agent.runsOn();
         return document.put("runs_on", runsOn == null ? null : runsOn.wire()).put("created_by", agent.createdBy())
                 .put("created_at", Json.time(agent.createdAt()))

@@ -1,5 +1,6 @@
 package io.keelson.server.http.inbox;
 
+import io.keelson.core.policy.CallGate;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
 import io.keelson.server.db.TxFunction;
@@ -160,7 +161,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         JsonNode input = TurnText.meant(row.get("input"));
         ObjectNode call = Json.object().put("tool", text(row, "step_tool"));
         call.set("input", input);
-        return call.put("input_sha256", Json.digest(input));
+        CallGate gate = CallGate.of(row.get("gate_reason").stringValue());
+        return call.put("input_sha256", Json.digest(input)).put("reason", gate.reason().wire())
+                .put("detail", gate.detail());
     }
 
     private static String subject(InboxKind kind, ObjectNode row, UUID subject) {

@@ -101,6 +101,10 @@ public final class OpenApiDocument {
                 }
                 case "required" -> whole.withArrayProperty("required").addAll((ArrayNode) keyword.getValue());
                 case "unevaluatedProperties" -> whole.set("additionalProperties", keyword.getValue());
+                case "anyOf", "oneOf" -> {
+                    ArrayNode parts = whole.putArray(keyword.getKey());
+                    keyword.getValue().forEach(part -> parts.add(whole(document, part)));
+                }
                 case "items", "additionalProperties" -> whole.set(keyword.getKey(), keyword.getValue().isObject()
                         ? whole(document, keyword.getValue())
                         : keyword.getValue());

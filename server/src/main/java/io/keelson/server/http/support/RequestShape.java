@@ -148,6 +148,10 @@ record RequestShape(Map<String, RequestShape> members, @Nullable RequestShape ea
         if (each != null && value.isArray()) {
             value.forEach(each::embed);
         }
+        if (each != null && each.free && value instanceof ObjectNode object) {
+            object.propertyNames().stream().filter(name -> !members.containsKey(name)).toList()
+                    .forEach(name -> object.set(name, new POJONode(object.get(name))));
+        }
         members.forEach((name, member) -> {
             JsonNode of = value.get(name);
             if (of != null && member.free) {

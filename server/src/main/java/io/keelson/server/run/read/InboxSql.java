@@ -78,6 +78,7 @@ final class InboxSql {
                 s.id as step_id, s.name as step_name, s.tool as step_tool,
                 case when p.kind in ('approval_step', 'call_approval', 'question') then case when s.resolved_input is null then s.input
                     else s.resolved_input end end as input,
+                case when p.kind = 'call_approval' then s.gate end as gate_reason,
                 {data} as subject_data,
                 case when p.kind = 'task_review' then t.attempt_number end as gate,
                 case when p.kind = 'task_review' then t.error_message end as feedback,

@@ -16,6 +16,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -51,8 +52,9 @@ public final class ScopeReader {
      *
      * @param terms of the agent that does the task now; null for none
      * @param delegations number of delegations that led to its run, 0 to 2
+     * @param untrusted whether it has seen data from outside
      */
-    public record Caller(@Nullable AgentTerms terms, int delegations) {}
+    public record Caller(@Nullable AgentTerms terms, int delegations, boolean untrusted) {}
 
     /** A run whose step is to start another. */
     public record Starter(UUID workspaceId, String name, int priority, String createdBy, RunTrace trace) {}
@@ -90,8 +92,15 @@ public final class ScopeReader {
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
             boolean output, boolean plan, boolean failure, boolean transcript) {}
 
-    /** @param input JSON text, expressions unresolved; of a call of an agent as a person has changed it */
-    public record StepText(UUID runId, UUID taskId, String kind, String tool, String input) {}
+    /**
+     * A step's own texts.
+     *
+     * @param input JSON text, expressions unresolved; of a call of an agent as a person has changed it
+     * @param condition of a call of an agent: the jq expression that decides whether a person is asked; null for none, or after
+     *                  a person was asked
+     */
+    public record StepText(UUID runId, UUID taskId, String kind, String tool, String input,
+            @Nullable String condition) {}
 
     private static final String TASK =
             """
@@ -105,6 +114,7 @@ public final class ScopeReader {
 
     private static final String STEP = """
             select run_id, task_id, kind, tool,
+                case when started_at is null and gate like 'condition %' then substr(gate, 11) end as condition,
                 case when kind = 'call' and resolved_input is not null then resolved_input else input end as input
               from orchestration_steps where id = ?""";
 
@@ -112,6 +122,9 @@ public final class ScopeReader {
             select t.policy,
                 array(select u.name from orchestration_steps u
                        where u.task_id = t.id and u.task_attempt >= t.attempt_number and u.kind = 'turn')::text[] as turns,
+                array(select distinct u.tool from orchestration_steps u
+                       where u.task_id = t.id and u.task_attempt >= t.attempt_number and u.kind = 'call'
+                         and u.state in ('completed', 'failed'))::text[] as called,
                 case when r.trigger <> 'agent.delegate' or p.run_id is null then 0
                     when g.trigger = 'agent.delegate' then 2 else 1 end as delegations
               from orchestration_steps s
@@ -248,7 +261,7 @@ public final class ScopeReader {
 
     public StepText step(Connection c, UUID stepId) throws SQLException {
         return one(c, STEP, stepId, row -> new StepText(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
-                row.getString("kind"), row.getString("tool"), row.getString("input")));
+                row.getString("kind"), row.getString("tool"), row.getString("input"), row.getString("condition")));
     }
 
     /** The agent whose call is to start a run. */
@@ -257,10 +270,12 @@ public final class ScopeReader {
             String policy = row.getString("policy");
             Set<String> turns = texts(row, "turns");
             if (policy == null) {
-                return new Caller(null, row.getInt("delegations"));
+                return new Caller(null, row.getInt("delegations"), false);
             }
             TaskPolicy read = Json.MAPPER.readValue(policy, TaskPolicy.class);
-            return new Caller(read.agentOn(read.rung(turns::contains)), row.getInt("delegations"));
+            AgentTerms terms = read.agentOn(read.rung(turns::contains));
+            return new Caller(terms, row.getInt("delegations"), read.untrusted()
+                    || terms != null && !Collections.disjoint(terms.openWorld(), texts(row, "called")));
         });
     }
 

@@ -51,7 +51,7 @@ final class ProcessRun implements Tool {
              "properties": {"exit_code": {"type": "integer"}, "stdout": {"type": "string"},
               "stderr": {"type": "string"}, "stdout_truncated": {"type": "boolean"},
               "stderr_truncated": {"type": "boolean"}, "lines": {"type": "array", "items": {"type": "string"}},
-              "json": true}}""");
+              "json": true}}""").reachingOut();
 
     private static final int MESSAGE_CHARS = 2_000;
 

@@ -30,7 +30,7 @@ final class RunStart implements Tool {
                 "description": "What happens to it when its parent no longer waits for it"},
               "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 31622400}}}"""),
             Specs.json("{\"description\": \"The child's output; null when it has none\"}"),
-            Duration.ofDays(367), true).having(Effects.IDEMPOTENT);
+            Duration.ofDays(367), true).having(Effects.IDEMPOTENT).reachingOut();
 
     @Override
     public ToolSpec spec() {

@@ -1,0 +1,63 @@
+package io.keelson.core.policy;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why an agent's call waits for a person, or may have to.
+ *
+ * @param detail the condition, what is wrong with it, or the source of data from outside; null for any other reason
+ */
+public record CallGate(Reason reason, @Nullable String detail) {
+
+    /** Reasons. */
+    public enum Reason {
+        /** The agent asks a person. */
+        QUESTION,
+        /** A rule asks about each call. */
+        ALWAYS,
+        /** The tool's effects are destructive. */
+        DESTRUCTIVE,
+        /** The agent has seen data from outside, and the call changes something. */
+        TAINTED,
+        /** A condition on the call's input: the call waits if it holds, which is known when the call's turn comes. */
+        CONDITION,
+        /** The condition could not be evaluated. */
+        CONDITION_FAILED,
+        /** The condition does not hold: the call is made without a person. */
+        CONDITION_FALSE;
+
+        /** The name in JSON, for example {@code destructive}. */
+        public String wire() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    public static final CallGate QUESTION = new CallGate(Reason.QUESTION, null);
+
+    /** As it is stored: the reason's name, then the detail. */
+    public String text() {
+        return detail == null ? reason.wire() : reason.wire() + " " + detail;
+    }
+
+    /** The reason of a stored text. */
+    public static CallGate of(String text) {
+        String[] parts = text.split(" ", 2);
+        return new CallGate(Reason.valueOf(parts[0].toUpperCase(Locale.ROOT)), parts.length == 1 ? null : parts[1]);
+    }
+
+    /** True until the condition has been evaluated. */
+    public boolean conditional() {
+        return reason == Reason.CONDITION;
+    }
+
+    /** The same after the condition was found not to hold. */
+    public CallGate open() {
+        return new CallGate(Reason.CONDITION_FALSE, detail);
+    }
+
+    /** The same after the condition could not be evaluated. */
+    public CallGate failed(String message) {
+        return new CallGate(Reason.CONDITION_FAILED, detail + ": " + message);
+    }
+}
