@@ -310,7 +310,8 @@ public final class Explain {
                 if (step.queued) {
                     unclaimed(step);
                 } else if (step.evaluating && step.asks()) {
-                    add(step, "CONDITION_EVALUATING", "the condition of its approval is being evaluated", null, List.of());
+                    add(step, "CONDITION_EVALUATING", "the condition of its approval is being evaluated", null,
+                            List.of());
                 } else if (step.evaluating) {
                     add(step, "INPUT_EVALUATING", "its input is being resolved", null, List.of());
                 } else if (step.lane() > 0) {

@@ -72,8 +72,9 @@ public record CallApprovals(Map<String, List<CallApproval>> byTool) {
         List<CallGate> gates = of(tool).stream().map(rule -> rule.gate(effects, outside)).filter(Objects::nonNull)
                 .sorted(Comparator.comparing(CallGate::reason)).toList();
         List<String> conditions = gates.stream().filter(CallGate::conditional).map(CallGate::detail).toList();
-        return gates.isEmpty() ? null : conditions.size() < 2 || !gates.getFirst().conditional() ? gates.getFirst()
-                : new CallGate(CallGate.Reason.CONDITION, either(conditions));
+        return gates.isEmpty() ? null
+                : conditions.size() < 2 || !gates.getFirst().conditional() ? gates.getFirst()
+                        : new CallGate(CallGate.Reason.CONDITION, either(conditions));
     }
 
     /** One jq expression; a comment at the end of a condition ends with its line. */

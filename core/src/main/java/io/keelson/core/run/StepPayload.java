@@ -1,7 +1,7 @@
 package io.keelson.core.run;
 
-import io.keelson.core.policy.CallGate;
 import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.policy.CallGate;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.UUID;

@@ -20,7 +20,8 @@ class CallApprovalsTest {
     @ParameterizedTest
     @CsvSource(nullValues = "-", value = {
             // rule, effects, outside, why it waits
-            "-, READ, fetch, -", "-, IDEMPOTENT, -, -", "-, ONCE, fetch, -", "-, DESTRUCTIVE, -, destructive", "-, -, -, -",
+            "-, READ, fetch, -", "-, IDEMPOTENT, -, -", "-, ONCE, fetch, -", "-, DESTRUCTIVE, -, destructive",
+            "-, -, -, -",
             "NEVER, DESTRUCTIVE, fetch, -", "ALWAYS, READ, -, always", "ALWAYS, -, -, always",
             "EFFECTS, DESTRUCTIVE, -, destructive", "EFFECTS, ONCE, fetch, -",
             "TAINTED, ONCE, fetch, tainted", "TAINTED, IDEMPOTENT, fetch, tainted", "TAINTED, -, fetch, tainted",

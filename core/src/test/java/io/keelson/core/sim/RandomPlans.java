@@ -194,8 +194,9 @@ final class RandomPlans {
         String model = chance(50) ? "model" : null;
         int turns = chance(30) ? 1 + random.nextInt(4) : 0;
         boolean ofRoster = chance(50);
-        CallApproval rule = model == null ? CallApproval.EFFECTS : ofRoster ? CallApproval.when(".n > 0")
-                : CallApproval.TAINTED;
+        CallApproval rule = model == null ? CallApproval.EFFECTS
+                : ofRoster ? CallApproval.when(".n > 0")
+                        : CallApproval.TAINTED;
         return new AgentTerms(ofRoster ? AgentTerms.ROSTER : AgentTerms.CONTRACTOR, null, "ann", model,
                 List.of(LOCAL, "remote", AgentTerms.DELEGATE), turns, ofRoster ? List.of("ann 1000") : List.of())
                 .ruled(CallApprovals.of(CallApprovals.ANY, rule)).reaching(List.of(LOCAL));

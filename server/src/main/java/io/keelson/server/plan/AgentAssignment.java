@@ -100,8 +100,9 @@ final class AgentAssignment {
     private AgentTerms rules(JsonNode task, CallApprovals ofAgent, AgentTerms terms) {
         List<String> outside = terms.tools().stream().filter(openWorld).toList();
         return terms.ruled(ofAgent.and(ApprovalRules.read(task.path("limits").path("approvals"))))
-                .reaching(outside.isEmpty() ? outside : terms.tools().stream()
-                        .filter(tool -> outside.contains(tool) || tool.equals(AgentTerms.DELEGATE)).toList());
+                .reaching(outside.isEmpty() ? outside
+                        : terms.tools().stream()
+                                .filter(tool -> outside.contains(tool) || tool.equals(AgentTerms.DELEGATE)).toList());
     }
 
     private static TurnLimits limits(JsonNode said) {
@@ -260,8 +261,9 @@ final class AgentAssignment {
         roster().replaceAll(each -> each.id() == agent.id() ? each.busier() : each);
         String model = model(task, agent.model());
         RunsOn runsOn = runsOn(agent.runsOn(), model);
-        return new Hired(rules(task, agent.approvals(), new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
-                within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn)),
+        return new Hired(
+                rules(task, agent.approvals(), new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
+                        within(agent.tools(), task, needed), bound(agent.maxTurns(), runsOn), candidates, runsOn)),
                 agent.instructions());
     }
 

@@ -51,7 +51,8 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     @Override
     public boolean openWorld(String tool) {
-        return tool.startsWith(ToolSpec.MCP) || catalog.find(tool).filter(found -> found.spec().openWorld()).isPresent();
+        return tool.startsWith(ToolSpec.MCP)
+                || catalog.find(tool).filter(found -> found.spec().openWorld()).isPresent();
     }
 
     @Override

@@ -125,8 +125,9 @@ final class TaskReader {
         while (!open.isEmpty()) {
             downstreams.getOrDefault(open.remove(), List.of()).stream().filter(reached::add).forEach(open::add);
         }
-        return reached.isEmpty() ? tasks : tasks.stream().map(task -> !reached.contains(task.id()) ? task
-                : task.with(task.policy().untrusted(true))).toList();
+        return reached.isEmpty() ? tasks
+                : tasks.stream().map(task -> !reached.contains(task.id()) ? task
+                        : task.with(task.policy().untrusted(true))).toList();
     }
 
     /** Whether the task's output may contain data from outside. */

@@ -124,7 +124,8 @@ final class StepsTable {
                     as s (state, claims)""",
             Column.joined(PLANNED, List.of(time("started_at", n -> n.row().startedAt()))));
 
-    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id", """
+    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id",
+            """
             merge into task_steps s using {rows} on s.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
@@ -223,7 +224,8 @@ final class StepsTable {
 
     /** Whether {@link #UPDATE_PLAIN} writes the same as {@link #UPDATE}: the step is at its first try, or completed by it, in its task's first attempt, without a computed worst case. */
     static boolean plain(Changed step) {
-        return faultless(step, 1) && step.row.gate() == null && step.row.taskAttempt() == 1 && step.row.spec().asPlanned() == step.row.spec()
+        return faultless(step, 1) && step.row.gate() == null && step.row.taskAttempt() == 1
+                && step.row.spec().asPlanned() == step.row.spec()
                 && switch (step.row.state()) {
                     case RUNNING -> noResult(step);
                     case COMPLETED -> step.row.resultEpoch() == 1;

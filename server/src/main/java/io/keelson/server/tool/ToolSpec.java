@@ -63,6 +63,7 @@ public record ToolSpec(
 
     /** The same tool, whose results come from outside: they may be text of strangers. */
     public ToolSpec reachingOut() {
-        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, effects, true);
+        return new ToolSpec(name, description, inputSchema, outputSchema, defaultTimeout, engineOwned, slot, effects,
+                true);
     }
 }

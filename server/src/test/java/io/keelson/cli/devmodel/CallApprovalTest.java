@@ -212,29 +212,45 @@ class CallApprovalTest {
     }
 
     @Test
-    void aTaskBehindDataFromOutsideIsTaintedFromItsFirstTurn() {
+    void tasksBehindDataFromOutsideAreMarkedInThePlan() {
         Run run = keelson.runs().create(RunRequest.of(Json.read("""
                 {"name": "behind", "plan": {"tasks": [
-                  {"id": "run", "failure_mode": "continue", "steps": [{"tool": "process.run", "input": {"argv": ["none"]}}]},
+                  {"id": "pay", "depends_on": ["between"], "suggested_agent": {"agent_name": "payer"}},
                   {"id": "between", "depends_on": ["run"], "steps": [{"tool": "echo", "input": {}}]},
-                  {"id": "pay", "title": "Pay", "depends_on": ["between"], "suggested_agent": {"agent_name": "payer"},
-                    "limits": {"approvals": {"pay": "never", "echo": "never", "*": "tainted"}}},
-                  {"id": "apart", "title": "Fetch", "suggested_agent": {"type": "contractor", "model": "small", "tools": ["pay"]},
-                    "limits": {"approvals": {"*": "tainted"}}}]}}""")).start());
-        assertThat(item(run).data().get("reason").stringValue()).as("its agent's rule").isEqualTo("always");
-        assertThat(keelson.runs().get(run.id()).plan().at("/tasks/2/untrusted_input").asBoolean()).isTrue();
-        assertThat(keelson.runs().get(run.id()).plan().at("/tasks/3").has("untrusted_input")).isFalse();
-        keelson.runs().cancel(run.id(), null);
+                  {"id": "run", "steps": [{"tool": "process.run", "input": {"argv": ["none"]}}]},
+                  {"id": "after", "depends_on": [{"task": "run", "type": "ordering"}], "suggested_agent": {"agent_name": "payer"}},
+                  {"id": "report", "depends_on": ["fetch"], "suggested_agent": {"agent_name": "payer"}},
+                  {"id": "fetch", "suggested_agent": {"agent_name": "fetcher"}}]}}""")));
+        assertThat(keelson.runs().get(run.id()).plan().get("tasks").valueStream()
+                .filter(task -> task.path("untrusted_input").asBoolean(false))
+                .map(task -> task.get("temp_id").stringValue())).containsExactly("pay", "between", "report");
+    }
+
+    @Test
+    void aTasksRulesHoldFromItsFirstTurnWhereItsInputIsUntrusted() {
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "untrusted", "plan": {"tasks": [{"id": "pay", "title": "Pay", "untrusted_input": true,
+                  "suggested_agent": {"type": "contractor", "model": "small", "tools": ["pay", "echo"]},
+                  "limits": {"approvals": {"*": "tainted"}}}]}}""")).start());
+        InboxItem item = item(run);
+        assertThat(item.data().get("reason").stringValue()).isEqualTo("tainted");
+        assertThat(item.data().get("detail").stringValue()).isEqualTo("untrusted_input");
+        keelson.inbox().accept(item.id(), null);
+        ended(run);
+        assertThat(calls(run)).containsExactly("pay completed", "echo completed");
     }
 
     @Test
     void aConditionThatIsNoExpressionIsRefused() {
         assertThat(catchThrowableOfType(KeelsonException.class, () -> keelson.agents().create(
                 AgentRequest.of("wrong").approvalWhen("a/b", ".sum >"))).problems().getFirst().pointer())
-                        .isEqualTo("/limits/approvals/a~1b/when");
-        assertThat(catchThrowableOfType(KeelsonException.class, () -> keelson.runs().create(RunRequest.of(Json.read("""
+                .isEqualTo("/limits/approvals/a~1b/when");
+        assertThat(catchThrowableOfType(KeelsonException.class,
+                () -> keelson.runs()
+                        .create(RunRequest.of(Json
+                                .read("""
                 {"name": "wrong", "plan": {"tasks": [{"id": "a", "limits": {"approvals": {"pay": ["always", {"when": "("}]}}}]}}"""))))
-                        .problems().getFirst().pointer()).isEqualTo("/plan/tasks/0/limits/approvals/pay/1/when");
+                .problems().getFirst().pointer()).isEqualTo("/plan/tasks/0/limits/approvals/pay/1/when");
     }
 
     @Test

@@ -7,9 +7,9 @@ import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.policy.CallApprovals;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.Map;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -91,7 +91,8 @@ class MissionCacheTest {
     @Test
     void missionWithAgentsOfTheRosterIsNotKept() {
         RosterAgent ann =
-                new RosterAgent(1, "ann", "Ann", null, null, List.of(), List.of(), 0, null, CallApprovals.NONE, 0, null);
+                new RosterAgent(1, "ann", "Ann", null, null, List.of(), List.of(), 0, null, CallApprovals.NONE, 0,
+                        null);
         MissionReader staffed = reader.staffed(() -> List.of(ann));
         String mission = "{\"goal\": \"g\", \"agent_slug\": \"ann\"}";
         MissionCache.Key key = key(OURS, mission);

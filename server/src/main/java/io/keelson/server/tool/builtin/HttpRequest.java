@@ -50,7 +50,8 @@ final class HttpRequest implements Tool {
               "status": {"type": "integer"}, "url": {"type": "string"},
               "headers": {"type": "object", "additionalProperties": {"type": "string"}},
               "json": {"description": "the body of a JSON answer"}, "body": {"type": "string"},
-              "body_base64": {"type": "string", "description": "the body of an answer that is no text"}}}""").waiting().reachingOut();
+              "body_base64": {"type": "string", "description": "the body of an answer that is no text"}}}""").waiting()
+            .reachingOut();
 
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
     private static final Set<Integer> RETRYABLE = Set.of(408, 425, 429);
