@@ -147,7 +147,8 @@ final class Columns {
                 s.tokens(), "cost", s.cost(), "next_run_at", s.nextRunAt(), "started_at", s.startedAt(), "completed_at",
                 s.completedAt(), "error_code", s.errorCode(), "error_message", s.errorMessage(), "error_class",
                 s.errorClass(), "granted_retries", s.grantedRetries(), "failure_ignored", s.failureIgnored(),
-                "deferred_since", s.deferredSince(), "deferred_for", s.deferredFor(), "gate", s.gate());
+                "deferred_since", s.deferredSince(), "deferred_for", s.deferredFor(), "gate",
+                s.gate() == null ? null : s.gate().text());
     }
 
     /** The server's database reckons from the time that the node was given, until the holder is heard of. */
