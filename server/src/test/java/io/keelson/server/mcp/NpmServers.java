@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** Servers of the npm registry, installed below {@code target} at the versions of the lock file. */
+/** Servers, clients and suites of the npm registry, installed below {@code target} at the versions of the lock file. */
 public final class NpmServers {
     private static final Path SOURCE = Path.of("src/test/npm");
     private static final Path TARGET = Path.of("target/npm").toAbsolutePath();
@@ -30,12 +30,29 @@ public final class NpmServers {
     }
 
     /** The command of a program of our own that uses the packages. */
-    public static List<String> own(String file) {
+    public static List<String> own(String file, String... arguments) {
+        return command(copy(file), arguments);
+    }
+
+    /** The command of a conformance suite. */
+    public static List<String> suite(String name, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("node", "--import", copy("glob.mjs").toString(),
+                TARGET.resolve("node_modules").resolve(name).resolve("dist/index.js").toString()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** A file beside the list of packages. */
+    public static Path source(String file) {
+        return SOURCE.resolve(file).toAbsolutePath();
+    }
+
+    private static Path copy(String file) {
         installed();
         try {
             Path copy = TARGET.resolve(file);
             Files.writeString(copy, Files.readString(SOURCE.resolve(file)));
-            return command(copy);
+            return copy;
         } catch (IOException e) {
             throw new AssertionError(e);
         }
