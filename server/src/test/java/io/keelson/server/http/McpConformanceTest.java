@@ -100,7 +100,8 @@ class McpConformanceTest {
                     "all", "--spec-version", "2026-07-28", "--timeout", PATIENCE));
             List<Future<Count>> others = TASKS.stream().map(scenario -> all.submit(
                     () -> suite("conformance-2026", "conformance-2026-07-28.yaml", "--scenario", scenario,
-                            "--timeout", PATIENCE))).toList();
+                            "--timeout", PATIENCE)))
+                    .toList();
             old = first.get();
             current = second.get();
             for (Future<Count> each : others) {

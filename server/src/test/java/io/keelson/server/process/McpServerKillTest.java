@@ -54,9 +54,11 @@ class McpServerKillTest {
                     () -> peer.modern("tasks/get", task).result(),
                     found -> found.path("status").asString().equals("input_required"));
             String key = asked.path("inputRequests").propertyNames().iterator().next();
-            peer.modern("tasks/update", """
+            peer.modern("tasks/update",
+                    """
                     {"taskId": "%s", "inputResponses": {"%s": {"action": "accept", "content": {"decision": "accept"}}}}"""
-                    .formatted(run, key)).result();
+                            .formatted(run, key))
+                    .result();
             JsonNode done = Awaitility.await().atMost(Duration.ofSeconds(60)).until(
                     () -> peer.modern("tasks/get", task).result(),
                     found -> found.path("status").asString().equals("completed"));
