@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import tools.jackson.databind.node.ArrayNode;
@@ -59,8 +60,12 @@ final class TaskReach {
             Map<UUID, Integer> reached) {
         ArrayNode list = document.putObject(member).put("count", reached.keySet().stream().filter(named::containsKey)
                 .count()).putArray("items");
-        named.keySet().stream().filter(reached::containsKey).sorted(Comparator.comparing(reached::get)).limit(MOST)
-                .forEach(each -> list.add(named.get(each).deepCopy().put("distance", reached.get(each))));
+        reached.entrySet().stream().filter(each -> named.containsKey(each.getKey()))
+                .sorted(Comparator.comparing((Map.Entry<UUID, Integer> each) -> each.getValue())
+                        .thenComparing(Map.Entry::getKey))
+                .limit(MOST)
+                .forEach(each -> Optional.ofNullable(named.get(each.getKey()))
+                        .ifPresent(row -> list.add(row.deepCopy().put("distance", each.getValue()))));
     }
 
     private static Map<UUID, List<UUID>> reversed(Map<UUID, List<UUID>> upstreams) {
