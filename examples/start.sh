@@ -34,11 +34,12 @@ start_dev_model() {
     "$home/keelson" dev-model --script "$here/script.yaml" --port 0 --json >"$KEELSON_DATA_DIR/model.json" &
     model=$!
     processes="$model $processes"
-    until grep -qs url "$KEELSON_DATA_DIR/model.json"; do
+    url=
+    until [ -n "$url" ]; do
         kill -0 "$model" 2>/dev/null || exit 1
         sleep 0.2
+        url=$(sed -n 's/.*"url" *: *"\([^"]*\)".*/\1/p' "$KEELSON_DATA_DIR/model.json")
     done
-    url=$(sed -n 's/.*"url" *: *"\([^"]*\)".*/\1/p' "$KEELSON_DATA_DIR/model.json")
     sed "s|http://127.0.0.1:[0-9]*|$url|" "$here/models.yaml" >"$KEELSON_DATA_DIR/models.yaml"
     export KEELSON_MODELS="$KEELSON_DATA_DIR/models.yaml"
 }

@@ -178,11 +178,12 @@ class Run extends Part {
     const end = run.completed_at ? Date.parse(run.completed_at) : now();
     const begun = this.#begun ?? (run.started_at ? Date.parse(run.started_at) : null);
     const lists = this.tasks && this.tasks.length <= 400 ? this.tasks.map((task) => [...earlier(this.#past.get(task.key) ?? []), ...segments(task, this.#all.get(task.id) ?? [], end)]) : [];
+    if (run.config?.acceptance === 'human' && lists.length) lists.push([{ kind: 'person', from: Math.max(...lists.flat().map((each) => each.to)), to: end }]);
     const parts = begun && lists.length ? Object.entries(breakdown(lists, begun, end)).filter(([, ms]) => ms >= 1).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
     return html`<dl class="figures">
       <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, Math.max(run.task_count, this.tasks?.length ?? 0))}</dd></div>
-      <div><dt>Cost</dt><dd><strong class="num" title=${exact(run.total_cost)}>${credits(run.total_cost)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
+      <div><dt>Cost</dt><dd><strong class="num" title=${exact(run.total_cost)}>${credits(run.total_cost)}${Number(run.credits_uncollected) > 0 ? html`<span class="soft"> (${credits(run.credits_uncollected)} not collected)</span>` : nothing}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
         ${limit ? meter(run.total_cost / limit, run.total_cost / limit > 0.9 ? 'failed' : run.total_cost / limit > 0.7 ? 'backoff' : 'works', `${Math.round((run.total_cost / limit) * 100)} % of the limit`) : html`<span class="small soft">${run.credits_reserved && isOpen(run) ? `${credits(run.credits_reserved)} set aside` : 'no limit of its own'}</span>`}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
       <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => `${i ? ' · ' : ''}${WORDS[kind]} ${duration(ms)}`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;

@@ -31,6 +31,8 @@ public final class RunDocuments {
     private static final int LEVELS = 3;
     /** More steps than these are not read to name those that failed. */
     private static final int MOST_STEPS = 2_000;
+    /** Of a run with more tasks the last ones are not read to show its result. */
+    private static final int MOST_TASKS = 500;
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
@@ -86,11 +88,26 @@ public final class RunDocuments {
                 .filter(step -> step.state().equals("waiting_approval")).toList();
         List<Task> tasks = keelson.runs().tasks(run.id());
         List<Task> outputs = tasks.stream().filter(task -> task.state().equals("awaiting_human")).toList();
-        Set<String> upstreams = tasks.stream().flatMap(task -> task.dependsOn().stream()).collect(Collectors.toSet());
-        List<Task> results = tasks.stream().filter(task -> task.state().equals("completed") && task.groupId() == null)
-                .filter(task -> !upstreams.contains(task.key())).toList();
         List<Escalation> tickets = keelson.escalations().list(EscalationQuery.open().run(run.id())).items();
-        return new PendingDecisions(run, approvals, outputs, results, tickets, stopped(keelson, run));
+        return new PendingDecisions(run, approvals, outputs, results(tasks), tickets, stopped(keelson, run));
+    }
+
+    /**
+     * The last tasks of a run that has completed without an output of its own: their texts are its result. Empty for any other run, and
+     * where there are too many tasks to read them.
+     */
+    public static List<Task> results(Runs runs, Run run) {
+        return run.completed() && run.output().isNull() && run.taskCount() <= MOST_TASKS
+                ? results(runs.tasks(run.id())).stream().filter(task -> task.output().isString()).toList()
+                : List.of();
+    }
+
+    /** Tasks of the plan that have completed, on whose output no other task depends. */
+    private static List<Task> results(List<Task> tasks) {
+        Set<String> upstreams = tasks.stream().flatMap(task -> task.dependsOn().stream()).collect(Collectors.toSet());
+        return tasks.stream().filter(task -> task.state().equals("completed") && task.groupId() == null)
+                .filter(task -> !task.superseded() && !task.key().startsWith("."))
+                .filter(task -> !upstreams.contains(task.key())).toList();
     }
 
     private static @Nullable String stopped(Keelson keelson, Run run) {

@@ -110,8 +110,9 @@ public final class WatchOptions {
         if (command.json) {
             command.print(RunDocuments.whole(server.keelson(), run.id(), false));
         } else {
-            command.print(Summary.lines(run, RunDocuments.failures(server.keelson().runs(), run), artifacts, copies,
-                    ProgramName.current(), command.style()));
+            Runs runs = server.keelson().runs();
+            command.print(Summary.lines(run, RunDocuments.failures(runs, run), RunDocuments.results(runs, run), artifacts,
+                    copies, ProgramName.current(), command.style()));
         }
         return ExitCode.of(run);
     }

@@ -100,6 +100,11 @@ public abstract class DecisionCommand extends ActionCommand {
         }
     }
 
+    /** Whether the decision is about the pending plan as it is. */
+    boolean showsPlan() {
+        return true;
+    }
+
     /** Shows the subject of the decision, below the run's name and above the answer. */
     private void showSubject(ServerConnection server, Runs runs, String id) {
         if (json) {
@@ -111,7 +116,9 @@ public abstract class DecisionCommand extends ActionCommand {
         }
         PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), runs.get(id));
         if (pendingDecisions.plan()) {
-            print(Subject.plan(pendingDecisions.run(), style()));
+            if (showsPlan()) {
+                print(Subject.plan(pendingDecisions.run(), style()));
+            }
         } else if (!pendingDecisions.result()) {
             pendingDecisions.approvals().stream()
                     .filter(each -> step == null || each.id().equals(step) || each.name().equals(step))
@@ -191,7 +198,17 @@ public abstract class DecisionCommand extends ActionCommand {
                 return runs.approve(id, reason);
             }
             JsonNode document = DocumentFile.read(plan, "plan", "PLAN_INVALID").document();
-            return runs.approve(id, reason, document.path("plan").isObject() ? document.get("plan") : document);
+            Run approved =
+                    runs.approve(id, reason, document.path("plan").isObject() ? document.get("plan") : document);
+            if (!json) {
+                print(Subject.plan(approved, style()));
+            }
+            return approved;
+        }
+
+        @Override
+        boolean showsPlan() {
+            return plan == null;
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.view.Summary;
 import io.keelson.client.Explanation;
+import io.keelson.client.Keelson;
 import io.keelson.client.Task;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
@@ -45,7 +46,7 @@ public final class ExplainCommand extends CliCommand {
                 Explanation explanation = task == null ? server.keelson().runs().explain(id)
                         : server.keelson().runs().explainTask(path.substring("/tasks/".length()));
                 print(lines(explanation));
-                answers(explanation).forEach(this::note);
+                answers(server.keelson(), explanation).forEach(this::note);
             }
             return ExitCode.OK;
         }
@@ -61,13 +62,14 @@ public final class ExplainCommand extends CliCommand {
     }
 
     /** The commands that end what only people and the world outside can end. */
-    private static List<String> answers(Explanation explanation) {
+    private static List<String> answers(Keelson keelson, Explanation explanation) {
         List<String> commands = new ArrayList<>();
         explanation.reasons().stream().filter(reason -> reason.code().equals("SIGNAL"))
                 .flatMap(reason -> reason.on().stream()).distinct()
                 .map(name -> Summary.send(name, explanation.runId(), ProgramName.current())).forEach(commands::add);
         if (explanation.reasons().stream().anyMatch(reason -> HUMAN.contains(reason.code()))) {
-            commands.add("to answer, see: " + ProgramName.current() + " show " + explanation.runId());
+            commands.addAll(Summary.answers(RunDocuments.waits(keelson, keelson.runs().get(explanation.runId())),
+                    ProgramName.current()));
         }
         return commands;
     }

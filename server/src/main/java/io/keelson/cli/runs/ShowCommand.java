@@ -72,7 +72,8 @@ public final class ShowCommand extends CliCommand {
                     Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
                             RunDocuments.family(runs, shown), clock().instant(), style()));
             lines.addAll(
-                    Summary.lines(shown, RunDocuments.failures(runs, shown), artifacts, copies, ProgramName.current(),
+                    Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown), artifacts,
+                            copies, ProgramName.current(),
                             style()));
             lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
             PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), shown);
@@ -101,6 +102,10 @@ public final class ShowCommand extends CliCommand {
         TaskDetails details = new TaskDetails(shown, clock().instant(), style());
         steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id())));
         print(details.lines());
+        if (shown.attemptNumber() > 1) {
+            note("earlier attempts: " + ProgramName.current() + " transcript " + shown.runId() + " " + shown.key()
+                    + " --attempt all");
+        }
         return ExitCode.OK;
     }
 }

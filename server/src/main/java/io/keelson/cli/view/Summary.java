@@ -26,12 +26,12 @@ public final class Summary {
     private Summary() {}
 
     /**
+     * @param results tasks whose outputs are the result of a run without an output of its own
      * @param copies where artifacts were copied to; empty when they were not
      * @param command how this program is called
      */
-    public static List<String> lines(Run run, FailureView failures, List<Artifact> artifacts,
-            Map<Artifact, Path> copies,
-            String command, Style style) {
+    public static List<String> lines(Run run, FailureView failures, List<Task> results, List<Artifact> artifacts,
+            Map<Artifact, Path> copies, String command, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add("");
         lines.add(headline(run, style));
@@ -42,7 +42,8 @@ public final class Summary {
                     .forEach(line -> lines.add(style.red(line)));
         }
         lines.addAll(failures.lines(command, style));
-        lines.addAll(output(run.output(), command, run.id(), style));
+        lines.addAll(run.output().isNull() ? results(results, command, style)
+                : output(run.output(), command, run.id(), style));
         if (!artifacts.isEmpty()) {
             lines.add("");
             lines.addAll(artifacts(artifacts, copies, style));
@@ -160,7 +161,7 @@ public final class Summary {
     private static void tickets(List<Escalation> tickets, String command, List<String> lines) {
         for (Escalation ticket : tickets) {
             lines.add("  " + TerminalText.clean(ticket.message()) + " (" + ticket.reason() + ")");
-            lines.add("answer with: " + command + " resolve " + ticket.id() + " resume|skip|fail|cancel --watch");
+            lines.add(answer(ticket, command));
         }
     }
 
@@ -170,10 +171,14 @@ public final class Summary {
         if (!run.output().isNull()) {
             return output(run.output(), command, run.id(), style);
         }
-        return pendingDecisions.results().stream().filter(task -> !task.output().isNull())
+        return results(pendingDecisions.results(), command, style);
+    }
+
+    private static List<String> results(List<Task> tasks, String command, Style style) {
+        return tasks.stream().filter(task -> !task.output().isNull())
                 .flatMap(task -> Stream.concat(
                         Stream.of("", style.bold(TerminalText.clean(task.key()))),
-                        output(task.output(), command, run.id(), style).stream().skip(1)))
+                        output(task.output(), command, task.runId(), style).stream().skip(1)))
                 .toList();
     }
 
@@ -189,7 +194,7 @@ public final class Summary {
             lines.add("  the output of " + TerminalText.clean(task.key()) + " is to be approved"
                     + (task.errorMessage() == null ? "" : ": " + TerminalText.clean(task.errorMessage())));
             lines.addAll(toJudge(task, command, style));
-            lines.add("decide with: " + command + " task approve|reject " + task.id() + " --watch");
+            lines.add(decide(task, command));
         }
     }
 
@@ -207,6 +212,31 @@ public final class Summary {
             lines.add("approve with: " + command + " approve" + which + " --watch");
             lines.add("reject with:  " + command + " reject" + which);
         }
+        if (pendingDecisions.plan()) {
+            String id = pendingDecisions.run().id();
+            lines.add("change it:    " + command + " show " + id + " --json | jq .run.plan > plan.json, then "
+                    + command + " approve " + id + " --plan plan.json --watch");
+        }
+    }
+
+    /** The commands that answer what a run waits for. */
+    public static List<String> answers(PendingDecisions pendingDecisions, String command) {
+        List<String> lines = new ArrayList<>();
+        pendingDecisions.tickets().forEach(ticket -> lines.add(answer(ticket, command)));
+        pendingDecisions.outputs().forEach(task -> lines.add(decide(task, command)));
+        decide(pendingDecisions, command, lines);
+        if (lines.isEmpty()) {
+            stopped(pendingDecisions, command).stream().skip(1).forEach(lines::add);
+        }
+        return lines;
+    }
+
+    private static String answer(Escalation ticket, String command) {
+        return "answer with: " + command + " resolve " + ticket.id() + " resume|skip|fail|cancel --watch";
+    }
+
+    private static String decide(Task task, String command) {
+        return "decide with: " + command + " task approve|reject " + task.id() + " --watch";
     }
 
     /** How the signals that its steps wait for are sent, each name once. */

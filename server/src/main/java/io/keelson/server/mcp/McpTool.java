@@ -104,7 +104,8 @@ final class McpTool implements Tool {
     private void requireAccepted(ToolCall call) throws ToolFailure {
         McpToolRow row = service.tool(call.workspaceId(), server, name);
         if (row == null || row.accepted() == null) {
-            throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", "the workspace does not allow the tool " + spec.name());
+            throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", "the tool " + spec.name() + " is off: the server '"
+                    + server + "' was added without it; `keelson mcp add` with `--tool " + name + "` allows it");
         }
         if (row.changed() || !row.accepted().equals(accepted)) {
             throw ToolFailure.permanent("MCP_TOOL_CHANGED", "the server describes " + spec.name()

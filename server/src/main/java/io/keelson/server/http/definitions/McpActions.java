@@ -137,7 +137,8 @@ public final class McpActions {
         if (before.path("tools").valueStream().noneMatch(each -> each.path("name").asString().equals(tool))
                 || !mcp.store().accept(request.workspace(), name, tool, request.origin())) {
             throw ApiProblem.of(ErrorCode.MCP_TOOL_NOT_FOUND, "the server '" + name + "' has no tool '"
-                    + Excerpt.piece(tool) + "' that the workspace allows");
+                    + Excerpt.piece(tool) + "' that the workspace allows; `keelson mcp show " + name
+                    + "` lists its tools, and `keelson mcp add` with `--tool` allows one that is off");
         }
         mcp.accepted();
         return ApiResponse.ok(shown(request, name));

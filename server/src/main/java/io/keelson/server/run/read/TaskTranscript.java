@@ -31,7 +31,7 @@ final class TaskTranscript {
                    case when k.asks then s.output -> 'tool_calls' end as calls,
                    case when k.asks then s.output -> 'again' end as again,
                    case when s.kind = 'turn' and jsonb_typeof(s.output) = 'object' then s.output -> 'model_call' end as facts,
-                   case when s.kind = 'turn' then null else coalesce(s.resolved_input, s.input) end as input,
+                   case when s.kind = 'turn' then null else coalesce(w.input, s.resolved_input, s.input) end as input,
                    case when k.asks is not true then s.output end as output offset 0) e
              where s.workspace_id = ?
              order by s.part, s.task_attempt, s.position, s.turn
