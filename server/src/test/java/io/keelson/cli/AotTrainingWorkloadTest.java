@@ -33,6 +33,21 @@ class AotTrainingWorkloadTest {
     }
 
     @Test
+    void everyWireTakesATurnWithACall() throws Exception {
+        Path models = AotTrainingWorkload.models(folder);
+        try (InProcessCli inProcessCli =
+                new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_MODELS", models.toString()))) {
+            Keelson keelson = inProcessCli.client();
+            AotTrainingWorkload.turns(keelson);
+
+            List<Run> runs = keelson.runs().list(RunQuery.all()).items();
+            assertThat(runs).hasSize(3).allMatch(Run::completed);
+            assertThat(keelson.runs().steps(runs.getFirst().id())).extracting(step -> step.tool())
+                    .containsSubsequence("model.turn", "echo", "model.turn").contains("model.judge", "model.generate");
+        }
+    }
+
+    @Test
     void problemsAreNamed() throws Exception {
         try (InProcessCli inProcessCli =
                 new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_INITIAL_CREDITS", "0"))) {

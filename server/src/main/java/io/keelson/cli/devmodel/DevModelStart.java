@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Starts a dev-model by the command's options. Apart from the command, whose signatures each command line loads. */
-final class DevModelStart {
+public final class DevModelStart {
 
     private static final String INVALID = "INVALID_SCRIPT";
 
@@ -27,7 +27,7 @@ final class DevModelStart {
      * @return the port at which it listens
      * @throws CliException where the script, the journal or the address cannot be used
      */
-    static int start(String host, int port, @Nullable String script, @Nullable Path journal, Clock clock) {
+    public static int start(String host, int port, @Nullable String script, @Nullable Path journal, Clock clock) {
         Script rules = script == null ? Script.empty() : read(script);
         InetSocketAddress address;
         try {
