@@ -14,7 +14,7 @@ import java.util.List;
  * @param items of the fan-out
  * @param history steps of ended runs in the tables; a multiple of ten
  * @param queued rows of the queue that claims are taken from
- * @param recovered runs in flight when a node is killed, and slow steps
+ * @param recovered runs in flight when a node is killed, slow steps, and at most as many turns
  * @param leaseSeconds of the killed node
  * @param servers numbers of servers on one database, one variant each
  */

@@ -113,7 +113,8 @@ public final class SlowSteps implements Scenario {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    private static int others(Connection connection) throws SQLException {
+    /** Connections of others to the database. */
+    static int others(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("""
                         select count(*) from pg_stat_activity

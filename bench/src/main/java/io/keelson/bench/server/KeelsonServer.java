@@ -101,13 +101,22 @@ public final class KeelsonServer implements AutoCloseable {
         return memory("VmHWM:");
     }
 
+    /** Threads of the operating system in the server's JVM now; NaN where there is no {@code /proc}. */
+    public double threads() throws IOException {
+        return status("Threads:");
+    }
+
     private double memory(String field) throws IOException {
+        return status(field) / KILOBYTES_OF_A_MEGABYTE;
+    }
+
+    private double status(String field) throws IOException {
         Path status = Path.of("/proc", Long.toString(process.pid()), "status");
         if (!Files.exists(status)) {
             return Double.NaN;
         }
         return Files.readAllLines(status).stream().filter(line -> line.startsWith(field))
-                .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) / KILOBYTES_OF_A_MEGABYTE)
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")))
                 .findFirst().orElse(Double.NaN);
     }
 

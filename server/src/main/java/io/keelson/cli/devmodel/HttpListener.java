@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class HttpListener implements AutoCloseable {
 
-    private static final int BACKLOG = 128;
+    private static final int BACKLOG = 1_000;
 
     /** Answers one request; an {@link IOException} ends the connection. */
     interface Handler {
