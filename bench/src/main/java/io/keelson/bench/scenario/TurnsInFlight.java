@@ -111,9 +111,10 @@ public final class TurnsInFlight implements Scenario {
                 {"id": "t%d", "title": "Answer", "suggested_agent":
                  {"type": "contractor", "agent_name": "agent", "model": "%s", "tools": []}}""".formatted(i, model))
                 .collect(Collectors.joining(","));
-        return Json.read("""
+        return Json
+                .read("""
                 {"name": "turns", "start": true, "config": {"limits": {"tasks_per_agent": %d}}, "plan": {"tasks": [%s]}}"""
-                .formatted(TASKS_OF_A_RUN, tasks));
+                        .formatted(TASKS_OF_A_RUN, tasks));
     }
 
     /** From the submission of the first run to the end of the last. */

@@ -111,8 +111,9 @@ public final class WatchOptions {
             command.print(RunDocuments.whole(server.keelson(), run.id(), false));
         } else {
             Runs runs = server.keelson().runs();
-            command.print(Summary.lines(run, RunDocuments.failures(runs, run), RunDocuments.results(runs, run), artifacts,
-                    copies, ProgramName.current(), command.style()));
+            command.print(
+                    Summary.lines(run, RunDocuments.failures(runs, run), RunDocuments.results(runs, run), artifacts,
+                            copies, ProgramName.current(), command.style()));
         }
         return ExitCode.of(run);
     }

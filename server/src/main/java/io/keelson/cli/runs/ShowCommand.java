@@ -72,7 +72,8 @@ public final class ShowCommand extends CliCommand {
                     Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
                             RunDocuments.family(runs, shown), clock().instant(), style()));
             lines.addAll(
-                    Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown), artifacts,
+                    Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),
+                            artifacts,
                             copies, ProgramName.current(),
                             style()));
             lines.addAll(Summary.signals(shown, steps, ProgramName.current()));

@@ -72,7 +72,8 @@ class GoalCommandsTest {
 
         Result accepted = cli.run("approve", "latest", "--watch");
         assertThat(accepted.code()).as(accepted.err()).isZero();
-        assertThat(accepted.out()).endsWith("write" + System.lineSeparator() + "a better text" + System.lineSeparator());
+        assertThat(accepted.out())
+                .endsWith("write" + System.lineSeparator() + "a better text" + System.lineSeparator());
         assertThat(cli.run("watch", "latest").out()).endsWith("a better text" + System.lineSeparator());
     }
 }

@@ -19,7 +19,8 @@ class SummaryTest {
         Run run = Json.to(Json.of(Map.of("id", "r", "name", "report", "state", "completed", "stateType", "terminal",
                 "attemptNumber", 1, "durationMs", duration, "activeMs", active)), Run.class);
         List<String> lines =
-                Summary.lines(run, new FailureView(run, List.of(), List.of()), List.of(), List.of(), Map.of(), "keelson",
+                Summary.lines(run, new FailureView(run, List.of(), List.of()), List.of(), List.of(), Map.of(),
+                        "keelson",
                         Style.PLAIN);
         assertThat(lines.get(1)).contains(text);
     }
