@@ -15,7 +15,6 @@ import io.keelson.server.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -66,7 +65,7 @@ public final class AotTrainingWorkload {
     /** Starts dev-model, and names it as a model of each wire in a file of models in the folder. */
     static Path models(Path folder) throws IOException {
         Path script = Files.writeString(folder.resolve("training-script.yaml"), SCRIPT);
-        int port = DevModelStart.start("127.0.0.1", 0, script.toString(), null, Clock.systemUTC());
+        int port = DevModelStart.start("127.0.0.1", 0, script.toString(), null, Main.CLOCK);
         StringBuilder models = new StringBuilder("models:\n");
         for (String wire : WIRES) {
             models.append("""

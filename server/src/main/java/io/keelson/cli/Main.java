@@ -10,6 +10,9 @@ import java.time.Clock;
 /** Where the program begins. */
 public final class Main {
 
+    /** Of the whole process. */
+    static final Clock CLOCK = Clock.systemUTC();
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -18,7 +21,7 @@ public final class Main {
 
     /** @return the exit code */
     static int run(String... arguments) {
-        return Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), Clock.systemUTC(), System.getenv(),
+        return Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), CLOCK, System.getenv(),
                 arguments);
     }
 

@@ -281,7 +281,8 @@ class DecisionCommandsTest {
         assertThat(inProcessCli.run("approve", run).err()).contains("[INVALID_STATE_TRANSITION]",
                 "allowed states: ",
                 "`keelson show RUN` shows what it waits for");
-        assertThat(inProcessCli.run("explain", run).err()).contains("keelson show " + run);
+        assertThat(inProcessCli.run("explain", run).err()).contains("answer with: keelson resolve ",
+                " resume|skip|fail|cancel --watch");
         assertThat(inProcessCli.run("cancel", run).code()).isZero();
         Result later = inProcessCli.run("run", inProcessCli.mission("""
                 start_at: 2199-01-01T00:00:00Z
