@@ -18,15 +18,18 @@ const PAGES = [
   { name: 'inbox', href: '/ui/inbox', title: 'Inbox', icon: 'inbox', key: 'i', load: () => import('./page/inbox.js'), view: () => html`<k-inbox></k-inbox>` },
   { name: 'launch', href: '/ui/launch', title: 'Launch', icon: 'play', key: 'l', load: () => import('./page/launch.js'), view: () => html`<k-launch></k-launch>` },
   { name: 'money', href: '/ui/money', title: 'Money', icon: 'coins', key: 'm', load: () => import('./page/money.js'), view: () => html`<k-money></k-money>` },
-  ...[['board', 'Board', 'graph', 'b'], ['schedules', 'Schedules', 'clock', 's'], ['reports', 'Reports', 'file', 'p'], ['workers', 'Workers', 'server', 'w']].map(([name, title, symbol, key]) => (
-    { name, href: `/ui/${name}`, title, icon: symbol, key, second: true, load: () => import('./page/lists.js'), view: () => html`<k-list .kind=${name}></k-list>` })),
+  ...[['board', 'Board', 'graph', 'b', () => import('./page/board.js'), () => html`<k-board></k-board>`], ['schedules', 'Schedules', 'clock', 's', () => import('./page/schedules.js'), () => html`<k-schedules></k-schedules>`],
+    ['reports', 'Reports', 'file', 'p', () => import('./page/reports.js'), () => html`<k-reports></k-reports>`], ['workers', 'Workers', 'server', 'w', () => import('./page/workers.js'), () => html`<k-workers></k-workers>`],
+    ['settings', 'Settings', 'gear', 't', () => import('./page/settings.js'), () => html`<k-settings></k-settings>`]].map(([name, title, symbol, key, load, view]) => (
+    { name, href: `/ui/${name}`, title, icon: symbol, key, second: true, load, view })),
 ];
+const COMPARE = { name: 'compare', title: 'Compare', load: () => import('./page/compare.js'), view: () => html`<k-compare></k-compare>` };
 const RUN = { load: () => import('./page/run.js'), view: (id) => html`<k-run .run=${id}></k-run>` };
 const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
-const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers'], ['j k', 'Next, previous row'],
-  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['a r c n', 'In the inbox: accept, reject, comment, next'], ['?', 'This list']];
+const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Settings'], ['j k', 'Next, previous row'],
+  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r c n', 'In the inbox: accept, reject, comment, next'], ['?', 'This list']];
 
 const SIGNED_IN = 'keelson.session';
 /** Whether this browser may have a session: without one nothing is asked. The session itself is in a cookie that scripts cannot read. */
@@ -81,6 +84,7 @@ class App extends Part {
   #page() {
     const [first, second] = route.path;
     if (first === 'runs' && second) return RUN;
+    if (first === COMPARE.name) return COMPARE;
     return PAGES.find((page) => page.name === (first ?? ''));
   }
 

@@ -344,7 +344,7 @@ create index if not exists ix_step_results_free on step_results (recorded_at) wh
 
 -- Tokens that cost nothing, so that reports of usage name their models: what costs something is in the ledger.
 create or replace view free_usage with (security_invoker = true) as
-select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.usage, w.recorded_at,
+select s.workspace_id, w.run_id, w.step_id, a.name as agent, w.model, s.tool, w.tokens, w.usage, w.recorded_at,
     case when s.kind = 'verify' or s.tool = 'model.judge' then 'verification'
         when s.tool = 'model.plan' or a.name = '.engine' and t.task_type = 'planning' then 'planning' else 'work' end as purpose
   from step_results w
@@ -352,5 +352,17 @@ select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.u
   join orchestration_tasks t on t.id = s.task_id
   left join run_agents a on a.id = t.run_agent_id
  where w.tokens > 0 and w.cost = 0;
+
+-- For reports of money, which know runs and steps by their ids.
+create or replace view run_origins with (security_invoker = true) as
+select id as run_id, title as name, origin ->> 'recipe_id' as recipe, origin ->> 'schedule_id' as schedule
+  from orchestration_runs;
+
+comment on view run_origins is 'The name of each run, and the ids of the recipe and the schedule that it is of.';
+
+create or replace view step_tasks with (security_invoker = true) as
+select s.id as step_id, t.key as task from task_steps s join orchestration_tasks t on t.id = s.task_id;
+
+comment on view step_tasks is 'The key of each step''s task.';
 
 comment on view free_usage is 'Results with tokens and without a cost, with their agent, model, tool and purpose.';

@@ -6,11 +6,15 @@ let bestTook = Infinity;
 
 /** A refusal of the API, or a failure to reach it (status 0). */
 export class Problem extends Error {
-  constructor(status, body) {
+  /** @param tag of the present version, for a refusal that shows it */
+  constructor(status, body, tag = null) {
     super(body.detail ?? body.title ?? 'The server did not answer.');
     this.status = status;
     this.code = body.code ?? (status ? `HTTP_${status}` : 'UNREACHABLE');
     this.problems = body.problems ?? [];
+    this.scope = body.scope;
+    this.current = body.current;
+    this.tag = tag;
   }
 }
 
@@ -35,7 +39,7 @@ function url(path, query) {
     }
   }
   const text = parameters.toString();
-  return (path.startsWith('/api/') ? path : BASE + path) + (text ? `?${text}` : '');
+  return (path.startsWith('/api/') || path === '/readyz' ? path : BASE + path) + (text ? `?${text}` : '');
 }
 
 function headers(extra) {
@@ -43,7 +47,7 @@ function headers(extra) {
 }
 
 /** Sends one request and answers with the response; throws a Problem for a refusal. */
-export async function send(method, path, { query, body, idempotencyKey, signal, accept } = {}) {
+export async function send(method, path, { query, body, idempotencyKey, signal, accept, ifMatch, range } = {}) {
   let response;
   try {
     response = await fetch(url(path, query), {
@@ -51,6 +55,8 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
       headers: headers({
         Accept: accept ?? 'application/json',
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(ifMatch ? { 'If-Match': ifMatch } : {}),
+        ...(range ? { Range: range } : {}),
         ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
       }),
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -65,12 +71,18 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
   let problem = {};
   try { problem = await response.json(); } catch { /* a proxy's page has no code */ }
   if (response.status === 401 && path !== '/sessions') events.dispatchEvent(new Event('signed-out'));
-  throw new Problem(response.status, problem);
+  throw new Problem(response.status, problem, response.headers.get('ETag'));
 }
 
 async function json(method, path, options) {
   const response = await send(method, path, options);
   return response.status === 204 ? null : response.json();
+}
+
+/** A resource with the tag of its version. */
+export async function read(path) {
+  const response = await send('GET', path);
+  return { value: await response.json(), tag: response.headers.get('ETag') };
 }
 
 export const get = (path, query, signal) => json('GET', path, { query, signal });

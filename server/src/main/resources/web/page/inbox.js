@@ -8,26 +8,21 @@ import { count, credits } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
-import { ask } from '../part/dialog.js';
+import { formOf } from '../part/answers.js';
+import { edit } from '../part/editor.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
 
 export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
-  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'] };
-const pretty = (value) => JSON.stringify(value, null, 2);
-/** What a person gives with an accepted item: its member of the body, its field, and how its text is read. */
-const GIVEN = {
-  call_approval: (data) => ({ name: 'input', label: 'Input of the call', value: pretty(data?.input ?? {}), hint: 'JSON. The call is made with what stands here.', read: JSON.parse }),
-  question: ({ schema } = {}) => (!schema || schema.type === 'string' ? { name: 'answer', label: 'Answer', hint: 'Text', read: (text) => text }
-    : { name: 'answer', label: 'Answer', hint: `JSON that fits ${JSON.stringify(schema)}`, read: JSON.parse }),
-  elicitation: () => ({ name: 'content', label: 'Answer', value: '{}', hint: 'JSON by the schema above; of several questions by their names.', read: JSON.parse }),
-};
+  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'], tool_change: ['alert', 'Changed tool'] };
+const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
+const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION']);
 
 /** The inbox in two panes: what waits for a person, and what happens by each answer. */
 class Inbox extends Part {
-  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true } };
+  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true } };
   #plansOf = null;
 
   constructor() {
@@ -58,6 +53,13 @@ class Inbox extends Part {
     } catch (failure) { this.failure = failure; }
   }
 
+  willUpdate() {
+    const item = this.#current();
+    if (!item || this.single?.id === item.id || this.asked === item.id) return;
+    this.asked = item.id;
+    this.#actions(item).catch(() => null);
+  }
+
   #current() {
     return this.items?.find((item) => item.id === route.get('item')) ?? this.items?.[0];
   }
@@ -79,42 +81,77 @@ class Inbox extends Part {
     act();
   }
 
+  /** The answers to an item, as the server describes them for a single one. */
+  async #actions(item) {
+    if (this.single?.id !== item.id || this.single.gate !== item.gate) this.single = await get(`/inbox/${item.id}`);
+    return this.single.actions;
+  }
+
   async #answer(item, answer) {
-    if (me.lacks('approve') || this.busy) return;
-    const fields = [{ name: 'reason', label: 'Comment', kind: 'text', value: this.querySelector('textarea[name=reason]')?.value ?? '' }];
-    if (item.kind === 'budget' && answer === 'accept' && item.data?.charged !== undefined) fields.unshift({ name: 'hard_limit_usd', label: 'New limit of the run in credits', kind: 'number', value: String((item.hard_limit_usd ?? 0) * 2 || '') });
-    const again = item.kind === 'task_review' && answer === 'reject';
-    const given = answer === 'accept' ? GIVEN[item.kind]?.(item.data) : null;
-    if (given) fields.unshift({ ...given, kind: 'text', required: true });
-    const values = await ask({ title: answer === 'accept' ? 'Accept?' : 'Reject?', text: answer === 'accept' ? item.on_accept : item.on_reject, fields, yes: again ? 'Reject and do it again' : answer === 'accept' ? 'Accept' : 'Reject', danger: answer === 'reject' });
-    if (!values) return;
-    let read;
-    try { read = given?.read(values[given.name]); } catch { toast('The answer is not JSON. Nothing was sent.', true); return; }
+    if (me.lacks('approve') || this.busy || document.querySelector('dialog')) return;
     this.busy = true;
-    const body = { ...(given ? { [given.name]: read } : {}), ...(values.reason ? { reason: values.reason } : {}), ...(item.gate ? { gate: item.gate } : {}), ...(again ? { retry: true } : {}), ...(values.hard_limit_usd ? { hard_limit_usd: Number(values.hard_limit_usd) } : {}) };
-    const at = this.items.indexOf(item);
+    let action;
     try {
-      await post(`/inbox/${item.id}/${answer}`, body);
-      toast(answer === 'accept' ? 'Accepted' : 'Rejected');
+      action = (await this.#actions(item)).find((each) => each.name === answer);
+    } catch (failure) { await this.#refused(item, failure); }
+    this.busy = false;
+    if (!action || document.querySelector('dialog')) return;
+    const form = formOf(item, action, this.querySelector('textarea[name=reason]')?.value ?? '');
+    const title = titleOf(answer);
+    const at = this.items.indexOf(item);
+    const done = await edit({ title: `${title}?`, text: html`${name(action.confirm ?? '', 600)}`, fields: form.fields, more: form.more, yes: title, danger: answer !== 'accept', save: async (values, element) => {
+      const body = form.body(values, element);
+      try {
+        await post(action.href, body);
+        return 'answered';
+      } catch (failure) {
+        if (failure.code === 'GATE_CHANGED' || ANSWERED.has(failure.code)) return failure;
+        throw failure;
+      }
+    } });
+    if (!done) return;
+    if (done === 'answered') {
+      toast({ accept: 'Accepted', reject: 'Rejected' }[answer] ?? `${title}: done`);
       this.changed = null;
       const next = this.items[at + 1] ?? this.items[at - 1];
       document.dispatchEvent(new Event('keelson-answered'));
       route.set(next ? { item: next.id } : { item: null, run: null }, true);
-    } catch (failure) {
-      if (failure.code === 'GATE_CHANGED') {
-        this.changed = { before: item, id: item.run_id };
-      } else if (ANSWERED.has(failure.code)) toast('Another person has answered it, or the run has moved on. Nothing was changed by you.');
-      else toast(`${failure.message} (${failure.code})`, true);
-    }
-    this.busy = false;
+    } else await this.#refused(item, done);
     this.#load();
   }
 
+  /** Another output than the one that was looked at, or an answer that another person has given. */
+  async #refused(item, failure) {
+    this.single = null;
+    if (failure.code === 'GATE_CHANGED') this.changed = { before: item, id: item.run_id };
+    else if (ANSWERED.has(failure.code)) {
+      const events = item.run_id ? await all(`/runs/${item.run_id}/events`, { limit: 500 }, 5000).catch(() => ({ items: [] })) : { items: [] };
+      const last = events.items.findLast((event) => event.actor_type === 'human');
+      this.earlier = { item, last };
+    } else toast(`${failure.message} (${failure.code})`, true);
+  }
+
+  #earlier() {
+    const { item, last } = this.earlier ?? {};
+    if (!item) return nothing;
+    return html`<div class="note" role="status">${icon('info')}<div class="stack grow tight"><strong>Another person has answered it, or the run has moved on. Nothing was changed by you.</strong>
+        <span>${name(item.question, 300)}${last ? html` – <strong>${name(last.actor_id, 80)}</strong>: ${last.event_type.replaceAll('_', ' ')}, ${when(last.created_at)}` : nothing}</span></div>
+      <button class="btn bare only" title="Close" aria-label="Close the note" @click=${() => { this.earlier = null; }}>${icon('cross', 'small')}</button></div>`;
+  }
+
   async #assign(item) {
-    const values = await ask({ title: 'Assign', text: 'The name of a person of this workspace. Empty takes the assignment away.', yes: 'Assign', fields: [{ name: 'assignee', label: 'To', value: item.assignee ?? me.name }] });
-    if (!values) return;
-    await post(`/inbox/${item.id}/assign`, { assignee: values.assignee || null }).then(() => toast('Assigned'), (failure) => toast(failure.message, true));
+    const people = (await get('/principals').catch(() => ({ items: [] }))).items.filter((each) => each.kind === 'person').map((each) => each.name);
+    const done = await edit({ title: 'Assign', text: 'Empty takes the assignment away.', yes: 'Assign', fields: [{ name: 'assignee', label: 'To', list: people, value: item.assignee ?? me.name }],
+      save: ({ assignee }) => post(`/inbox/${item.id}/assign`, { assignee }) });
+    if (done) toast('Assigned');
     this.#load();
+  }
+
+  /** A tool that its server describes otherwise than it was accepted. */
+  #toolChange({ differences, accepted, seen }) {
+    if (!differences) return nothing;
+    return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Differences"><table class="list both"><thead><tr><th>Where</th><th>Accepted</th><th>Now</th></tr></thead><tbody>${differences.map((each) => html`<tr class="differs"><td><code>${name(each.pointer || '/', 200)}</code></td>${[each.accepted, each.seen].map((value) => html`<td>${value === null ? html`<span class="faint">not there</span>` : name(typeof value === 'string' ? value : JSON.stringify(value, null, 1), 2000)}</td>`)}</tr>`)}</tbody></table></div>
+      ${json('As it was accepted', accepted)}${json('As it is now', seen)}`;
   }
 
   #plan(item) {
@@ -136,11 +173,11 @@ class Inbox extends Part {
   }
 
   #data(item) {
-    const { plan, changes, estimated_cost, task_count, reason, ...rest } = item.data ?? {};
+    const { plan, changes, estimated_cost, task_count, reason, differences, accepted, seen, ...rest } = item.data ?? {};
     const facts = Object.entries(rest).filter(([, value]) => value !== null && typeof value !== 'object' && value !== item.question);
     const values = Object.entries(rest).filter(([, value]) => value !== null && typeof value === 'object' && Object.keys(value).length);
     const shown = plan || changes ? facts.filter(([key]) => key !== 'goal') : facts;
-    return html`${!plan && reason ? html`<p>${name(reason, 1000)}</p>` : nothing}${shown.length ? html`<dl class="facts wide-facts">${shown.map(([key, value]) => html`<dt>${key.replaceAll('_', ' ')}</dt><dd>${name(value, 4000)}</dd>`)}</dl>` : nothing}
+    return html`${this.#toolChange({ differences, accepted, seen })}${!plan && reason ? html`<p>${name(reason, 1000)}</p>` : nothing}${shown.length ? html`<dl class="facts wide-facts">${shown.map(([key, value]) => html`<dt>${key.replaceAll('_', ' ')}</dt><dd>${name(value, 4000)}</dd>`)}</dl>` : nothing}
       ${values.map(([key, value]) => json(key.replaceAll('_', ' '), value, ['output', 'input', 'schema', 'questions'].includes(key)))}`;
   }
 
@@ -148,7 +185,8 @@ class Inbox extends Part {
     const lacks = me.lacks('approve');
     const [symbol, kind] = KINDS[item.kind] ?? ['info', item.kind];
     const before = this.changed?.before;
-    return html`<article class="card detail" aria-label="The question"><header><span class="row i-person">${icon(symbol)}</span><span class="grow cut">${kind} · <a href="/ui/runs/${item.run_id}${item.task_key ? `?task=${encodeURIComponent(item.task_key)}` : ''}">${name(item.run_name, 80)}</a>${item.task_title ? html` · ${name(item.task_title, 80)}` : nothing}</span>
+    const others = this.single?.id === item.id ? this.single.actions.filter((each) => !['accept', 'reject', 'assign'].includes(each.name)) : [];
+    return html`<article class="card detail" aria-label="The question"><header><span class="row i-person">${icon(symbol)}</span><span class="grow cut">${kind}${item.run_id ? html` · <a href="/ui/runs/${item.run_id}${item.task_key ? `?task=${encodeURIComponent(item.task_key)}` : ''}">${name(item.run_name, 80)}</a>` : nothing}${item.task_title ? html` · ${name(item.task_title, 80)}` : nothing}</span>
         <button class="btn low bare" @click=${() => this.#assign(item)}>${icon('user', 'small')}${item.assignee ? name(item.assignee, 40) : 'Assign'}</button></header>
       <div class="pad stack gap4">
         <h2 class="question">${name(item.question, 2000)}</h2>
@@ -157,8 +195,9 @@ class Inbox extends Part {
         ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
         ${this.#plan(item)}${this.#data(item)}
         <label class="field"><span>Comment <span class="faint small">c</span></span><textarea class="input" name="reason" rows="2" maxlength="2000" placeholder="Stored with your answer"></textarea></label></div>
-      <footer class="answers"><div class="answer"><span class="small soft"><strong class="i-done">Yes</strong> → ${name(item.on_accept, 400)}</span><button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''} @click=${() => this.#answer(item, 'accept')}>${icon('check', 'small')}Accept <kbd>a</kbd></button></div>
-        <div class="answer"><span class="small soft"><strong class="i-failed">No</strong> → ${name(item.on_reject, 400)}</span><button class="btn danger" ?disabled=${lacks || this.busy} title=${lacks ?? ''} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></div></footer></article>`;
+      <footer class="answers"><div class="answer"><span class="small soft"><strong class="i-done">Yes</strong> → ${name(item.on_accept, 400)}</span><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'accept')}>${icon('check', 'small')}Accept <kbd>a</kbd></button></div>
+        <div class="answer"><span class="small soft"><strong class="i-failed">No</strong> → ${name(item.on_reject, 400)}</span><button class="btn danger" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></div>
+        ${others.length ? html`<div class="answer others"><span class="small soft">Or</span><span class="row wrap">${others.map((each) => html`<button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? each.confirm ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button>`)}</span></div>` : nothing}</footer></article>`;
   }
 
   render() {
@@ -167,9 +206,10 @@ class Inbox extends Part {
         <span class="end row wrap"><label class="row small"><input type="checkbox" .checked=${!!route.get('mine')} @change=${(event) => route.set({ mine: event.target.checked ? 'yes' : null })}>Only mine</label>
           <label><span class="hidden-text">Kind</span><select class="input" @change=${(event) => route.set({ kind: event.target.value })}><option value="">All kinds</option>${Object.entries(KINDS).map(([id, [, title]]) => html`<option value=${id} ?selected=${route.get('kind') === id}>${title}</option>`)}</select></label></span></div>
       ${route.get('run') ? html`<div><button class="chip" @click=${() => route.set({ run: null })}>of one run ${icon('cross', 'small')}</button></div>` : nothing}
+      ${this.#earlier()}
       ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? empty('search', 'Nothing of this filter waits', 'Change or remove the filter.') : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
     : html`<div class="panes"><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, true)}>
-          <span class="row i-person">${icon((KINDS[each.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name, 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
+          <span class="row i-person">${icon((KINDS[each.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name ?? KINDS[each.kind]?.[1], 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
           <span class="small soft num">${each.overdue ? html`<strong class="i-failed">overdue</strong>` : ago(each.created_at)}</span></button></li>`)}</ul>
         ${this.#detail(item)}</div>`}`;
   }

@@ -2,17 +2,17 @@ import { html, nothing } from 'lit';
 import { all, get, post } from '../api/client.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
-import { count } from '../draw/format.js';
+import { count, credits } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
 import { ago, empty, name, problem, skeleton, toast } from '../part/bits.js';
-import { fields, valueOf } from '../part/form.js';
+import { fields, valuesOf } from '../part/form.js';
 import { icon } from '../part/icon.js';
 import { planTasks } from '../part/plan.js';
 
 /** Starts runs of recipes; the fields follow the schemas of the recipe's inputs. */
 class Launch extends Part {
-  static properties = { recipes: { state: true }, recipe: { state: true }, failure: { state: true }, problems: { state: true }, refused: { state: true }, busy: { state: true } };
+  static properties = { recipes: { state: true }, recipe: { state: true }, failure: { state: true }, problems: { state: true }, refused: { state: true }, busy: { state: true }, checked: { state: true } };
   #key = crypto.randomUUID();
 
   constructor() {
@@ -31,43 +31,72 @@ class Launch extends Part {
     try {
       const id = route.get('recipe');
       this.recipes ??= (await all('/recipes', {}, 1000)).items;
-      if (id && this.recipe?.id !== id) { this.recipe = null; this.problems = {}; this.refused = null; this.#key = crypto.randomUUID(); this.recipe = await get(`/recipes/${id}`); }
+      if (id && this.recipe?.id !== id) { this.recipe = null; this.problems = {}; this.refused = null; this.checked = null; this.#key = crypto.randomUUID(); this.recipe = await get(`/recipes/${id}`); }
       if (!id) this.recipe = null;
       this.failure = null;
     } catch (failure) { this.failure = failure; }
   }
 
+  /** The inputs in the form; undefined where one is no JSON, which is said at its field. */
+  #inputs(form) {
+    this.problems = {};
+    this.refused = null;
+    this.checked = null;
+    try {
+      return valuesOf(this.recipe.inputs ?? {}, form);
+    } catch (wrong) {
+      if (!wrong.input) throw wrong;
+      this.problems = { [wrong.input]: wrong.message };
+      return undefined;
+    }
+  }
+
+  /** At their fields, in the words of the server. @param {RegExp} place of an input in a pointer */
+  #refuse(failure, place) {
+    this.problems = Object.fromEntries(failure.problems.map((each) => [each.pointer?.match(place)?.[1], each.message]).filter(([input]) => input));
+    this.refused = failure;
+  }
+
+  /** What the server says of a run that is not created. */
+  async #check() {
+    if (this.busy) return;
+    const form = this.querySelector('form');
+    const inputs = this.#inputs(form);
+    if (inputs) {
+      this.busy = true;
+      await post('/missions/validate', { recipe: this.recipe.id, input: inputs }).then((checked) => { this.checked = checked; }, (failure) => this.#refuse(failure, /^\/inputs?\/([^/]+)/));
+      this.busy = false;
+    }
+    await this.updateComplete;
+    this.querySelector('[aria-invalid=true]')?.focus();
+  }
+
   async #start(event) {
     event.preventDefault();
     if (this.busy) return;
-    this.busy = true;
-    this.problems = {};
-    this.refused = null;
-    const form = event.target;
-    const inputs = {};
-    const wrong = {};
-    for (const [input, given] of Object.entries(this.recipe.inputs ?? {})) {
-      try {
-        const value = valueOf(given.schema ?? given, form.elements[input]);
-        if (value !== undefined) inputs[input] = value;
-      } catch { wrong[input] = 'This is not JSON.'; }
-    }
-    const own = form.elements['run-name'].value.trim();
-    if (Object.keys(wrong).length) this.problems = wrong;
-    else {
+    const inputs = this.#inputs(event.target);
+    const own = event.target.elements['run-name'].value.trim();
+    if (inputs) {
+      this.busy = true;
       try {
         const run = await post(`/recipes/${this.recipe.id}/run`, { inputs, ...(own ? { name: own } : {}) }, this.#key);
         toast('Started');
         route.go(`/ui/runs/${run.id}`);
       } catch (failure) {
         if (failure.status) this.#key = crypto.randomUUID();
-        this.problems = Object.fromEntries(failure.problems.map((each) => [each.pointer?.match(/^\/inputs\/([^/]+)/)?.[1], each.message]).filter(([input]) => input));
-        this.refused = failure;
+        this.#refuse(failure, /^\/inputs\/([^/]+)/);
       }
+      this.busy = false;
     }
-    this.busy = false;
     await this.updateComplete;
     this.querySelector('[aria-invalid=true]')?.focus();
+  }
+
+  #said() {
+    if (!this.checked) return nothing;
+    const { tasks, plan, estimated_cost: estimate, hard_limit_usd: limit } = this.checked;
+    return html`<div class="note" role="status">${icon('check', 'i-done')}<div class="stack grow tight"><strong>This run can start. Nothing was created.</strong>
+      <span>${plan === 'planner' ? 'A planner makes its plan when it starts.' : `${count(tasks)} tasks`}${Number(estimate) ? html`, about ${credits(estimate)} credits` : ', without an estimate of its cost'}${limit === null ? ', without a limit' : html`, at most ${credits(limit)} credits`}.</span></div></div>`;
   }
 
   #form() {
@@ -79,8 +108,8 @@ class Launch extends Part {
         <div class="pad stack gap4">${recipe.description || recipe.mission?.goal ? html`<p class="soft">${name(recipe.description ?? recipe.mission.goal, 1000)}</p>` : nothing}
           ${Object.keys(inputs).length ? fields(inputs, this.problems) : html`<p class="soft">This recipe has no inputs.</p>`}
           <label class="field"><span>Name of the run</span><input class="input" name="run-name" placeholder=${recipe.name} autocomplete="off"></label>
-          ${this.refused ? problem(this.refused) : nothing}
-          <div class="row"><button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''}>${icon('play', 'small')}${this.busy ? 'Starting…' : 'Start the run'}</button><a class="btn bare" href="/ui/launch">Another recipe</a></div></div></form>
+          ${this.refused ? problem(this.refused) : this.#said()}
+          <div class="row wrap"><button class="btn first" ?disabled=${lacks || this.busy} title=${lacks ?? ''}>${icon('play', 'small')}${this.busy ? 'Starting…' : 'Start the run'}</button><button type="button" class="btn" ?disabled=${!!lacks || this.busy} title=${lacks ?? 'Says what the run would do and cost'} @click=${() => this.#check()}>Check</button><a class="btn bare" href="/ui/launch">Another recipe</a></div></div></form>
       <div class="card"><header><h2>What it does</h2></header><div class="pad">${plan?.tasks ? planTasks(planDiff(null, plan)) : html`<p class="soft">A planner makes its plan from the goal when the run starts.</p>`}</div></div></div>`;
   }
 

@@ -1,13 +1,17 @@
 import { html, nothing } from 'lit';
-import { get, now } from '../api/client.js';
+import { all, get, now, post, read } from '../api/client.js';
+import { live } from '../live/stream.js';
+import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { credits, exact, many, short } from '../draw/format.js';
 import { Part } from '../part/base.js';
-import { empty, meter, name, problem, skeleton, spark, when } from '../part/bits.js';
+import { empty, meter, name, problem, skeleton, spark, toast, when } from '../part/bits.js';
+import { edit, save } from '../part/editor.js';
 import { icon } from '../part/icon.js';
 
-const BY = [['agent', 'Agents'], ['model', 'Models'], ['tool', 'Tools']];
+const BY = [['agent', 'Agents'], ['model', 'Models'], ['tool', 'Tools'], ['run', 'Runs'], ['recipe', 'Recipes'], ['purpose', 'Purposes']];
+const UNNAMED = { agent: 'default agent', model: 'no model', tool: 'no tool', recipe: 'no recipe' };
 const PERIODS = [[1, 'Today'], [7, '7 days'], [30, '30 days'], [90, '90 days']];
 const DAY = 86_400_000;
 
@@ -28,7 +32,8 @@ class Money extends Part {
 
   constructor() {
     super();
-    this.watch(prefs);
+    for (const store of [prefs, me]) this.watch(store);
+    this.watch(live, 'event', () => { this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 5000); });
     this.watch(route, 'change', () => this.#load());
   }
 
@@ -37,13 +42,19 @@ class Money extends Part {
     this.#load();
   }
 
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearTimeout(this.coming);
+  }
+
   async #load() {
     if (route.path[0] !== 'money') return;
     const period = Number(route.get('days') ?? 30);
     const from = new Date(now() - (period - 1) * DAY).toISOString().slice(0, 10) + 'T00:00:00Z';
     try {
-      const [balance, byDay, ledger, ...parts] = await Promise.all([get('/credits'), get('/usage', { by: 'day', from }), get('/ledger', { limit: 30 }), ...BY.map(([by]) => get('/usage', { by, from }))]);
-      this.data = { balance, byDay, ledger: ledger.items, parts };
+      const [balance, byDay, ledger, recipes, prices, ...parts] = await Promise.all([get('/credits'), get('/usage', { by: 'day', from }), get('/ledger', { limit: 30 }),
+        me.lacks('runs:read') ? { items: [] } : all('/recipes', {}, 1000), get('/prices', { limit: 500 }), ...BY.map(([by]) => get('/usage', { by, from }))]);
+      this.data = { balance, byDay, ledger: ledger.items, parts, prices, recipes: new Map(recipes.items.map((each) => [each.id, each.name])) };
       this.failure = null;
     } catch (failure) { this.failure = failure; }
   }
@@ -55,19 +66,62 @@ class Money extends Part {
     this.checked = answer.failure ? answer.failure.message : wrong.length ? `${wrong.length} discrepancies` : 'All balances follow from the ledger.';
   }
 
+  /** What a line of a report is about, as people call it. */
+  #called(by, each) {
+    if (each[by] === null) return html`<span class="soft">${UNNAMED[by] ?? 'none'}</span>`;
+    if (by === 'run') return html`<a href="/ui/runs/${each.run}?view=money">${name(each.run_name ?? each.run, 120)}</a>`;
+    if (by === 'recipe') return html`<a href="/ui/runs?recipe_id=${each.recipe}">${name(this.data.recipes.get(each.recipe) ?? each.recipe, 120)}</a>`;
+    return name(each[by], 120);
+  }
+
   #part([by, title], usage) {
     const most = usage.items[0]?.credits ?? 0;
     return html`<section class="card"><header><h2>${title}</h2><span class="count end num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</span></header>
-      ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, 10).map((each) => html`<li><span class="row"><span class="cut grow">${each[by] === null ? html`<span class="soft">${by === 'agent' ? 'default agent' : 'no ' + by}</span>` : name(each[by], 120)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
-        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(each.runs, 'run')}</span></span></li>`)}</ol>` : html`<p class="pad soft">No charges.</p>`}</section>`;
+      ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, 5).map((each) => html`<li><span class="row"><span class="cut grow">${this.#called(by, each)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
+        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(by === 'run' ? each.charges : each.runs, by === 'run' ? 'charge' : 'run')}</span></span></li>`)}</ol>
+        ${usage.items.length > 5 ? html`<p class="pad small soft">and ${usage.items.length - 5}${usage.complete ? '' : '+'} more</p>` : nothing}` : html`<p class="pad soft">No charges.</p>`}</section>`;
+  }
+
+  async #grant() {
+    const done = await edit({ title: 'Grant credits', text: 'The workspace may use them at once. The grant is in the ledger and in the audit log.', yes: 'Grant', fields: [{ name: 'amount', label: 'Credits', kind: 'number', required: true }, { name: 'reason', label: 'Reason', most: 2000 }],
+      save: ({ amount, reason }) => post('/credits/grants', { amount, ...(reason ? { reason } : {}) }) });
+    if (done) { toast('Granted'); this.#load(); }
+  }
+
+  async #price(price) {
+    const version = await read('/prices').catch((failure) => { toast(failure.message, true); });
+    if (!version) return;
+    const tokens = price?.usd_per_million_tokens;
+    const find = (list, kind, own) => list.items.find((each) => each.kind === kind && each.name === own);
+    const amounts = (each) => (each ? { usd_per_call: each.usd_per_call, ...each.usd_per_million_tokens } : { price: 'none' });
+    const saved = await edit({ title: price ? html`Price of ${name(price.name, 100)}` : 'New price', text: 'Steps that end from now on are charged by it. Prices are of this whole installation.', yes: 'Save', fields: [
+      ...(price ? [] : [{ name: 'kind', label: 'Of a', kind: 'select', options: [['tool', 'tool'], ['model', 'model']], half: true }, { name: 'name', label: 'Name', required: true, half: true }]),
+      ...(price?.kind === 'model' ? [] : [{ name: 'usd_per_call', label: 'Credits per call', kind: 'number', value: price?.usd_per_call, hint: price ? null : 'Of a tool' }]),
+      ...(price?.kind === 'tool' ? [] : [['input', 'input'], ['cache_read', 'cached input'], ['cache_write', 'input into the cache'], ['output', 'output']].map(([key, title]) => ({ name: key, label: `Credits per million tokens of ${title}`, kind: 'number', value: tokens?.[key], half: true }))),
+    ], save: (values) => {
+      const kind = price?.kind ?? values.kind;
+      const own = price?.name ?? values.name ?? '';
+      const mine = kind === 'tool' ? { usd_per_call: values.usd_per_call }
+        : { input: values.input, output: values.output, ...(values.cache_read === null ? {} : { cache_read: values.cache_read }), ...(values.cache_write === null ? {} : { cache_write: values.cache_write }) };
+      return save('PUT', '/prices', { items: [{ kind, name: own, ...(kind === 'tool' ? mine : { usd_per_million_tokens: mine }) }] }, version, { of: (list) => amounts(find(list, kind, own)), mine });
+    } });
+    if (saved) toast('Saved');
+    this.#load();
+  }
+
+  #prices({ items, version }) {
+    const lacks = me.lacks('operator');
+    return html`<section class="card"><header><h2>Prices</h2><span class="count">version ${version}</span><button class="btn low end" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#price(null)}>New price…</button></header>
+      ${items.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Prices"><table class="list"><thead><tr><th>Of</th><th>Name</th><th class="right">Per call</th><th class="right">Per million tokens: input, cached, output</th><th>Since</th><th><span class="hidden-text">Actions</span></th></tr></thead><tbody>${items.map((each) => html`<tr><td>${each.kind}</td><td class="mono small">${name(each.name, 120)}</td><td class="right num">${each.usd_per_call ?? ''}</td>
+        <td class="right num">${each.usd_per_million_tokens ? html`${each.usd_per_million_tokens.input} · ${each.usd_per_million_tokens.cache_read ?? '–'} · ${each.usd_per_million_tokens.output}` : nothing}</td><td>${when(each.created_at)}</td><td class="right"><button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#price(each)}>Change…</button></td></tr>`)}</tbody></table></div>` : html`<p class="pad soft">No tool and no model has a price. Steps then cost what their tools report.</p>`}</section>`;
   }
 
   render() {
     if (this.failure) return problem(this.failure, () => this.#load());
     const period = Number(route.get('days') ?? 30);
-    const head = html`<div class="head"><h1>Money</h1><div class="views end" role="group" aria-label="Period">${PERIODS.map(([n, title]) => html`<button class="view" aria-pressed=${period === n} @click=${() => route.set({ days: n === 30 ? null : n })}>${title}</button>`)}</div></div>`;
+    const head = html`<div class="head"><h1>Money</h1><div class="views end" role="group" aria-label="Period">${PERIODS.map(([n, title]) => html`<button class="view" aria-pressed=${period === n} @click=${() => route.set({ days: n === 30 ? null : n })}>${title}</button>`)}</div><button class="btn" ?disabled=${!!me.lacks('credits:grant')} title=${me.lacks('credits:grant') ?? nothing} @click=${() => this.#grant()}>Grant credits…</button></div>`;
     if (!this.data) return html`${head}<div class="card">${skeleton()}</div>`;
-    const { balance, byDay, ledger, parts } = this.data;
+    const { balance, byDay, ledger, parts, prices } = this.data;
     const list = days(byDay.items, byDay.from, byDay.to);
     const burn = byDay.total.credits / Math.max(1, Math.min(period, list.filter((each) => each.credits > 0).length || 1));
     const left = burn > 0 ? balance.available / burn : null;
@@ -79,7 +133,7 @@ class Money extends Part {
       <div class="thirds">${BY.map((by, i) => this.#part(by, parts[i]))}</div>
       <section class="card"><header><h2>Ledger</h2><span class="count">latest</span><span class="end row">${this.checked ? html`<span class="small soft" role="status">${this.checked}</span>` : nothing}<button class="btn low" @click=${() => this.#verify()}>${icon('check', 'small')}Verify</button></span></header>
         ${ledger.length ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Latest entries of the ledger"><table class="list"><thead><tr><th>Time</th><th>What</th><th>From, to</th><th>Run</th><th>Tool, model, agent</th><th class="right">Credits</th></tr></thead><tbody>${ledger.map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type}</td><td class="soft">${each.debit_account} → ${each.credit_account}</td>
-          <td>${each.run_id ? html`<a class="mono" href="/ui/runs/${each.run_id}?view=money">#${each.run_id.slice(-6)}</a>` : nothing}</td><td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table></div>` : empty('coins', 'No entries', 'Grants, reservations and charges appear here.')}</section>`;
+          <td>${each.run_id ? html`<a class="mono" href="/ui/runs/${each.run_id}?view=money">#${each.run_id.slice(-6)}</a>` : nothing}</td><td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table></div>` : empty('coins', 'No entries', 'Grants, reservations and charges appear here.')}</section>${this.#prices(prices)}`;
   }
 }
 customElements.define('k-money', Money);

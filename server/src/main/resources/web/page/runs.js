@@ -9,6 +9,7 @@ import { count, credits, exact, label, shortId } from '../draw/format.js';
 import { OPEN, family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, badge, empty, mark, name, problem, skeleton, stateBar, toast } from '../part/bits.js';
+import '../part/views.js';
 import { bulk } from '../part/bulk.js';
 import { icon } from '../part/icon.js';
 import { place } from '../part/place.js';
@@ -235,10 +236,11 @@ class Runs extends Part {
         <span class="end row wrap"><a class="btn first" href="/ui/launch">${icon('play', 'small')}Launch</a></span></div>
       <div class="filters"><div class="views" role="group" aria-label="Views">${VIEWS.map(([id, title]) => html`<button class="view" aria-pressed=${view === id}
           @click=${() => route.set({ view: id === 'all' ? null : id })}>${title}</button>`)}</div>
-        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label></div>
+        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label><k-views page="runs"></k-views></div>
       ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each.replaceAll('_', ' ')}: <bdi>${label(route.get(each), 60)}</bdi>${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
       ${this.picked.size || filter ? html`<div class="picked" role="region" aria-label="Selected runs">${this.picked.size ? html`<strong>${this.picked.size} selected</strong>
         ${['pause', 'retry', 'cancel'].map((action) => html`<button class="btn low ${action === 'cancel' ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}
+        ${this.picked.size === 2 ? html`<a class="btn low" href="/ui/compare?a=${[...this.picked][0]}&b=${[...this.picked][1]}">compare</a>` : nothing}
         <button class="btn bare low" @click=${() => { this.picked = new Set(); }}>Clear</button>` : html`<span class="soft">All that match:</span>`}
         ${filter ? html`<span class="end row">${['retry', 'cancel'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action} all that match…</button>`)}</span>` : nothing}</div>` : nothing}
       ${this.#list()}`;

@@ -7,14 +7,13 @@ import { badge, empty, name, problem, skeleton, toast, when } from '../part/bits
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
-import { show } from '../part/dialog.js';
+import { preview } from '../part/preview.js';
 
 const LOAD = {
   steps: (id) => all(`/runs/${id}/steps`, {}, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
-  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get('/usage', { by: 'purpose', run_id: id })).items }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
+  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get(`/runs/${id}/usage`, { by: 'purpose' })).items, tasks: (await get(`/runs/${id}/usage`, { by: 'task' })).items }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const PREVIEW = 64 * 1024;
 
 /** The tabs of a run beside timeline and graph: each is one list of the API. */
 class RunTab extends Part {
@@ -27,22 +26,6 @@ class RunTab extends Part {
     if (!this.#asked.startsWith(`${this.run.id} ${this.tab} `)) this.data = null;
     this.#asked = asked;
     LOAD[this.tab](this.run.id).then((data) => { if (asked === this.#asked) { this.data = data; this.failure = null; } }, (failure) => { this.failure = failure; });
-  }
-
-  async #preview(artifact) {
-    let text;
-    try {
-      const abort = new AbortController();
-      const response = await send('GET', `/runs/${this.run.id}/artifacts/${artifact.id}/content`, { accept: '*/*', signal: abort.signal });
-      const reader = response.body.getReader();
-      const parts = [];
-      let size = 0;
-      for (let next = await reader.read(); !next.done && size < PREVIEW; next = await reader.read()) { parts.push(next.value); size += next.value.length; }
-      abort.abort();
-      text = new TextDecoder().decode(await new Blob(parts).arrayBuffer()).slice(0, PREVIEW);
-    } catch (failure) { toast(failure.message, true); return; }
-    show((close) => html`<div class="body"><h2 class="cut">${name(artifact.name, 200)}</h2><p class="small soft">${name(artifact.content_type, 80)} · ${bytes(artifact.size_bytes)}${artifact.size_bytes > PREVIEW ? ', the first 64 KiB' : ''}</p>
-      <pre class="code preview" tabindex="0">${text}</pre><footer><button class="btn" @click=${() => close()}>Close</button></footer></div>`, 'wide');
   }
 
   async #download(artifact) {
@@ -69,11 +52,11 @@ class RunTab extends Part {
 
   #artifacts(items) {
     return html`<table class="list"><thead><tr><th>Name</th><th>Type</th><th class="right">Size</th><th>Kept until</th><th><span class="hidden-text">Open</span></th></tr></thead><tbody>${items.map((each) => html`<tr><td>${icon('file', 'small')} ${name(each.name, 200)}</td><td class="mono small">${name(each.content_type, 80)}</td>
-      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${each.deleted_at ? 'deleted' : html`<button class="btn low" @click=${() => this.#preview(each)}>Preview</button> <button class="btn low" aria-label="Download ${label(each.name, 60)}" @click=${() => this.#download(each)}>${icon('download', 'small')}</button>`}</td></tr>`)}</tbody></table>`;
+      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${each.deleted_at ? 'deleted' : html`<button class="btn low" @click=${() => preview(`/runs/${this.run.id}/artifacts/${each.id}/content`, each)}>Preview</button> <button class="btn low" aria-label="Download ${label(each.name, 60)}" @click=${() => this.#download(each)}>${icon('download', 'small')}</button>`}</td></tr>`)}</tbody></table>`;
   }
 
   #money(items) {
-    return html`${this.data.purposes?.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${this.data.purposes.map((each) => html`<dt>${each.purpose}</dt><dd class="num" title=${exact(each.credits)}>${credits(each.credits)}</dd>`)}</dl>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
+    return html`${this.data.purposes?.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${this.data.purposes.map((each) => html`<dt>${each.purpose}</dt><dd class="num" title=${exact(each.credits)}>${credits(each.credits)}</dd>`)}</dl>` : nothing}${this.data.tasks?.length ? html`<section aria-label="Charges by task"><h3 class="pad small soft">By task</h3><ol class="ranks">${this.data.tasks.slice(0, 20).map((each) => html`<li><span class="row"><span class="cut grow mono small">${name(each.task ?? 'no task', 100)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span></li>`)}</ol></section>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
       <td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${each.tokens ? short(each.tokens) : ''}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table>`;
   }
 

@@ -51,14 +51,31 @@ function control(input, schema, kind, invalid) {
 
 const HINTS = { list: 'One per line', json: 'JSON', path: 'A path of the server', uri: 'A URL' };
 
-/** Fields for all inputs. @param problems of the server by name of the input */
-export function fields(schemas, problems) {
+/**
+ * Fields for all inputs.
+ * @param problems of the server by name of the input
+ * @param values instead of the defaults, by name
+ */
+export function fields(schemas, problems, values = {}) {
   return Object.entries(schemas).map(([input, given]) => {
-    const schema = given.schema ?? given;
+    const declared = given.schema ?? given;
+    const schema = input in values ? { ...declared, default: values[input] } : declared;
     const kind = kindOf(schema);
     const wrong = problems[input];
-    return html`<div class="field"><label for=${input}>${name(input, 100)}${schema.default === undefined ? html` <span class="soft small">required</span>` : nothing}</label>${control(input, schema, kind, wrong ? 'true' : 'false')}
+    return html`<div class="field"><label for=${input}>${name(input, 100)}${schema.default === undefined && !given.optional && kind !== 'boolean' ? html` <span class="soft small">required</span>` : nothing}</label>${control(input, schema, kind, wrong ? 'true' : 'false')}
       <span class="small soft" id="${input}-hint">${schema.description ? html`${name(schema.description, 500)} ` : nothing}${HINTS[kind] ?? HINTS[schema.format] ?? nothing}</span>
       ${wrong ? html`<span class="small i-failed" role="alert">${wrong}</span>` : nothing}</div>`;
   });
+}
+
+/** The values of all inputs in a form; what is empty is left out. Throws {input, message} for text that is no JSON. */
+export function valuesOf(schemas, form) {
+  const values = {};
+  for (const [input, given] of Object.entries(schemas)) {
+    try {
+      const value = valueOf(given.schema ?? given, form.elements[input]);
+      if (value !== undefined) values[input] = value;
+    } catch { throw { input, message: 'This is not JSON.' }; }
+  }
+  return values;
 }

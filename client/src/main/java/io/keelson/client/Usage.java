@@ -3,12 +3,15 @@ package io.keelson.client;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a workspace was charged within a time.
  *
- * @param by how it is divided: {@code day}, {@code agent}, {@code model}, {@code tool} or {@code purpose}
+ * @param by how it is divided: {@code day}, {@code hour}, {@code agent}, {@code model}, {@code tool}, {@code purpose},
+ *     {@code run}, {@code task}, {@code recipe} or {@code schedule}
  * @param from inclusive
  * @param to exclusive
  * @param items days in order, others from the dearest
@@ -18,21 +21,29 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
 
     /** How a report is divided. */
     public enum By {
-        DAY, AGENT, MODEL, TOOL, PURPOSE
+        DAY, HOUR, AGENT, MODEL, TOOL, PURPOSE, RUN, TASK, RECIPE, SCHEDULE
     }
 
     /**
-     * One of {@code day}, {@code agent}, {@code model}, {@code tool} and {@code purpose} says what it is about, where anything is known.
+     * One of the members before {@code credits} says what it is about, where anything is known.
      *
      * @param day in UTC, {@code 2026-01-31}
+     * @param hour its beginning in UTC
+     * @param run an id
+     * @param runName beside {@code run}
+     * @param task a key
+     * @param recipe an id
+     * @param schedule an id
      * @param runs how many runs were charged
      */
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
-            @Nullable String purpose, BigDecimal credits, long tokens, TokenUsage usage, long charges, long runs) {
+            @Nullable String purpose, @Nullable String hour, @Nullable String run, @Nullable String runName,
+            @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits, long tokens, TokenUsage usage, long charges, long runs) {
 
-        /** The day, agent, model, tool or purpose; null where the charge named none. */
+        /** What it is about, with a run by its name; null where the charge named none. */
         public @Nullable String name() {
-            return day != null ? day : agent != null ? agent : model != null ? model : tool != null ? tool : purpose;
+            return Stream.of(day, hour, agent, model, tool, purpose, runName, run, task, recipe, schedule)
+                    .filter(Objects::nonNull).findFirst().orElse(null);
         }
     }
 

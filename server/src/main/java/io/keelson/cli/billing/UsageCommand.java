@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 public final class UsageCommand extends CliCommand {
 
     @Option(names = "--by", paramLabel = "WHAT", defaultValue = "day",
-            description = "day, agent, model, tool or purpose; ${DEFAULT-VALUE} when not given.")
+            description = "day, hour, agent, model, tool, purpose, run, task, recipe or schedule; ${DEFAULT-VALUE} when not given.")
     Usage.By by = Usage.By.DAY;
 
     @Option(names = "--run", paramLabel = "RUN", description = "Only this run's: its id, or latest.")

@@ -24,7 +24,7 @@ final class NeighbourNames {
                     + " webhook_deliveries webhook_endpoints webhook_feed work_queue workers workspace_limits";
 
     static final String OWN_VIEWS = "credit_balances free_usage orchestration_events orchestration_events_archive"
-            + " orchestration_events_kept orchestration_steps run_event_packs_kept work_results";
+            + " orchestration_events_kept orchestration_steps run_event_packs_kept run_origins step_tasks work_results";
 
     /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =

@@ -7,6 +7,7 @@ import io.keelson.server.http.admin.CallerActions;
 import io.keelson.server.http.admin.EngineActions;
 import io.keelson.server.http.admin.KeyActions;
 import io.keelson.server.http.admin.MetricsActions;
+import io.keelson.server.http.admin.NodeActions;
 import io.keelson.server.http.admin.SessionActions;
 import io.keelson.server.http.admin.WorkspaceActions;
 import io.keelson.server.http.billing.CreditActions;
@@ -160,7 +161,7 @@ final class Routes {
         new DispatchActions(services.work().remote(), poll).addTo(table);
         new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
         new WorkerActions(reads, services.work().remote(), services.work().tools()).addTo(table);
-        new CreditActions(services.stores().money(), services.auth().workspaces()).addTo(table);
+        new CreditActions(reads, services.stores().money(), services.auth().workspaces()).addTo(table);
         new LedgerActions(reads, services.stores().money()).addTo(table);
         new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);
         new SecretActions(services.stores().secrets()).addTo(table);
@@ -179,6 +180,7 @@ final class Routes {
                 keyed,
                 services.work().commands()::settingsChanged).addTo(table);
         new AuditActions(services.auth().auditLog()).addTo(table);
+        new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
         new EngineActions(services.ready(), reads, openApi).addTo(table);
         RunDocuments documents = new RunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));

@@ -39,7 +39,7 @@ class AnswerSchemasTest {
             "Step.output", "StepAttempt.input", "StepAttempt.output", "TranscriptEntry.calls[]",
             "TranscriptEntry.input", "TranscriptEntry.output", "Task.item", "Task.output", "Tool.input_schema",
             "Tool.output_schema", "WorkItem.details", "WorkItem.failure_context", "WorkItem.input", "getTaskOutput",
-            "openApi");
+            "openApi", "validateMission.plan_document");
 
     /** Members that only some answers have. All others are required, so each answer in a test has them. */
     private static final Set<String> OPTIONAL = Set.of(
@@ -57,8 +57,9 @@ class AnswerSchemasTest {
             "Schedule.omitted", "StatesInWords.error_code", "StatesInWords.http_status", "StatesInWords.steps",
             "StatesInWords.tasks", "Step.input_bytes", "Step.input_start", "Step.omitted", "Step.output_bytes",
             "Step.output_start", "Task.item_bytes", "Task.item_start", "Task.omitted", "Task.output_bytes",
-            "Task.output_start", "Used.agent", "Used.day", "Used.model",
-            "Used.purpose", "Used.tool", "Webhook.secret", "Workspace.use", "validateMission.recipe_id",
+            "Task.output_start", "Used.agent", "Used.day", "Used.hour", "Used.model", "Used.purpose", "Used.recipe",
+            "Used.run", "Used.run_name", "Used.schedule", "Used.task", "Used.tool", "Webhook.secret", "Workspace.use",
+            "validateMission.recipe_id",
             "validateMission.recipe_version");
 
     @Test

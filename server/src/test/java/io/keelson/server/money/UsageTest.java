@@ -6,6 +6,7 @@ import io.keelson.core.money.Tokens;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -45,7 +46,7 @@ class UsageTest {
             "AGENT | writer 2.250000 1000 2 2  | null 0.500000 0 1 1",
             "PURPOSE | work 2.250000 1000 2 2 | verification 0.500000 0 1 1"})
     void isSummedUp(UsageReader.By by, String first, String second) {
-        UsageReader.Report report = books.money.usage().report(workspace, by, null, FROM, TO);
+        UsageReader.Report report = books.money.usage().report(workspace, List.of(by), null, FROM, TO);
 
         assertThat(report.lines()).extracting(UsageTest::shown).containsExactly(first, second);
         assertThat(shown(report.total())).isEqualTo("null 2.750000 1000 3 2");
@@ -54,9 +55,26 @@ class UsageTest {
     }
 
     @Test
+    void hoursAreInOrder() {
+        assertThat(books.money.usage().report(workspace, List.of(UsageReader.By.HOUR), null, FROM, TO).lines())
+                .extracting(UsageTest::shown).containsExactly("2026-11-20T23:00:00.000Z 0.500000 0 1 1",
+                        "2026-11-21T00:00:00.000Z 0.250000 100 1 1", "2026-11-21T12:00:00.000Z 2.000000 900 1 1");
+    }
+
+    @Test
+    void twoPartsDivideEachOther() {
+        UsageReader.Report report = books.money.usage().report(workspace,
+                List.of(UsageReader.By.DAY, UsageReader.By.TOOL), null, FROM, TO);
+
+        assertThat(report.lines()).extracting(UsageTest::shown).containsExactly("2026-11-20/search 0.500000 0 1 1",
+                "2026-11-21/write 2.000000 900 1 1", "2026-11-21/search 0.250000 100 1 1");
+        assertThat(report.total().credits()).isEqualByComparingTo("2.75");
+    }
+
+    @Test
     void nothingIsNothing() {
         UsageReader.Report report =
-                books.money.usage().report(workspace, UsageReader.By.DAY, null, TO.plusSeconds(1), TO.plusSeconds(2));
+                books.money.usage().report(workspace, List.of(UsageReader.By.DAY), null, TO.plusSeconds(1), TO.plusSeconds(2));
 
         assertThat(report.lines()).isEmpty();
         assertThat(shown(report.total())).isEqualTo("null 0.000000 0 0 0");
@@ -69,7 +87,7 @@ class UsageTest {
             charge(busy, 1, "0.1", "tool " + i, null, null, 1, "2026-11-21T12:00:00Z");
         }
 
-        UsageReader.Report report = books.money.usage().report(busy, UsageReader.By.TOOL, null, FROM, TO);
+        UsageReader.Report report = books.money.usage().report(busy, List.of(UsageReader.By.TOOL), null, FROM, TO);
 
         assertThat(report.lines()).hasSize(UsageReader.MAX_LINES);
         assertThat(report.complete()).isFalse();
@@ -78,7 +96,7 @@ class UsageTest {
     }
 
     private static String shown(UsageReader.Line line) {
-        return String.join(" ", List.of(String.valueOf(line.of()), line.credits().toPlainString(),
+        return String.join(" ", List.of(line.of().stream().map(String::valueOf).collect(Collectors.joining("/")), line.credits().toPlainString(),
                 Long.toString(line.tokens().total()), Long.toString(line.charges()), Long.toString(line.runs())));
     }
 

@@ -37,11 +37,12 @@ class DashboardPicturesTest {
             seed.day();
             String run = seed.releaseTrain();
             seed.approvedPlan();
+            seed.work(recipe);
             Map<String,
                     String> paths = new LinkedHashMap<>(
                             Map.of("overview", "/ui/", "runs", "/ui/runs", "run", "/ui/runs/" + run + "?task=approve",
                                     "plan", "/ui/inbox?kind=plan_approval", "launch", "/ui/launch?recipe=" + recipe,
-                                    "money", "/ui/money"));
+                                    "money", "/ui/money", "board", "/ui/board", "schedules", "/ui/schedules"));
             Page light = browser.signedIn("/ui/", 1280, 760, ColorScheme.LIGHT, api.key());
             paths.forEach((name, path) -> picture(light, path, pictures.resolve(name + ".png")));
             Page dark = browser.signedIn("/ui/", 1280, 760, ColorScheme.DARK, api.key());

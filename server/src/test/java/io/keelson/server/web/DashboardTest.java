@@ -50,6 +50,7 @@ class DashboardTest {
         failed = seed.failing();
         wide = seed.wide(10_000);
         seed.absurd();
+        seed.work(seed.recipe());
     }
 
     @AfterAll
@@ -445,7 +446,9 @@ class DashboardTest {
                 "/ui/runs/" + train + "?view=graph", "/ui/runs/" + train + "?view=plan",
                 "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",
                 "/ui/launch?recipe=" + recipe,
-                "/ui/money", "/ui/board", "/ui/schedules", "/ui/reports", "/ui/workers", "/ui/nothing");
+                "/ui/money", "/ui/board", "/ui/schedules", "/ui/reports", "/ui/workers", "/ui/settings",
+                "/ui/settings?tab=access", "/ui/settings?tab=agents", "/ui/settings?tab=webhooks",
+                "/ui/compare?a=" + train + "&b=" + failed, "/ui/nothing");
         for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
             for (int width : Boolean.getBoolean("keelson.long") ? List.of(390, 1440)
                     : List.of(scheme == ColorScheme.DARK ? 390 : 1440)) {

@@ -23,10 +23,12 @@ import io.keelson.server.workspace.WorkspaceStore;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Credits: what a workspace has, grants and corrections, and what it was charged. */
@@ -39,10 +41,12 @@ public final class CreditActions {
 
     record Adjustment(BigDecimal amount, String debitAccount, String creditAccount, String reason) {}
 
+    private final Reads reads;
     private final Money money;
     private final WorkspaceStore workspaces;
 
-    public CreditActions(Money money, WorkspaceStore workspaces) {
+    public CreditActions(Reads reads, Money money, WorkspaceStore workspaces) {
+        this.reads = reads;
         this.money = money;
         this.workspaces = workspaces;
     }
@@ -54,6 +58,7 @@ public final class CreditActions {
         table.post(Scope.OPERATOR, "/workspaces/{id}/credits/grants", Grant.class, this::grantOther);
         table.post(Scope.CREDITS_GRANT, "/ledger/adjustments", Adjustment.class, this::adjust);
         table.get(Scope.CREDITS_READ, "/usage", this::usage);
+        table.get(Scope.CREDITS_READ, "/runs/{id}/usage", this::usageOfRun);
     }
 
     private ApiResponse balance(ApiRequest request) {
@@ -130,7 +135,6 @@ public final class CreditActions {
 
     private ApiResponse usage(ApiRequest request) {
         Query query = request.query();
-        String by = Objects.requireNonNull(query.text("by"));
         Instant to = Objects.requireNonNullElseGet(query.time("to"), () -> money.usage().now());
         Instant from = Objects.requireNonNullElseGet(query.time("from"), () -> to.minus(USUAL_PERIOD));
         Instant now = money.usage().now();
@@ -140,15 +144,45 @@ public final class CreditActions {
         if (!from.isBefore(to) || Duration.between(from, to).compareTo(LONGEST_PERIOD) > 0) {
             throw Query.invalid("from", "must be before 'to' by at most " + LONGEST_PERIOD.toDays() + " days");
         }
-        UsageReader.Report report =
-                money.usage().report(request.workspace(), UsageReader.By.valueOf(by.toUpperCase(Locale.ROOT)),
-                        query.id("run_id"), from, to);
-        ObjectNode document = Json.object().put("by", by).put("from", Json.time(report.from()))
+        return report(request, by(query, UsageReader.By.DAY), query.id("run_id"), from, to);
+    }
+
+    /** In all its attempts. */
+    private ApiResponse usageOfRun(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        reads.requireRun(request.workspace(), run);
+        return report(request, by(request.query(), UsageReader.By.TASK), run, Instant.EPOCH, money.usage().now());
+    }
+
+    private static List<UsageReader.By> by(Query query, UsageReader.By absent) {
+        List<UsageReader.By> by = query.texts("by").stream()
+                .map(each -> UsageReader.By.valueOf(each.toUpperCase(Locale.ROOT))).distinct().toList();
+        return by.isEmpty() ? List.of(absent) : by;
+    }
+
+    private ApiResponse report(ApiRequest request, List<UsageReader.By> by, @Nullable UUID run, Instant from,
+            Instant to) {
+        UsageReader.Report report = money.usage().report(request.workspace(), by, run, from, to);
+        ObjectNode document = Json.object().put("by", wire(by.getFirst()))
+                .put("then_by", by.size() == 1 ? null : wire(by.getLast())).put("from", Json.time(report.from()))
                 .put("to", Json.time(report.to()));
-        document.putArray("items").addAll(report.lines().stream().map(line -> used(Json.object().put(by, line.of()),
-                line)).toList());
+        ArrayNode items = document.putArray("items");
+        report.lines().forEach(line -> {
+            ObjectNode item = items.addObject();
+            for (int i = 0; i < by.size(); i++) {
+                item.put(wire(by.get(i)), line.of().get(i));
+            }
+            if (by.contains(UsageReader.By.RUN)) {
+                item.put("run_name", line.runName());
+            }
+            used(item, line);
+        });
         document.set("total", used(Json.object(), report.total()));
         return ApiResponse.ok(document.put("complete", report.complete()));
+    }
+
+    private static String wire(UsageReader.By by) {
+        return by.name().toLowerCase(Locale.ROOT);
     }
 
     private static ObjectNode used(ObjectNode document, UsageReader.Line line) {

@@ -14,7 +14,8 @@ final class InboxAnswers {
 
     /** What an acceptance takes beside a reason. */
     private static final Map<InboxKind, List<String>> OF_ACCEPTANCE = Map.of(InboxKind.TASK_REVIEW, List.of("gate"),
-            InboxKind.BUDGET, List.of("hard_limit_usd", "tasks"), InboxKind.ELICITATION, List.of("content"));
+            InboxKind.BUDGET, List.of("hard_limit_usd", "tasks"), InboxKind.ELICITATION, List.of("content"),
+            InboxKind.CALL_APPROVAL, List.of("input"), InboxKind.QUESTION, List.of("answer"));
 
     private static final Map<InboxKind, List<String>> OF_REJECTION =
             Map.of(InboxKind.TASK_REVIEW, List.of("gate", "retry"));

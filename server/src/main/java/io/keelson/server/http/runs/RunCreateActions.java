@@ -1,5 +1,6 @@
 package io.keelson.server.http.runs;
 
+import io.keelson.core.money.Budget;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
@@ -111,6 +112,10 @@ public final class RunCreateActions {
                     .put("tasks", mission.plan().tasks().size())
                     .put("plan",
                             prepared.origin() != null ? "recipe" : mission.plan().version() == 0 ? "planner" : "given");
+            Budget budget = mission.policy().budget();
+            answer.put("estimated_cost", Json.plain(budget.estimate()))
+                    .put("hard_limit_usd", budget.hardLimit() == null ? null : Json.plain(budget.hardLimit()))
+                    .set("plan_document", mission.planJson());
             if (prepared.origin() != null) {
                 answer.setAll(prepared.origin());
             }

@@ -1,0 +1,41 @@
+package io.keelson.server.http.admin;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.json.Json;
+import io.keelson.server.run.queue.WorkerRegistry;
+import java.time.Duration;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The servers at work on this database. */
+public final class NodeActions {
+
+    /** Servers that were silent for longer are not listed. */
+    private static final Duration HEARD = Duration.ofMinutes(1);
+
+    private final Database database;
+    private final WorkerRegistry registry = new WorkerRegistry(DbClock.DATABASE);
+
+    public NodeActions(Database database) {
+        this.database = database;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.OPERATOR, "/nodes", this::list);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        return Lists.whole(database.withConnection(c -> registry.nodes(c, HEARD)).stream().map(NodeActions::document)
+                .toList());
+    }
+
+    private static ObjectNode document(WorkerRegistry.Node node) {
+        return Json.object().put("id", node.id()).put("version", node.version())
+                .put("started_at", Json.time(node.startedAt())).put("last_seen_at", Json.time(node.lastSeenAt()));
+    }
+}

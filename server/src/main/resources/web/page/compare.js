@@ -1,0 +1,106 @@
+import { html, nothing } from 'lit';
+import { all, get } from '../api/client.js';
+import { prefs } from '../store/prefs.js';
+import { route } from '../store/route.js';
+import { pairs } from '../draw/compare.js';
+import { planDiff } from '../draw/diff.js';
+import { count, credits, duration, exact, short, shortId } from '../draw/format.js';
+import { Part } from '../part/base.js';
+import { badge, empty, name, problem, skeleton, when } from '../part/bits.js';
+import { icon } from '../part/icon.js';
+import { json } from '../part/json.js';
+import { planTasks } from '../part/plan.js';
+
+const MOST_TASKS = 2_000;
+const ORDERS = { plan: 'As planned', time: 'Slower first', cost: 'Dearer first' };
+
+function delta(before, after, text, bad = 1) {
+  if (before === null || after === null || before === undefined || after === undefined) return nothing;
+  const by = after - before;
+  if (Math.abs(by) < 1e-9) return html`<span class="faint">=</span>`;
+  return html`<span class=${by * bad > 0 ? 'i-failed' : 'i-done'}>${by > 0 ? '+' : '−'}${text(Math.abs(by))}</span>`;
+}
+
+/** Two runs side by side: outcome, time, cost, tasks and plan. */
+class Compare extends Part {
+  static properties = { runs: { state: true }, rows: { state: true }, failure: { state: true }, complete: { state: true } };
+
+  constructor() {
+    super();
+    this.watch(prefs);
+    this.watch(route, 'change', () => this.#load());
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.#load();
+  }
+
+  async #load() {
+    if (route.path[0] !== 'compare') return;
+    const ids = [route.get('a'), route.get('b')];
+    if (!ids[0] || !ids[1] || this.asked === ids.join()) return;
+    this.asked = ids.join();
+    this.runs = null;
+    try {
+      const found = await Promise.all(ids.map(async (id) => {
+        const [run, tasks] = await Promise.all([get(`/runs/${id}`), all(`/runs/${id}/tasks`, { limit: 500 }, MOST_TASKS)]);
+        return { run, tasks };
+      }));
+      this.complete = found.every((each) => each.tasks.complete);
+      this.rows = pairs(found[0].tasks.items, found[1].tasks.items);
+      this.runs = found.map((each) => each.run);
+      this.failure = null;
+    } catch (failure) { this.failure = failure; this.asked = null; }
+  }
+
+  #figures([a, b]) {
+    const rows = [
+      ['State', badge(a.state), badge(b.state), nothing],
+      ['Took', duration(a.duration_ms), duration(b.duration_ms), delta(a.duration_ms, b.duration_ms, duration)],
+      ['Cost', html`<span title=${exact(a.total_cost)}>${credits(a.total_cost)}</span>`, html`<span title=${exact(b.total_cost)}>${credits(b.total_cost)}</span>`, delta(Number(a.total_cost), Number(b.total_cost), credits)],
+      ['Tokens', short(a.total_tokens), short(b.total_tokens), delta(Number(a.total_tokens), Number(b.total_tokens), short)],
+      ['Tasks done', `${count(a.tasks_completed)} of ${count(a.task_count)}`, `${count(b.tasks_completed)} of ${count(b.task_count)}`, delta(a.tasks_completed, b.tasks_completed, count, -1)],
+      ['Tasks failed', count(a.tasks_failed), count(b.tasks_failed), delta(a.tasks_failed, b.tasks_failed, count)],
+      ['Attempt', a.attempt_number, b.attempt_number, nothing],
+      ['Plan', `v${a.plan_version}`, `v${b.plan_version}`, nothing],
+      ['Created', when(a.created_at), when(b.created_at), nothing],
+      ...(a.error_code || b.error_code ? [['Error', html`<code>${a.error_code ?? '–'}</code>`, html`<code>${b.error_code ?? '–'}</code>`, nothing]] : []),
+    ];
+    return html`<div class="card scroll-x" tabindex="0" role="region" aria-label="Figures"><table class="list compare"><thead><tr><th><span class="hidden-text">What</span></th>${[a, b].map((run, i) => html`<th><span class="tag">${'AB'[i]}</span> <a href="/ui/runs/${run.id}">${name(run.name, 80)}</a> <span class="faint mono">${shortId(run.id)}</span></th>`)}<th>Difference</th></tr></thead>
+      <tbody>${rows.map(([title, one, other, by]) => html`<tr><th scope="row">${title}</th><td class="num">${one}</td><td class="num">${other}</td><td class="num">${by}</td></tr>`)}</tbody></table></div>`;
+  }
+
+  #sorted() {
+    const order = route.get('order');
+    const only = route.get('only') ? this.rows.filter((row) => row.differs) : this.rows;
+    const by = { time: (row) => (row.b?.ms ?? 0) - (row.a?.ms ?? 0), cost: (row) => (row.b?.cost ?? 0) - (row.a?.cost ?? 0) }[order];
+    return by ? only.toSorted((x, y) => by(y) - by(x)) : only;
+  }
+
+  #tasks() {
+    const rows = this.#sorted();
+    const cell = (row) => (row ? html`${badge(row.state)}${row.items > 1 ? html` <span class="soft small">×${count(row.items)}</span>` : nothing}` : html`<span class="faint">not there</span>`);
+    return html`<section class="card"><header><h2>Tasks</h2><span class="count">${count(rows.length)}</span><span class="end row wrap"><label class="row small"><input type="checkbox" .checked=${!!route.get('only')} @change=${(event) => route.set({ only: event.target.checked ? 'different' : null }, true)}>Only other outcomes</label>
+        <label><span class="hidden-text">Order</span><select class="input" @change=${(event) => route.set({ order: event.target.value === 'plan' ? null : event.target.value }, true)}>${Object.entries(ORDERS).map(([id, title]) => html`<option value=${id} ?selected=${route.get('order') === id}>${title}</option>`)}</select></label></span></header>
+      <div class="scroll-x" tabindex="0" role="region" aria-label="Tasks"><table class="list"><thead><tr><th>Task</th><th>A</th><th>B</th><th class="right">A took</th><th class="right">B took</th><th class="right">Difference</th><th class="right">A cost</th><th class="right">B cost</th><th class="right">Difference</th></tr></thead>
+        <tbody>${rows.slice(0, 500).map((row) => html`<tr class=${row.differs ? 'differs' : ''}><td>${name(row.title ?? row.key, 120)} <code class="faint small">${name(row.key, 60)}</code></td><td>${cell(row.a)}</td><td>${cell(row.b)}</td>
+          <td class="right num">${duration(row.a?.ms)}</td><td class="right num">${duration(row.b?.ms)}</td><td class="right num">${delta(row.a?.ms, row.b?.ms, duration)}</td><td class="right num">${row.a ? credits(row.a.cost) : ''}</td><td class="right num">${row.b ? credits(row.b.cost) : ''}</td><td class="right num">${delta(row.a?.cost, row.b?.cost, credits)}</td></tr>`)}</tbody></table></div>
+      ${rows.length > 500 || !this.complete ? html`<p class="pad soft small">Only a part of the tasks is compared here.</p>` : nothing}</section>`;
+  }
+
+  #plans([a, b]) {
+    const diff = planDiff(a.plan, b.plan).filter((row) => row.kind !== 'same');
+    return html`<section class="card"><header><h2>Plan</h2><span class="count">${diff.length ? `${diff.length} tasks differ` : 'the same'}</span></header><div class="pad stack gap4">${diff.length ? planTasks(diff) : html`<p class="soft">Both runs have the same tasks with the same definitions.</p>`}
+      ${JSON.stringify(a.inputs ?? {}) === JSON.stringify(b.inputs ?? {}) ? nothing : html`<div class="halves">${json('Inputs of A', a.inputs ?? {}, true)}${json('Inputs of B', b.inputs ?? {}, true)}</div>`}
+      ${JSON.stringify(a.output ?? null) === JSON.stringify(b.output ?? null) ? nothing : html`<div class="halves">${json('Output of A', a.output ?? null)}${json('Output of B', b.output ?? null)}</div>`}</div></section>`;
+  }
+
+  render() {
+    const [a, b] = [route.get('a'), route.get('b')];
+    return html`<div class="head"><h1>Compare</h1>${a && b ? html`<button class="btn low end" @click=${() => route.set({ a: b, b: a }, true)}>${icon('retry', 'small')}Swap</button>` : nothing}</div>
+      ${!a || !b ? html`<div class="card">${empty('list', 'Choose two runs', 'Select two rows in the list of runs, then "Compare".')}</div>` : this.failure ? problem(this.failure, () => this.#load())
+    : this.runs ? html`${this.#figures(this.runs)}${this.#tasks()}${this.#plans(this.runs)}` : html`<div class="card">${skeleton()}</div>`}`;
+  }
+}
+customElements.define('k-compare', Compare);
