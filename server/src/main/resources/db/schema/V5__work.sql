@@ -223,7 +223,7 @@ comment on table upload_slots is 'Uploads under way, ten at a time in a workspac
 create table if not exists bulk_jobs (
     id uuid primary key,
     workspace_id uuid not null,
-    action varchar(20) not null check (action in ('cancel', 'retry')),
+    action varchar(20) not null check (action in ('cancel', 'retry', 'pause', 'resume', 'delete')),
     filter jsonb not null,
     reason varchar(2000),
     from_start boolean not null default false,

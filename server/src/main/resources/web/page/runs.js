@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { get, post } from '../api/client.js';
+import { get } from '../api/client.js';
 import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
@@ -13,7 +13,6 @@ import '../part/views.js';
 import { bulk } from '../part/bulk.js';
 import { icon } from '../part/icon.js';
 import { place } from '../part/place.js';
-import { ask } from '../part/dialog.js';
 import { prefs } from '../store/prefs.js';
 
 /** Waiting is a matter of the reason: a run that is running may wait for a person. */
@@ -159,15 +158,11 @@ class Runs extends Part {
     this.picked = picked;
   }
 
+  /** A job over the selected runs, which says how many it changed and which codes refused. */
   async #act(action) {
-    const ids = [...this.picked];
-    const lost = { cancel: 'Steps at work are stopped; what they did so far stays.', pause: 'Steps at work end, no new ones begin.', retry: 'Each run begins its next attempt.' }[action];
-    const sure = await ask({ title: `${label(action[0].toUpperCase() + action.slice(1))} ${ids.length} run${ids.length > 1 ? 's' : ''}?`, text: lost, yes: `${action} ${ids.length}`, danger: action === 'cancel' });
-    if (!sure) return;
-    const answers = await Promise.allSettled(ids.map((id) => post(`/runs/${id}/${action}`).then((run) => runs.put(run))));
-    const refused = answers.filter((each) => each.status === 'rejected');
-    toast(refused.length ? `${ids.length - refused.length} changed, ${refused.length} refused: ${[...new Set(refused.map((each) => each.reason.code))].join(', ')}` : `${ids.length} changed`, refused.length > 0);
+    await bulk(action, { ids: [...this.picked] });
     this.picked = new Set();
+    this.#load(true);
   }
 
   #sortBy(column) {
@@ -239,10 +234,10 @@ class Runs extends Part {
         <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label><k-views page="runs"></k-views></div>
       ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each.replaceAll('_', ' ')}: <bdi>${label(route.get(each), 60)}</bdi>${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
       ${this.picked.size || filter ? html`<div class="picked" role="region" aria-label="Selected runs">${this.picked.size ? html`<strong>${this.picked.size} selected</strong>
-        ${['pause', 'retry', 'cancel'].map((action) => html`<button class="btn low ${action === 'cancel' ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}
+        ${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn low ${['cancel', 'delete'].includes(action) ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}
         ${this.picked.size === 2 ? html`<a class="btn low" href="/ui/compare?a=${[...this.picked][0]}&b=${[...this.picked][1]}">compare</a>` : nothing}
         <button class="btn bare low" @click=${() => { this.picked = new Set(); }}>Clear</button>` : html`<span class="soft">All that match:</span>`}
-        ${filter ? html`<span class="end row">${['retry', 'cancel'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action} all that match…</button>`)}</span>` : nothing}</div>` : nothing}
+        ${filter ? html`<span class="end row">${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action}…</button>`)}</span>` : nothing}</div>` : nothing}
       ${this.#list()}`;
   }
 }

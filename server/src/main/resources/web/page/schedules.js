@@ -140,15 +140,15 @@ class Schedules extends Part {
   #row(each) {
     const lacks = me.lacks('runs:write');
     const next = each.next_run_at && !each.paused;
-    return html`<tr><td><button class="link row" aria-expanded=${this.opened === each.id} @click=${() => this.#open(each)}>${icon(this.opened === each.id ? 'down' : 'right', 'small')}<strong>${name(each.name, 100)}</strong></button></td>
-        <td><code>${each.cron}</code> <span class="soft small">${each.time_zone}</span></td>
+    return html`<tr><td class="wide-name"><button class="link row" aria-expanded=${this.opened === each.id} @click=${() => this.#open(each)}>${icon(this.opened === each.id ? 'down' : 'right', 'small')}<strong>${name(each.name, 100)}</strong></button></td>
+        <td class="nowrap"><code>${each.cron}</code><div class="soft small">${each.time_zone}</div></td>
         <td>${each.paused ? html`<span class="state f-waits">${icon('pause')}paused</span>` : next ? html`${when(each.next_run_at)} <span class="soft small">in ${duration(Date.parse(each.next_run_at) - now())}</span>` : html`<span class="soft">is over</span>`}</td>
-        <td class="right num">${count(each.runs_made)}${each.max_runs ? ` of ${count(each.max_runs)}` : ''}</td><td class="right num ${each.times_missed ? 'i-failed' : ''}">${count(each.times_missed)}</td>
+        <td class="right num">${count(each.runs_made)}${each.max_runs ? ` of ${count(each.max_runs)}` : ''}${each.times_missed ? html`<div class="small i-failed">${count(each.times_missed)} missed</div>` : nothing}</td>
         <td class="right"><span class="row actions"><button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#act(`/schedules/${each.id}/${each.paused ? 'resume' : 'pause'}`, each.paused ? 'Resumed' : 'Paused')}>${each.paused ? 'Resume' : 'Pause'}</button>
           <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#trigger(each)}>Run now…</button>
           <button class="btn low" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(each)}>Edit…</button>
           <button class="btn low bare only" ?disabled=${!!lacks} title=${lacks ?? 'Delete'} aria-label="Delete ${each.name}" @click=${() => this.#delete(each)}>${icon('cross', 'small')}</button></span></td></tr>
-      ${this.opened === each.id ? html`<tr class="below"><td colspan="6">${this.#runs()}</td></tr>` : nothing}`;
+      ${this.opened === each.id ? html`<tr class="below"><td colspan="5">${this.#runs()}</td></tr>` : nothing}`;
   }
 
   #coming() {
@@ -162,7 +162,7 @@ class Schedules extends Part {
   render() {
     const lacks = me.lacks('runs:write');
     return html`<div class="head"><h1>Schedules</h1><span class="soft num">${this.items ? count(this.items.length) : ''}</span><span class="end"><button class="btn first" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(null)}>New schedule</button></span></div>
-      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : this.items.length ? html`<div class="beside"><div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules"><table class="list"><thead><tr><th>Name</th><th>When</th><th>Next run</th><th class="right">Runs</th><th class="right">Missed</th><th><span class="hidden-text">Actions</span></th></tr></thead>
+      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : this.items.length ? html`<div class="beside"><div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules"><table class="list"><thead><tr><th>Name</th><th>When</th><th>Next run</th><th class="right">Runs</th><th><span class="hidden-text">Actions</span></th></tr></thead>
         <tbody>${this.items.map((each) => this.#row(each))}</tbody></table></div>${this.#coming()}</div>`
       : html`<div class="card">${empty('clock', 'No schedules', 'A schedule starts runs of a recipe by the clock. Create one here, or:', 'keelson schedules create nightly --cron "30 2 * * *" --zone Europe/Berlin --recipe nightly-report')}</div>`}`;
   }

@@ -4,7 +4,9 @@ import { count } from '../draw/format.js';
 import { meter, problem } from './bits.js';
 import { show } from './dialog.js';
 
-/** Cancels or retries all runs of a filter: how many first, then the job with its bar. */
+const LOST = { cancel: 'Steps at work are stopped. Their results so far stay.', pause: 'Steps at work end, no new ones begin.', retry: 'Each run begins its next attempt.', resume: 'Paused runs go on.', delete: 'Runs that have ended disappear from all lists, with their artifacts. Their ledger entries stay.' };
+
+/** Does it to all runs of a filter, or to chosen ones (`ids`): how many first, then the job with its bar. */
 export function bulk(action, filter) {
   let counted = null;
   let job = null;
@@ -19,14 +21,14 @@ export function bulk(action, filter) {
     });
     if (!counted && !failure) step(async () => { counted = await post(`/runs:${action}`, { filter, dry_run: true }); });
     const end = () => { clearTimeout(timer); close(); };
-    return html`<div class="body"><h2>${action === 'cancel' ? 'Cancel' : 'Retry'} all runs that match</h2>
-      <p class="soft">${Object.entries(filter).map(([name, value]) => html`<code>${name}: ${[value].flat().join(', ')}</code> `)}</p>
+    return html`<div class="body"><h2>${action[0].toUpperCase() + action.slice(1)} ${filter.ids ? count(filter.ids.length) + ' selected runs' : 'all runs that match'}</h2>
+      <p class="soft">${filter.ids ? nothing : Object.entries(filter).map(([name, value]) => html`<code>${name}: ${[value].flat().join(', ')}</code> `)} ${LOST[action]}</p>
       ${failure ? problem(failure) : nothing}
       ${job ? html`${meter((job.changed + job.unchanged + Object.values(job.refused).reduce((a, b) => a + b, 0)) / Math.max(1, job.matches), 'done')}
         <table class="list"><tbody><tr><td>Changed</td><td class="right num">${count(job.changed)}</td></tr><tr><td>Unchanged</td><td class="right num">${count(job.unchanged)}</td></tr>
         ${Object.entries(job.refused).map(([code, n]) => html`<tr><td>Refused: <code>${code}</code></td><td class="right num">${count(n)}</td></tr>`)}</tbody></table>
         <p role="status">The job is ${job.state}.</p>`
-    : html`<p role="status">${counted ? html`<strong>${counted.matches_at_least ? 'At least ' : ''}${count(counted.matches)} runs</strong> match now.` : 'Counting…'}</p>`}
+    : html`<p role="status">${counted ? html`<strong>${counted.matches_at_least ? 'At least ' : ''}${count(counted.matches)} runs</strong> can do this now.` : 'Counting…'}</p>`}
       <footer>${job?.state === 'running' ? html`<button class="btn danger" @click=${() => step(async () => { job = await post(`/bulk/${job.id}/stop`); })}>Stop</button>` : nothing}
         <button class="btn" @click=${end}>Close</button>
         ${job ? nothing : html`<button class="btn first" ?disabled=${!counted?.matches} @click=${() => step(async () => { job = await post(`/runs:${action}`, { filter }, key); watch(); })}>${action} ${counted ? count(counted.matches) : ''}</button>`}</footer></div>`;

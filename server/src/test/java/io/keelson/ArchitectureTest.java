@@ -72,7 +72,7 @@ class ArchitectureTest {
                     + " server.run server.secret",
             "server.engine    | core server.run server.db server.compute server.expr server.tool server.artifact"
                     + " server.secret server.json server.live server.log server.background",
-            "server.bulk      | core.lifecycle core.run server.background server.db server.engine server.json server.run",
+            "server.bulk      | core.lifecycle core.run server.audit server.background server.db server.engine server.json server.run",
             "server.purge     | core.run server.background server.db server.engine server.run server.workspace",
             "server.submission | core server.plan server.engine server.run server.recipe server.schedule server.tool"
                     + " server.bulk server.money server.workspace server.db server.json",

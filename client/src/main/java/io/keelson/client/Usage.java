@@ -38,7 +38,8 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
      */
     public record Line(@Nullable String day, @Nullable String agent, @Nullable String model, @Nullable String tool,
             @Nullable String purpose, @Nullable String hour, @Nullable String run, @Nullable String runName,
-            @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits, long tokens, TokenUsage usage, long charges, long runs) {
+            @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits, long tokens,
+            TokenUsage usage, long charges, long runs) {
 
         /** What it is about, with a run by its name; null where the charge named none. */
         public @Nullable String name() {

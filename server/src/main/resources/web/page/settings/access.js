@@ -14,7 +14,7 @@ async function create() {
     title: 'New API key', text: 'The key is shown once, after it was created.', yes: 'Create',
     fields: [
       { name: 'name', label: 'What is it for?', required: true, most: 200 },
-      { name: 'principal', label: 'Acts as', list: people.map((each) => each.name), hint: 'Name of a person or service; the name of the key where empty', half: true },
+      { name: 'principal', label: 'Acts as', list: people.map((each) => each.name), value: me.name, hint: 'Name of a person or service', half: true },
       { name: 'principal_kind', label: 'Kind', kind: 'select', options: [['', 'as it is, or service'], ['person', 'person'], ['service', 'service']], half: true },
       { name: 'scopes', label: 'Scopes', kind: 'checks', value: ['runs:read'], options: SCOPES.map(([scope, text]) => [scope, html`<code>${scope}</code> <span class="soft">${text}</span>`, me.lacks(scope)]) },
       { name: 'days', label: 'Ends after days', kind: 'number', hint: 'Empty: it does not end', half: true },

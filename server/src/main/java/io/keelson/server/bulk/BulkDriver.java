@@ -1,13 +1,18 @@
 package io.keelson.server.bulk;
 
+import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.bulk.BulkRetryAdmission.Answer;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.run.read.RunSearch;
+import io.keelson.server.run.retention.RunDeletion;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +47,7 @@ public final class BulkDriver implements AutoCloseable {
     private final BulkJobs jobs;
     private final Commands commands;
     private final BulkRetryAdmission admission;
+    private final RunDeletion deletion = new RunDeletion(DbClock.DATABASE);
     private final BackgroundTask task = BackgroundTask.paced("bulk", POLL_INTERVAL, this::work);
 
     public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkRetryAdmission admission) {
@@ -120,6 +126,10 @@ public final class BulkDriver implements AutoCloseable {
 
     /** @return null when every run has its reply */
     private @Nullable Obstacle submit(BulkJobRow job, List<UUID> runs, Tally tally) throws InterruptedException {
+        if (job.order().action() == BulkJobRow.Action.DELETE) {
+            runs.forEach(run -> delete(job, run, tally));
+            return null;
+        }
         Obstacle obstacle = null;
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (UUID run : runs) {
@@ -157,6 +167,26 @@ public final class BulkDriver implements AutoCloseable {
         };
     }
 
+    /** A repeated portion finds its runs deleted already, and counts them as changed by the first try. */
+    private void delete(BulkJobRow job, UUID run, Tally tally) {
+        Actor actor = job.order().actor();
+        Optional<RunDeletion.Found> found = database.inTransaction(c -> {
+            Optional<RunDeletion.Found> was = deletion.delete(c, job.workspaceId(), run);
+            if (was.isPresent() && was.get().state().terminal() && !was.get().deleted()) {
+                AuditLog.write(c, new AuditOrigin(String.valueOf(actor.id()), actor.type().wire(), null, null),
+                        "run_deleted", job.workspaceId(), run.toString(), JsonNodeFactory.instance.objectNode());
+            }
+            return was;
+        });
+        if (found.isEmpty()) {
+            tally.refuse("RUN_NOT_FOUND");
+        } else if (found.get().state().terminal()) {
+            tally.changed++;
+        } else {
+            tally.refuse("INVALID_STATE_TRANSITION");
+        }
+    }
+
     private static void await(CompletableFuture<Reply> reply) throws InterruptedException {
         try {
             var _ = reply.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
@@ -169,6 +199,9 @@ public final class BulkDriver implements AutoCloseable {
         return switch (order.action()) {
             case CANCEL -> new Command.Cancel(run, order.reason(), order.actor());
             case RETRY -> new Command.Retry(run, order.fromStart(), order.actor());
+            case PAUSE -> new Command.Pause(run, order.reason(), order.actor());
+            case RESUME -> new Command.Resume(run, order.actor());
+            case DELETE -> throw new IllegalArgumentException("a deletion is no command");
         };
     }
 

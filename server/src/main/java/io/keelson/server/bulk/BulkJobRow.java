@@ -41,7 +41,8 @@ public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, lo
 
     /** What is done to each run. */
     public enum Action {
-        CANCEL(RunSearch.Wanted.OPEN), RETRY(RunSearch.Wanted.FAILED);
+        CANCEL(RunSearch.Wanted.OPEN), RETRY(RunSearch.Wanted.FAILED), PAUSE(RunSearch.Wanted.OPEN),
+        RESUME(RunSearch.Wanted.PAUSED), DELETE(RunSearch.Wanted.ENDED);
 
         private final RunSearch.Wanted wanted;
         private final String wire = name().toLowerCase(Locale.ROOT);

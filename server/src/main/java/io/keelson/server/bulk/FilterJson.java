@@ -31,6 +31,10 @@ final class FilterJson {
         put(json, "trigger", filter.trigger());
         put(json, "external_id", filter.externalId());
         put(json, "error_code", filter.errorCode());
+        if (!filter.ids().isEmpty()) {
+            ArrayNode ids = json.putArray("ids");
+            filter.ids().forEach(id -> ids.add(id.toString()));
+        }
         return json;
     }
 
@@ -41,7 +45,8 @@ final class FilterJson {
                 json.path("tags").valueStream().map(JsonNode::stringValue).toList(), text(json, "name"),
                 text(json, "text"), time(json, "created_after"), time(json, "created_before"),
                 recipe == null ? null : UUID.fromString(recipe), text(json, "trigger"), text(json, "external_id"),
-                text(json, "error_code"), null);
+                text(json, "error_code"), null,
+                json.path("ids").valueStream().map(id -> UUID.fromString(id.stringValue())).toList());
     }
 
     private static void put(ObjectNode json, String name, @Nullable Object value) {

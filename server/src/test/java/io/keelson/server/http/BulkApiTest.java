@@ -105,6 +105,28 @@ class BulkApiTest {
         assertThat(api.get("/api/v1/bulk").json().get("items").size()).isGreaterThanOrEqualTo(2);
     }
 
+    @Test
+    void chosenRunsArePausedResumedCancelledAndDeleted() {
+        List<String> runs = List.of(waiting("chosen"), waiting("chosen"), waiting("chosen"));
+        runs.forEach(run -> api.awaitState(run, "running"));
+        String two = "{\"filter\": {\"ids\": [\"%s\", \"%s\"]}}".formatted(runs.getFirst(), runs.get(1));
+
+        assertThat(ended(asked("pause", two)).get("changed").longValue()).isEqualTo(2);
+        assertThat(runs.stream().map(run -> api.run(run).get("state").stringValue()))
+                .containsExactly("paused", "paused", "running");
+        JsonNode counted = api.post("/api/v1/runs:resume", two.replace("}}", "}, \"dry_run\": true}")).json();
+        assertThat(counted.get("matches").longValue()).isEqualTo(2);
+        assertThat(ended(asked("resume", two)).get("changed").longValue()).isEqualTo(2);
+        assertThat(api.run(runs.getFirst()).get("state").stringValue()).isEqualTo("running");
+        assertThat(ended(asked("delete", two)).get("matches").longValue()).isZero();
+        assertThat(ended(asked("cancel", two)).get("changed").longValue()).isEqualTo(2);
+        JsonNode deleted = ended(asked("delete", two));
+        assertThat(deleted.get("changed").longValue()).isEqualTo(2);
+        assertThat(deleted.at("/filter/ids")).hasSize(2);
+        assertThat(runs.stream().map(run -> api.get("/api/v1/runs/" + run).status())).containsExactly(404, 404, 200);
+        assertThat(api.get("/api/v1/audit?limit=50").text()).contains("run_deleted", runs.getFirst(), runs.get(1));
+    }
+
     /** The node crashes after its commands and before recording them: the next node repeats none. */
     @Test
     void runIsRetriedOnceAfterACrash() {

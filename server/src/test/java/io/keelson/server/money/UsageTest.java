@@ -74,7 +74,8 @@ class UsageTest {
     @Test
     void nothingIsNothing() {
         UsageReader.Report report =
-                books.money.usage().report(workspace, List.of(UsageReader.By.DAY), null, TO.plusSeconds(1), TO.plusSeconds(2));
+                books.money.usage().report(workspace, List.of(UsageReader.By.DAY), null, TO.plusSeconds(1),
+                        TO.plusSeconds(2));
 
         assertThat(report.lines()).isEmpty();
         assertThat(shown(report.total())).isEqualTo("null 0.000000 0 0 0");
@@ -96,7 +97,8 @@ class UsageTest {
     }
 
     private static String shown(UsageReader.Line line) {
-        return String.join(" ", List.of(line.of().stream().map(String::valueOf).collect(Collectors.joining("/")), line.credits().toPlainString(),
+        return String.join(" ", List.of(line.of().stream().map(String::valueOf).collect(Collectors.joining("/")),
+                line.credits().toPlainString(),
                 Long.toString(line.tokens().total()), Long.toString(line.charges()), Long.toString(line.runs())));
     }
 

@@ -111,26 +111,34 @@ final class DashboardSeed {
     /** What the pages of a workspace show besides runs: a board, schedules, agents, a webhook, a worker. */
     void work(String recipe) {
         String[][] tasks = {{"Answer the customer from Lyon", "in_progress", "high", "ann"},
-                {"Order paper for the printer", "inbox", "low", ""}, {"Check the translation of chapter 3", "review", "medium", "ben"},
-                {"Renew the certificate", "assigned", "urgent", "ann"}, {"Send the invoices of October", "done", "medium", "ben"}};
+                {"Order paper for the printer", "inbox", "low", ""},
+                {"Check the translation of chapter 3", "review", "medium", "ben"},
+                {"Renew the certificate", "assigned", "urgent", "ann"},
+                {"Send the invoices of October", "done", "medium", "ben"}};
         for (String[] task : tasks) {
-            made(api.post("/api/v1/board/tasks", """
-                    {"title": "%s", "status": "%s", "priority": "%s", "tags": ["office"]%s}""".formatted(task[0], task[1],
-                    task[2], task[3].isEmpty() ? "" : ", \"assignee\": \"" + task[3] + "\"")));
+            made(api.post("/api/v1/board/tasks",
+                    """
+                    {"title": "%s", "status": "%s", "priority": "%s", "tags": ["office"]%s}""".formatted(task[0],
+                            task[1],
+                            task[2], task[3].isEmpty() ? "" : ", \"assignee\": \"" + task[3] + "\"")));
         }
         made(api.post("/api/v1/schedules", """
                 {"name": "nightly-report", "cron": "30 2 * * *", "time_zone": "Europe/Berlin", "recipe": "%s",
                  "inputs": {"copies": 2}}""".formatted(recipe)));
-        made(api.post("/api/v1/schedules", """
+        made(api.post("/api/v1/schedules",
+                """
                 {"name": "price-watch", "cron": "0 */6 * * *", "mission": {"name": "price-watch", "plan": {"tasks": []}}}"""));
-        made(api.post("/api/v1/schedules", """
+        made(api.post("/api/v1/schedules",
+                """
                 {"name": "weekly-digest", "cron": "0 6 * * 1", "paused": true, "mission": {"name": "digest", "plan": {"tasks": []}}}"""));
         made(api.post("/api/v1/agents", """
                 {"slug": "librarian", "name": "Librarian", "description": "Finds licences and their texts", "model": "small",
                  "tools": ["files.read", "files.search"], "capabilities": ["research"]}"""));
-        made(api.post("/api/v1/webhooks", """
+        made(api.post("/api/v1/webhooks",
+                """
                 {"url": "http://127.0.0.1:9/hook", "description": "The office's alarm", "events": ["run.failed"], "enabled": false}"""));
-        ApiServer.Answer claimed = api.post("/api/v1/dispatch/claim", """
+        ApiServer.Answer claimed = api.post("/api/v1/dispatch/claim",
+                """
                 {"worker_id": "worker-7.example", "tools": ["shop.order", "shop.refund"], "max": 4, "version": "1.4.0"}""");
         if (claimed.status() != 200) {
             throw new AssertionError(claimed.text());
@@ -170,6 +178,11 @@ final class DashboardSeed {
     }
 
     private void awaitWaiting(String id) {
+        await(api, id);
+    }
+
+    /** Waits until the run waits for a person. */
+    static void await(ApiServer api, String id) {
         Awaitility.await().until(() -> api.get("/api/v1/inbox?run_id=" + id).json().get("items").size() > 0);
     }
 }

@@ -17,6 +17,7 @@ import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Json;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -49,6 +50,12 @@ public final class BulkActions {
         table.post(Scope.RUNS_WRITE, "/runs:retry", Retry.class, (request, body) -> begin(request, body.dryRun,
                 new BulkJobRow.Order(BulkJobRow.Action.RETRY, body.filter.filter(), null, body.from.equals("start"),
                         body.perSecond, request.actor())));
+        for (BulkJobRow.Action action : List.of(BulkJobRow.Action.PAUSE, BulkJobRow.Action.RESUME,
+                BulkJobRow.Action.DELETE)) {
+            table.post(Scope.RUNS_WRITE, "/runs:" + action.wire(), Cancellation.class,
+                    (request, body) -> begin(request, body.dryRun, new BulkJobRow.Order(action, body.filter.filter(),
+                            body.reason, false, body.perSecond, request.actor())));
+        }
         table.get(Scope.RUNS_READ, "/bulk", this::list);
         table.get(Scope.RUNS_READ, "/bulk/{id}", this::show);
         table.post(Scope.RUNS_WRITE, "/bulk/{id}/stop", this::stop);

@@ -16,13 +16,13 @@ final class RunFilters {
     record Given(@Nullable String state, @Nullable String stateType, @Nullable List<String> tags, @Nullable String name,
             @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore,
             @Nullable UUID recipeId, @Nullable String trigger, @Nullable String externalId,
-            @Nullable String errorCode) {
+            @Nullable String errorCode, @Nullable List<UUID> ids) {
 
         RunSelection filter() {
             return new RunSelection(state == null ? List.of() : List.of(state), stateType,
                     tags == null ? List.of() : tags, name, text, createdAfter,
                     createdBefore, recipeId, trigger,
-                    externalId, errorCode, null);
+                    externalId, errorCode, null, ids == null ? List.of() : ids);
         }
     }
 

@@ -20,6 +20,8 @@ public final class RunSearch {
     public enum Wanted {
         /** Those that have not ended. */
         OPEN("r.state_type <> 'terminal'"),
+        PAUSED("r.state = 'paused'"),
+        ENDED("r.state_type = 'terminal'"),
         /** Runs that may be retried. */
         FAILED("r.state = 'failed' and r.state_type = 'terminal' and r.state <> 'completed'");
 

@@ -20,14 +20,16 @@ import org.jspecify.annotations.Nullable;
  * @param createdBefore earlier than that
  * @param recipe the recipe of the run's mission
  * @param parent the parent run
+ * @param ids one of them; empty for any
  */
 public record RunSelection(List<String> states, @Nullable String stateType, List<String> tags, @Nullable String name,
         @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore, @Nullable UUID recipe,
         @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode,
-        @Nullable UUID parent) {
+        @Nullable UUID parent, List<UUID> ids) {
 
     public static final RunSelection ALL =
-            new RunSelection(List.of(), null, List.of(), null, null, null, null, null, null, null, null, null);
+            new RunSelection(List.of(), null, List.of(), null, null, null, null, null, null, null, null, null,
+                    List.of());
 
     /** One condition and the value of its only parameter. */
     private record Condition(String sql, Object value) {}
@@ -35,6 +37,16 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
     public RunSelection {
         states = List.copyOf(states);
         tags = List.copyOf(tags);
+        ids = List.copyOf(ids);
+    }
+
+    /** Without ids. */
+    public RunSelection(List<String> states, @Nullable String stateType, List<String> tags, @Nullable String name,
+            @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore,
+            @Nullable UUID recipe, @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode,
+            @Nullable UUID parent) {
+        this(states, stateType, tags, name, text, createdAfter, createdBefore, recipe, trigger, externalId, errorCode,
+                parent, List.of());
     }
 
     /** Conditions on a run {@code r}, each with {@code and} before it; their parameters are bound by {@link #bind}. */
@@ -64,6 +76,9 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
     private List<Condition> conditions() {
         List<Condition> all = new ArrayList<>();
         add(all, "r.id in (select p.run_id from run_parents p where p.parent_run_id = ?)", parent);
+        if (!ids.isEmpty()) {
+            add(all, "r.id = any (?::uuid[])", ids.stream().map(UUID::toString).toArray(String[]::new));
+        }
         add(all, "r.external_id = ?", externalId);
         if (states.size() == 1) {
             add(all, "r.state = ?", states.getFirst());

@@ -1,0 +1,472 @@
+package io.keelson.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
+import com.microsoft.playwright.assertions.LocatorAssertions;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.ForcedColors;
+import com.microsoft.playwright.options.ReducedMotion;
+import io.keelson.server.http.ApiServer;
+import io.keelson.server.json.Json;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** What people do in the dashboard besides looking at runs. */
+class DashboardWorkTest {
+
+    private static final String HOSTILE = "<img src=x onerror=canary=1>\"'></script><svg onload=canary=1>"
+            + "javascript:canary=1 \u05d0\ud83d\ude80";
+
+    private static final Pattern FAULTY = Pattern.compile(".*(/api/v1/|/readyz).*");
+
+    @TempDir
+    static Path folder;
+
+    private static ApiServer api;
+    private static DashboardBrowser browser;
+    private static DashboardSeed seed;
+    private static String recipe;
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new ApiServer(folder);
+        browser = new DashboardBrowser(api.url(), api.key());
+        seed = new DashboardSeed(api);
+        recipe = seed.recipe("print-letter");
+        seed.work(recipe);
+    }
+
+    @AfterAll
+    static void stop() {
+        browser.close();
+        api.close();
+    }
+
+    @AfterEach
+    void nothingWentWrong() {
+        browser.clean();
+    }
+
+    private static void sees(Locator locator) {
+        PlaywrightAssertions.assertThat(locator).isVisible();
+    }
+
+    private static Locator button(Page page, String name) {
+        return page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    private static Locator dialog(Page page) {
+        return page.getByRole(AriaRole.DIALOG);
+    }
+
+    private static Locator save(Page page, String name) {
+        return dialog(page).getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    private static void change(String method, String path, String body) {
+        ApiServer.Answer answer = api.send(method, path, body.getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    }
+
+    private static String task(String title) {
+        return api.post("/api/v1/board/tasks", "{\"title\": \"%s\"}".formatted(title)).json().get("id").toString();
+    }
+
+    private static Locator column(Page page, String title) {
+        return page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName(title).setExact(true));
+    }
+
+    private static Locator card(Page page, String column) {
+        return column(page, column).getByRole(AriaRole.BUTTON,
+                new Locator.GetByRoleOptions().setName("Water the plants").setExact(true));
+    }
+
+    @Test
+    void taskIsMovedByKeyboardMenuAndMouse() {
+        String id = task("Water the plants");
+        Page page = browser.signedIn("/ui/board");
+        Locator title = button(page, "Water the plants");
+        title.focus();
+        page.keyboard().press("Shift+ArrowRight");
+        sees(card(page, "Assigned"));
+        sees(page.getByText("Moved to Assigned"));
+        PlaywrightAssertions.assertThat(title).isFocused();
+        page.getByLabel("Move Water the plants to").selectOption("review");
+        sees(card(page, "Review"));
+        sees(page.getByText("Moved to Review"));
+        page.locator(".ticket", new Page.LocatorOptions().setHasText("Water the plants"))
+                .dragTo(column(page, "Done"));
+        sees(card(page, "Done"));
+        sees(page.getByText("Moved to Done"));
+        assertThat(api.get("/api/v1/board/tasks/" + id).json().get("status").stringValue()).isEqualTo("done");
+        page.context().close();
+    }
+
+    @Test
+    void secondEditorOfATaskSeesBothVersionsAndDecides() {
+        String id = task("Buy paper");
+        Page page = browser.signedIn("/ui/board");
+        button(page, "Buy paper").click();
+        dialog(page).getByLabel("Title").fill("Buy blue paper");
+        change("PATCH", "/api/v1/board/tasks/" + id, "{\"title\": \"Buy red paper\", \"assignee\": \"ben\"}");
+        save(page, "Save").click();
+        Locator both = dialog(page).filter(new Locator.FilterOptions().setHasText("It was changed while you edited"));
+        PlaywrightAssertions.assertThat(both).containsText("Buy blue paper");
+        PlaywrightAssertions.assertThat(both).containsText("Buy red paper");
+        assertThat(api.get("/api/v1/board/tasks/" + id).json().get("title").stringValue()).isEqualTo("Buy red paper");
+        browser.expect("412");
+        both.getByText("Save mine over it").click();
+        sees(page.getByText("Saved", new Page.GetByTextOptions().setExact(true)));
+        assertThat(api.get("/api/v1/board/tasks/" + id).json().get("title").stringValue()).isEqualTo("Buy blue paper");
+        page.context().close();
+    }
+
+    @Test
+    void secondEditorOfAScheduleMayKeepTheOther() {
+        JsonNode made = api.post("/api/v1/schedules", """
+                {"name": "evening", "cron": "0 18 * * *", "recipe": "%s", "inputs": {"copies": 2}}""".formatted(recipe))
+                .json();
+        Page page = browser.signedIn("/ui/schedules");
+        page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("evening"))
+                .getByText("Edit…").click();
+        dialog(page).getByLabel("When").fill("0 19 * * *");
+        change("PUT", "/api/v1/schedules/" + made.get("id").stringValue(), """
+                {"name": "evening", "cron": "0 20 * * *", "recipe": "%s", "inputs": {"copies": 2}}"""
+                .formatted(recipe));
+        save(page, "Save").click();
+        Locator both = dialog(page).filter(new Locator.FilterOptions().setHasText("It was changed while you edited"));
+        PlaywrightAssertions.assertThat(both).containsText("0 19 * * *");
+        PlaywrightAssertions.assertThat(both).containsText("0 20 * * *");
+        browser.expect("412");
+        both.getByText("Keep theirs").click();
+        sees(page.getByText("0 20 * * *"));
+        PlaywrightAssertions.assertThat(page.getByText("0 19 * * *")).hasCount(0);
+        page.context().close();
+    }
+
+    @Test
+    void scheduleIsCreatedWithItsNextTimesPausedAndStarted() {
+        Page page = browser.signedIn("/ui/schedules");
+        button(page, "New schedule").click();
+        dialog(page).getByLabel("Name").fill("at-noon");
+        dialog(page).getByLabel("Recipe").selectOption(recipe);
+        dialog(page).getByLabel("When").fill("0 12 31 2 7 9");
+        sees(dialog(page).locator(".note.bad"));
+        dialog(page).getByLabel("When").fill("0 12 1 1 *");
+        PlaywrightAssertions.assertThat(dialog(page).locator(".times li").first()).containsText("1 Jan, 12:00");
+        browser.expect("422");
+        save(page, "Create").click();
+        sees(dialog(page).locator(".field").filter(new Locator.FilterOptions().setHasText("copies"))
+                .getByRole(AriaRole.ALERT));
+        dialog(page).getByLabel("copies").fill("4");
+        save(page, "Create").click();
+        Locator row = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("at-noon"));
+        sees(row);
+        row.getByText("Pause").click();
+        sees(row.getByText("paused"));
+        JsonNode made = api.get("/api/v1/schedules?name=at-noon").json().at("/items/0");
+        assertThat(made.at("/inputs/copies").asInt()).isEqualTo(4);
+        assertThat(made.get("paused").asBoolean()).isTrue();
+        row.getByText("Run now…").click();
+        save(page, "Run now").click();
+        sees(page.getByText("A run was asked for"));
+        row.getByText("at-noon").click();
+        sees(page.locator(".runs-made").getByRole(AriaRole.LINK).first());
+        page.context().close();
+    }
+
+    @Test
+    void reportsAndArtifactsRunNothingInTheBrowser() {
+        String run = api.create("""
+                {"name": %s, "goal": %s, "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"tool": "artifact.write", "input": {"name": "page.html", "content_type": "text/html", "content": %s}},
+                  {"tool": "artifact.write", "input": {"name": "long.txt", "content": %s}}]}]}}""".formatted(
+                Json.string(HOSTILE), Json.string(HOSTILE + " **bold** ![i](https://elsewhere.example/x.png)"),
+                Json.string("<h1>Shown</h1><script>parent.canary=1</script>"), Json.string("line\n".repeat(40_000))));
+        api.awaitState(run, "completed");
+        Page page = browser.signedIn("/ui/reports?run=" + run);
+        sees(page.frameLocator("iframe").getByText("bold"));
+        PlaywrightAssertions.assertThat(page.frameLocator("iframe").locator("img")).hasCount(0);
+        DashboardBrowser.go(page, "/ui/runs/" + run + "?view=artifacts");
+        Locator html = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("page.html"));
+        html.getByText("Preview").click();
+        sees(page.frameLocator("dialog iframe").getByText("Shown"));
+        browser.expect("Blocked script execution");
+        save(page, "Source").click();
+        PlaywrightAssertions.assertThat(dialog(page).locator("pre")).containsText("<script>");
+        save(page, "Close").click();
+        page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("long.txt")).getByText("Preview")
+                .click();
+        PlaywrightAssertions.assertThat(dialog(page)).containsText("the first 64 KiB");
+        PlaywrightAssertions.assertThat(dialog(page).locator("pre")).containsText("line");
+        assertThat((Integer) page.evaluate("document.querySelector('dialog pre').textContent.length"))
+                .isEqualTo(64 * 1024);
+        assertThat(page.evaluate("window.canary")).isNull();
+        page.context().close();
+    }
+
+    @Test
+    void viewIsSavedAndOpensTheSameListAgain() {
+        Page page = browser.signedIn("/ui/runs?view=failed&text=invoice");
+        button(page, "Save view…").click();
+        dialog(page).getByLabel("Name").fill("broken invoices");
+        dialog(page).getByLabel("For all of the workspace").check();
+        save(page, "Save").click();
+        sees(page.getByText("Saved", new Page.GetByTextOptions().setExact(true)));
+        page.context().close();
+        Page other = browser.signedIn("/ui/runs");
+        other.getByLabel("Saved views").selectOption("all broken invoices");
+        other.waitForURL(Pattern.compile(".*view=failed.*text=invoice"));
+        PlaywrightAssertions.assertThat(button(other, "Failed")).hasAttribute("aria-pressed", "true");
+        button(other, "Delete the view broken invoices").click();
+        save(other, "Delete").click();
+        sees(other.getByText("Deleted"));
+        assertThat(api.get("/api/v1/views").json().get("items")).isEmpty();
+        other.context().close();
+    }
+
+    @Test
+    void keyIsShownOnceAndRevoked() {
+        Page page = browser.signedIn("/ui/settings?tab=access");
+        button(page, "New key…").click();
+        dialog(page).getByLabel("What is it for?").fill("the printer");
+        save(page, "Create").click();
+        String key = dialog(page).getByLabel("The secret").textContent();
+        assertThat(api.get("/api/v1/runs", "Authorization", "Bearer " + key).status()).isEqualTo(200);
+        save(page, "I have kept it").click();
+        assertThat(page.content()).doesNotContain(key);
+        Locator row = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("the printer"));
+        row.first().getByText("Revoke…").click();
+        save(page, "Revoke").click();
+        PlaywrightAssertions.assertThat(row.first()).containsText("revoked");
+        page.context().close();
+    }
+
+    @Test
+    void secretsAndAgentsAreKept() {
+        Page page = browser.signedIn("/ui/settings?tab=secrets");
+        button(page, "New secret…").click();
+        dialog(page).getByLabel("Name").fill("SHOP_TOKEN");
+        dialog(page).getByLabel("Value").fill("abc");
+        save(page, "Save").click();
+        sees(dialog(page).getByRole(AriaRole.ALERT));
+        browser.expect("422");
+        dialog(page).getByLabel("Value").fill("abcdefgh");
+        save(page, "Save").click();
+        sees(page.getByText("SHOP_TOKEN"));
+        assertThat(page.content()).doesNotContain("abcdefgh");
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Agents")).click();
+        button(page, "Edit…").first().click();
+        dialog(page).getByLabel("Description, for people").fill("Finds books");
+        save(page, "Save").click();
+        sees(page.getByText("Finds books"));
+        JsonNode agent = api.get("/api/v1/agents/librarian").json();
+        assertThat(agent.get("tools").toString()).isEqualTo("[\"files.read\",\"files.search\"]");
+        page.context().close();
+    }
+
+    @Test
+    void twoRunsAreCompared() {
+        String one = seed.failing();
+        String other = api.create("""
+                {"name": "invoice-import", "start": true, "plan": {"tasks": [
+                  {"id": "read", "title": "Read the invoices", "steps": [{"name": "ask", "tool": "noop", "input": {"cost": 0.25}}]},
+                  {"id": "book", "title": "Book them", "depends_on": ["read"], "steps": [{"tool": "echo"}]}]}}""");
+        api.awaitState(other, "completed");
+        Page page = browser.signedIn("/ui/compare?a=" + one + "&b=" + other);
+        Locator tasks = page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Tasks").setExact(true));
+        Locator read =
+                tasks.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("Read the invoices"));
+        PlaywrightAssertions.assertThat(read).containsText("failed");
+        PlaywrightAssertions.assertThat(read).containsText("completed");
+        PlaywrightAssertions.assertThat(read).containsText("+0.25");
+        PlaywrightAssertions.assertThat(tasks).containsText("not there");
+        sees(page.locator(".plan-task.d-added").getByText("Book them"));
+        page.context().close();
+    }
+
+    @Test
+    void checkOfALaunchSaysWhatItWouldCostAndCreatesNothing() {
+        String dear = api.post("/api/v1/recipes", """
+                {"name": "dear", "inputs": {"n": {"type": "integer", "minimum": 1, "maximum": 9}}, "config": {"budget": {"hard_limit_usd": 7}},
+                 "plan": {"total_estimated_cost": 1.5, "tasks": [{"id": "a", "steps": [{"tool": "echo"}]}]}}""").json()
+                .get("id").stringValue();
+        Page page = browser.signedIn("/ui/launch?recipe=" + dear);
+        page.locator("#n").fill("10");
+        button(page, "Check").click();
+        sees(page.locator(".field").getByRole(AriaRole.ALERT));
+        browser.expect("422");
+        page.locator("#n").fill("3");
+        button(page, "Check").click();
+        sees(page.getByText("1 tasks, about 1.50 credits, at most 7.00 credits."));
+        assertThat(api.get("/api/v1/runs?recipe_id=" + dear).json().get("items")).isEmpty();
+        page.context().close();
+    }
+
+    @Test
+    void reviewOfAnotherOutputThanTheOneSeenDecidesNothing() {
+        String run = api
+                .create("""
+                {"name": "reviewed", "start": true, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "echo", "input": {"text": "hello"}}], "verify": [{"kind": "human"}]}]}}""");
+        DashboardSeed.await(api, run);
+        Page page = browser.signedIn("/ui/inbox?run=" + run);
+        sees(page.getByText("Accept the output of task").first());
+        page.route("**/api/v1/events/stream*", route -> route.abort());
+        page.reload();
+        sees(page.getByText("Accept the output of task").first());
+        page.keyboard().press("a");
+        sees(dialog(page));
+        String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+        api.post("/api/v1/inbox/" + item + "/reject", "{\"retry\": true, \"reason\": \"louder\", \"gate\": 1}");
+        DashboardSeed.await(api, run);
+        save(page, "Accept").click();
+        sees(page.getByText("The output has changed since you looked. Nothing was decided."));
+        assertThat(api.get("/api/v1/runs/" + run).json().get("state").stringValue()).isEqualTo("running");
+        browser.expect("409");
+        browser.expect("ERR_FAILED");
+        page.context().close();
+    }
+
+    @Test
+    void budgetIsRaisedAndATicketSkippedWithTheKeyboard() {
+        String run = api
+                .create("""
+                {"name": "spent", "start": true, "config": {"budget": {"hard_limit_usd": 1}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop", "input": {"cost": 1}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"name": "say", "tool": "noop", "input": {"cost": 1}}]}]}}""");
+        api.awaitState(run, "budget_exceeded");
+        Page page = browser.signedIn("/ui/inbox?run=" + run);
+        sees(page.getByText("has reached its hard limit").first());
+        page.keyboard().press("a");
+        dialog(page).getByLabel("New limit of the run in credits").fill("9");
+        page.keyboard().press("Enter");
+        sees(page.getByText("Accepted"));
+        api.awaitState(run, "completed");
+        String ticket = api
+                .create("""
+                {"name": "ticket", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "try", "tool": "fail", "input": {"times": 9}, "retry": {"max_attempts": 1}}]}]}}""");
+        api.awaitState(ticket, "escalated");
+        DashboardBrowser.go(page, "/ui/inbox?run=" + ticket);
+        button(page, "Skip…").click();
+        PlaywrightAssertions.assertThat(dialog(page)).containsText("the run continues without the failed work");
+        save(page, "Skip").click();
+        api.awaitState(ticket, "skipped");
+        page.context().close();
+    }
+
+    @Test
+    void selectedRunsArePausedByOneJob() {
+        List<String> runs = List.of(seed.waiting("chosen-one"), seed.waiting("chosen-two"));
+        Page page = browser.signedIn("/ui/runs?text=chosen-");
+        page.getByLabel(Pattern.compile("Select chosen-one")).check();
+        page.getByLabel(Pattern.compile("Select chosen-two")).check();
+        button(page, "pause").first().click();
+        sees(dialog(page).getByText("2 runs"));
+        save(page, "pause 2").click();
+        sees(dialog(page).getByText("The job is completed."));
+        save(page, "Close").click();
+        runs.forEach(run -> api.awaitState(run, "paused"));
+        PlaywrightAssertions.assertThat(page.locator(".run-row .state").filter(new Locator.FilterOptions()
+                .setHasText("paused"))).hasCount(2);
+        page.context().close();
+    }
+
+    /** Each text that people or programs make, on the pages that show it. */
+    @Test
+    void textsOfStrangersAreShownAsTextOnAllPages() {
+        String text = Json.string(HOSTILE).toString();
+        String longest = Json.string("\u05d0".repeat(400) + "Donaudampfschiff".repeat(5)).toString();
+        for (String name : List.of(text, longest)) {
+            api.post("/api/v1/board/tasks", "{\"title\": %s, \"description\": %s, \"assignee\": %s, \"tags\": [%s]}"
+                    .formatted(name, name, Json.string("\u05d0\u05d1 ann"), Json.string("<b>")));
+        }
+        api.post("/api/v1/schedules",
+                "{\"name\": %s, \"cron\": \"0 0 1 1 *\", \"mission\": {\"name\": %s, \"plan\": {\"tasks\": []}}}"
+                        .formatted(Json.string(HOSTILE.substring(0, 80)), text));
+        api.post("/api/v1/agents", "{\"slug\": \"hostile\", \"name\": %s, \"description\": %s, \"instructions\": %s}"
+                .formatted(Json.string(HOSTILE.substring(0, 80)), text, text));
+        api.post("/api/v1/webhooks",
+                "{\"url\": \"http://127.0.0.1:9/?<img>\", \"description\": %s, \"enabled\": false}".formatted(text));
+        api.post("/api/v1/api-keys",
+                "{\"name\": %s, \"principal\": \"stranger\", \"scopes\": [\"runs:read\"]}".formatted(text));
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": %s, \"tools\": [%s], \"version\": %s}".formatted(
+                Json.string(HOSTILE.substring(0, 60)), Json.string("x.<img src=x onerror=canary=1>"), text));
+        seed.absurd();
+        Page page = browser.signedIn("/ui/", 1280, 800, ColorScheme.LIGHT, api.key());
+        List<String> wide = new ArrayList<>();
+        for (String path : List.of("/ui/", "/ui/runs", "/ui/inbox", "/ui/launch", "/ui/money", "/ui/board",
+                "/ui/schedules",
+                "/ui/reports", "/ui/workers", "/ui/settings", "/ui/settings?tab=access", "/ui/settings?tab=agents",
+                "/ui/settings?tab=webhooks")) {
+            for (int width : Boolean.getBoolean("keelson.long") ? List.of(390, 1280) : List.of(390)) {
+                page.setViewportSize(width, 800);
+                DashboardBrowser.go(page, path);
+                page.locator(".page h1").first().waitFor();
+                PlaywrightAssertions.assertThat(page.locator(".skeleton")).hasCount(0);
+                if ((Boolean) page.evaluate("document.documentElement.scrollWidth > innerWidth")) {
+                    wide.add(path + " at " + width);
+                }
+                assertThat(page.evaluate("window.canary")).as(path).isNull();
+            }
+        }
+        assertThat(wide).as("wider than the window").isEmpty();
+        page.context().close();
+    }
+
+    @Test
+    void forcedColoursKeepStatesApartAndReducedMotionStopsThem() {
+        seed.failing();
+        Page page = browser.signedIn("/ui/runs");
+        page.emulateMedia(new Page.EmulateMediaOptions().setForcedColors(ForcedColors.ACTIVE)
+                .setReducedMotion(ReducedMotion.REDUCE));
+        sees(page.locator(".state.f-failed .icon").first());
+        PlaywrightAssertions.assertThat(page.locator(".state.f-failed").first()).hasCSS("border-top-style", "solid");
+        seed.waiting("still-at-work");
+        Locator works = page.locator(".state.f-works .icon").first();
+        PlaywrightAssertions.assertThat(works).hasCSS("animation-name", "none");
+        page.emulateMedia(new Page.EmulateMediaOptions().setReducedMotion(ReducedMotion.NO_PREFERENCE));
+        PlaywrightAssertions.assertThat(works).hasCSS("animation-name", "turn");
+        page.context().close();
+    }
+
+    /** The server's 503 is shown as what it is, once a second at most, and the page keeps what it shows. */
+    @Test
+    void databaseThatDoesNotAnswerIsSaidWithoutAStormOfRequests() {
+        Page page = browser.signedIn("/ui/workers");
+        sees(page.getByText("worker-7.example").first());
+        List<String> asked = new ArrayList<>();
+        page.route(FAULTY, route -> {
+            asked.add(route.request().url());
+            route.fulfill(new Route.FulfillOptions().setStatus(503)
+                    .setContentType("application/problem+json").setBody("""
+                            {"type": "urn:keelson:error:DATABASE_UNAVAILABLE", "title": "Database unavailable", "status": 503,
+                             "detail": "the database does not respond", "code": "DATABASE_UNAVAILABLE"}"""));
+        });
+        sees(page.getByText("cannot reach its database").first());
+        sees(page.getByText("The server has not answered since"));
+        sees(page.getByText("worker-7.example").first());
+        page.unroute(FAULTY);
+        PlaywrightAssertions.assertThat(page.getByText("cannot reach its database")).hasCount(0,
+                new LocatorAssertions.HasCountOptions().setTimeout(20_000));
+        assertThat(asked.size()).isLessThan(20);
+        browser.expect("503");
+        page.context().close();
+    }
+}
