@@ -149,7 +149,7 @@ final class Credits {
             }
         }
         String answered = Objects.equals(priced(d, step, result), result.model()) ? null : result.model();
-        return new PayloadPart.Spent(result.tokens(), amount, answered, charged, uncollected);
+        return new PayloadPart.Spent(result.tokens(), amount, answered, charged, uncollected, result.partial());
     }
 
     /** Extends the reservation if it does not cover an amount beside all holds, as far as credits are available. */

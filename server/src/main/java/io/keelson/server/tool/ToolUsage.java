@@ -10,15 +10,21 @@ import org.jspecify.annotations.Nullable;
  * @param model that used the tokens; null when none did
  * @param cost in USD, never negative; null when the tool does not report it, and prices decide
  * @param asked the model that was to be used, where another one was; null where none was
+ * @param partial whether the tokens are only those that were known when an answer broke off
  */
 public record ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDecimal cost,
-        @Nullable String asked) {
+        @Nullable String asked, boolean partial) {
 
     /** Of the model that was to be used. */
     public ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDecimal cost) {
-        this(model, tokens, cost, null);
+        this(model, tokens, cost, null, false);
     }
 
     /** No tokens; prices decide about the cost. */
     public static final ToolUsage NONE = new ToolUsage(null, Tokens.NONE, null);
+
+    /** The same of an answer that broke off. */
+    public ToolUsage partly() {
+        return new ToolUsage(model, tokens, cost, asked, true);
+    }
 }

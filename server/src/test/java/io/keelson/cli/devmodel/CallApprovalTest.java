@@ -15,11 +15,16 @@ import io.keelson.client.Step;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +47,11 @@ class CallApprovalTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String SCRIPT = """
             rules:
+              - {when: {text: "Again", turn: 1}, answer: {calls: [{tool: pay, input: {sum: 5}}]}}
+              - {when: {last_tool: pay, turn: 2}, answer: {calls: [{tool: pay, input: {sum: 6}}]}}
+              - {when: {last_tool: pay, turn: 3}, answer: {calls: [{tool: pay, input: {sum: 5}}]}}
+              - {when: {text: "Ask badly", turn: 1}, answer: {calls: [{tool: agent_ask, input: {q: "Which?"}},
+                  {tool: agent_ask, input: {question: "Which?", schema: {type: object, properties: {n: {type: nonsense}}}}}]}}
               - {when: {text: "Pay", turn: 1}, answer: {calls: [{tool: pay, input: {sum: 5, note: "${ 1 + 1 }"}}, {tool: echo, input: {n: 1}}]}}
               - {when: {text: "Buy", turn: 1}, answer: {calls: [{tool: buy, input: {sum: 5}}, {tool: buy, input: {sum: 500}}, {tool: buy, input: {sum: many}}]}}
               - {when: {text: "Fetch", turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}, {tool: process_run, input: {program: none}}, {tool: pay, input: {sum: 1}}]}}
@@ -274,5 +284,78 @@ class CallApprovalTest {
 
         assertThat(keelson.runs().steps(run.id()).get(1).state()).isEqualTo("completed");
         assertThat(request()).contains("blue");
+    }
+
+    @Test
+    void aQuestionThatCannotBeAnsweredIsAnErrorWithPointersForTheModel() throws Exception {
+        Run run = ended(keelson.agents().run("asker", "Ask badly", Map.of()));
+        assertThat(calls(run)).containsExactly("agent.ask skipped", "agent.ask skipped");
+        assertThat(request()).contains("TOOL_INPUT_INVALID", "required property 'question'", "/schema/properties/n/type");
+    }
+
+    @Test
+    void aQuestionIsStillOpenAfterADayWithoutAServer() throws Exception {
+        Run run = keelson.agents().run("asker", "Ask again", Map.of());
+        InboxItem asked = item(run);
+        close();
+        aDayPasses();
+        serve();
+        InboxItem item = item(run);
+        assertThat(item.id()).isEqualTo(asked.id());
+        assertThat(Duration.between(item.createdAt(), asked.createdAt())).isEqualTo(Duration.ofDays(1));
+        assertThat(catchThrowableOfType(KeelsonException.class,
+                () -> keelson.inbox().answer(item.id(), Json.read("{\"colour\": 7}"), null)).problems().getFirst()
+                .pointer()).isEqualTo("/answer/colour");
+        keelson.inbox().answer(item.id(), Json.read("{\"colour\": \"red\"}"), null);
+        ended(run);
+        assertThat(keelson.runs().steps(run.id()).get(1).attempt()).as("no execution").isZero();
+    }
+
+    /** Moves the times of runs by a day into the past, as if the clock had gone on by one. */
+    private static void aDayPasses() throws SQLException {
+        try (Database database = new Database(URL, DatabaseOptions.DEFAULTS.withPoolSize(1));
+                Connection c = database.dedicatedConnection(); Statement statement = c.createStatement()) {
+            statement.execute("""
+                    do $$ declare moved record; begin
+                    for moved in select table_name as name,
+                            string_agg(format('%1$I = %1$I - make_interval(days => 1)', column_name), ', ') as times
+                        from information_schema.columns
+                        where table_schema = current_schema() and data_type = 'timestamp with time zone'
+                         and table_name in ('orchestration_runs', 'run_heads', 'run_attempts', 'run_agents', 'timers',
+                            'orchestration_tasks', 'task_steps', 'work_queue', 'engine_nodes', 'engine_outages')
+                        group by table_name loop
+                        execute format('update %I set %s', moved.name, moved.times);
+                    end loop; end $$""");
+        }
+    }
+
+    private Run paying(String onTimeout) {
+        return keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "p", "start": true, "config": {"human_timeout_seconds": 1, "on_human_timeout": "%s"}, "plan": {"tasks": [
+                 {"id": "t", "title": "Pay in time", "suggested_agent": {"agent_name": "payer"}}]}}""".formatted(onTimeout))));
+    }
+
+    @Test
+    void aCallWithoutAnAnswerInTimeIsDecidedByTheRunsRule() {
+        paid.clear();
+        assertThat(calls(ended(paying("approve")))).containsExactly("pay completed", "echo completed");
+        assertThat(paid).hasSize(1);
+        assertThat(calls(ended(paying("fail")))).containsExactly("pay failed", "echo completed");
+        assertThat(paid).hasSize(1);
+    }
+
+    @Test
+    void eachFurtherCallNeedsAnApprovalOfItsOwn() {
+        paid.clear();
+        Run run = keelson.agents().run("payer", "Again", Map.of());
+        for (int i = 0; i < 3; i++) {
+            int made = i;
+            Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(calls(run)).hasSize(made + 1)
+                    .last().isEqualTo("pay waiting_approval"));
+            assertThat(paid).hasSize(made);
+            keelson.inbox().accept(item(run).id(), null);
+        }
+        ended(run);
+        assertThat(paid.stream().map(each -> each.get("sum").intValue())).containsExactly(5, 6, 5);
     }
 }

@@ -48,6 +48,8 @@ class ModelTurnsTest {
               - {name: busy, when: {text: "Wait", first: 1}, answer: {status: 429, headers: {retry-after: "1"}}}
               - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
               - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
+              - {name: cut, when: {text: "Break off", first: 1}, answer: {text: "A long text that ends here", usage: {input: 4000, output: 9}, cut_after_bytes: 700}}
+              - {name: whole, when: {text: "Break off"}, answer: {text: "whole", usage: {input: 4000, output: 9}}}
               - {name: delay, when: {text: "Delay"}, answer: {text: "late", delay_ms: 60000}}
               - {name: late, when: {text: "Never"}, answer: {text: "late", delay_ms: 60000}}
               - {name: outage, when: {model: flaky, turn: 3, first: 3}, answer: {status: 500}}
@@ -313,6 +315,21 @@ class ModelTurnsTest {
                 .filteredOn(type -> !type.equals("cost_snapshot") && !type.equals("credits_refunded"))
                 .containsExactly(end, "model_answer_lost");
         assertThat(charged(run)).isZero();
+    }
+
+    @Test
+    void whatWasUsedBeforeAnAnswerBrokeOffIsChargedAsAPart() throws Exception {
+        Run run = contractor("anthropic-messages", "Break off", "");
+        assertThat(ended(run).state()).isEqualTo("completed");
+        assertThat(keelson.runs().tasks(run.id()).getFirst().output().stringValue()).isEqualTo("whole");
+        assertThat(outcome("cut")).isEqualTo("cut");
+        JsonNode retried = event(run, "step_retrying");
+        assertThat(retried.get("partial").booleanValue()).isTrue();
+        assertThat(retried.get("usage").get("input").intValue()).isEqualTo(4000);
+        assertThat(event(run, "step_completed").has("partial")).isFalse();
+        List<BigDecimal> charges = keelson.ledger().ofRun(run.id()).stream()
+                .filter(entry -> entry.transactionType().equals("charge")).map(LedgerEntry::amount).toList();
+        assertThat(charges).hasSize(2).first().isEqualTo(new BigDecimal(retried.get("charged").stringValue()));
     }
 
     @Test

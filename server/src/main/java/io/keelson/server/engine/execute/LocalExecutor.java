@@ -374,7 +374,7 @@ public final class LocalExecutor {
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
                     Result.spent(spent.tokens(), spent.cost(), spent.model()).given(input)
-                            .insteadOf(spent.asked())
+                            .insteadOf(spent.asked()).partial(spent.partial())
                             .storing(artifacts(sent.stored().stream())),
                     lost, actor);
         }

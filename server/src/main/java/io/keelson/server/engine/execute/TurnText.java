@@ -9,6 +9,7 @@ import io.keelson.core.run.TurnAnswer;
 import io.keelson.core.run.TurnAnswer.Call;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
+import io.keelson.server.tool.AgentQuestions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,12 +89,17 @@ public final class TurnText {
             JsonNode taken = input.isObject() ? SafeText.clean(input) : JsonNodeFactory.instance.objectNode();
             Terms own = terms.apply(name);
             calls.add(new Call(name, literal(taken).toString(), Json.digest(taken),
-                    own.retry(), own.timeout, refusal(each.path(REFUSED)), own.effects));
+                    own.retry(), own.timeout, refusal(name, taken, each.path(REFUSED)), own.effects));
         }
         return new TurnAnswer.Calls(calls);
     }
 
-    private static @Nullable StepError refusal(JsonNode error) {
+    /** No person is asked a question that cannot be answered. */
+    private static @Nullable StepError refusal(String tool, JsonNode input, JsonNode error) {
+        String problems = tool.equals(AgentTerms.ASK) ? AgentQuestions.problems(input) : "";
+        if (!problems.isEmpty() && !error.has("code")) {
+            return new StepError("TOOL_INPUT_INVALID", ErrorClass.PERMANENT, SafeText.clean(problems));
+        }
         return error.path("code").isString() ? new StepError(error.path("code").stringValue(), ErrorClass.PERMANENT,
                 SafeText.clean(error.path("message").asString(""))) : null;
     }

@@ -282,7 +282,11 @@ public final class ModelCalls {
             case UNREADABLE -> ToolFailure.infrastructure("MODEL_ANSWER_UNREADABLE", message);
         };
         Tokens usage = e.usage();
-        return usage == null ? failure : failure.spending(usage(model, usage));
+        if (usage == null) {
+            return failure;
+        }
+        boolean whole = e.kind() == ModelException.Kind.UNREADABLE;
+        return failure.spending(whole ? usage(model, usage) : usage(model, usage).partly());
     }
 
     /** What tokens of a model cost by the price list. */
@@ -296,6 +300,6 @@ public final class ModelCalls {
      * @param asked the model that was to be used
      */
     public static ToolUsage usage(String model, Tokens tokens, String asked) {
-        return tokens.none() ? ToolUsage.NONE : new ToolUsage(model, tokens, null, asked.equals(model) ? null : asked);
+        return tokens.none() ? ToolUsage.NONE : new ToolUsage(model, tokens, null, asked.equals(model) ? null : asked, false);
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.policy.Effects;
+import io.keelson.server.tool.AgentQuestions;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -12,10 +13,8 @@ import io.keelson.server.tool.ToolSpec;
 final class AgentAsk implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec(AgentTerms.ASK, Effects.READ,
-            "Asks a person a question and waits for the answer, which may take days. For agents only.", """
-            {"type": "object", "additionalProperties": false, "required": ["question"], "properties": {
-              "question": {"type": "string", "minLength": 1, "maxLength": 4000},
-              "schema": {"type": "object", "description": "JSON Schema of the answer; any answer without it"}}}""",
+            "Asks a person a question and waits for the answer, which may take days. For agents only.",
+            AgentQuestions.SCHEMA.toString(),
             "{\"description\": \"the person's answer\"}");
 
     @Override

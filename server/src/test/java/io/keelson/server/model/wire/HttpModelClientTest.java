@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.keelson.cli.devmodel.TestModel;
+import io.keelson.core.Breadth;
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
@@ -42,6 +43,8 @@ import tools.jackson.databind.JsonNode;
 
 /** Requests over each wire to a dev-model, with a stream and without. */
 class HttpModelClientTest {
+    /** Bytes between two cuts of an answer. */
+    private static final int CUTS = Breadth.of(97, 1);
     private static final String KEY = "sk-canary-4711";
     private static final Clock CLOCK = Clock.fixed(Instant.parse("2026-01-01T00:00:00Z"), ZoneOffset.UTC);
     private static final OutboundClient OUTBOUND = new OutboundClient(true);
@@ -236,12 +239,12 @@ class HttpModelClientTest {
             bytes = model.journal().getLast().get("bytes_sent").asInt();
         }
         StringBuilder rules = new StringBuilder("rules:\n");
-        for (int cut = 0; cut < bytes; cut += 97) {
-            rules.append("  - {when: {request: ").append(cut / 97 + 1).append("}, answer: {").append(answer)
+        for (int cut = 0; cut < bytes; cut += CUTS) {
+            rules.append("  - {when: {request: ").append(cut / CUTS + 1).append("}, answer: {").append(answer)
                     .append(", cut_after_bytes: ").append(cut).append("}}\n");
         }
         try (TestModel model = new TestModel(rules.toString())) {
-            for (int cut = 0; cut < bytes; cut += 97) {
+            for (int cut = 0; cut < bytes; cut += CUTS) {
                 CompletableFuture<ModelAnswer> sent = send(model, wire, stream, request(new Message.User("Hi")));
                 Throwable failure = catchThrowable(sent::get);
                 if (failure == null) {
