@@ -58,22 +58,26 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
 
     /** The same with another output. */
     public Result yielding(String json) {
-        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked, partial);
+        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
+                partial);
     }
 
     /** The same with the step's resolved input. */
     public Result given(@Nullable String json) {
-        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash, asked, partial);
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash, asked,
+                partial);
     }
 
     /** The same of a step that was to use another model. */
     public Result insteadOf(@Nullable String other) {
-        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, other, partial);
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, other,
+                partial);
     }
 
     /** The same as a failure: its usage and its report. */
     public Result spent() {
-        return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash, asked, partial);
+        return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash, asked,
+                partial);
     }
 
     /** A result of a step that does not verify, without a model. */
@@ -88,12 +92,14 @@ public record Result(String output, Tokens tokens, @Nullable BigDecimal cost, @N
 
     /** The same with these artifacts. */
     public Result storing(List<NewArtifact> stored) {
-        return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash, asked, partial);
+        return new Result(output, tokens, cost, model, stored, proposals, verdict, turn, input, outputHash, asked,
+                partial);
     }
 
     /** The same with tokens that may not be all. */
     public Result partial(boolean is) {
-        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked, is);
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash, asked,
+                is);
     }
 
     /** A failed try: its usage only. */

@@ -290,7 +290,8 @@ class CallApprovalTest {
     void aQuestionThatCannotBeAnsweredIsAnErrorWithPointersForTheModel() throws Exception {
         Run run = ended(keelson.agents().run("asker", "Ask badly", Map.of()));
         assertThat(calls(run)).containsExactly("agent.ask skipped", "agent.ask skipped");
-        assertThat(request()).contains("TOOL_INPUT_INVALID", "required property 'question'", "/schema/properties/n/type");
+        assertThat(request()).contains("TOOL_INPUT_INVALID", "required property 'question'",
+                "/schema/properties/n/type");
     }
 
     @Test
@@ -332,7 +333,8 @@ class CallApprovalTest {
     private Run paying(String onTimeout) {
         return keelson.runs().create(RunRequest.of(Json.read("""
                 {"name": "p", "start": true, "config": {"human_timeout_seconds": 1, "on_human_timeout": "%s"}, "plan": {"tasks": [
-                 {"id": "t", "title": "Pay in time", "suggested_agent": {"agent_name": "payer"}}]}}""".formatted(onTimeout))));
+                 {"id": "t", "title": "Pay in time", "suggested_agent": {"agent_name": "payer"}}]}}"""
+                .formatted(onTimeout))));
     }
 
     @Test

@@ -196,6 +196,7 @@ public final class ModelCalls {
 
     private ModelAnswer sent(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,
             boolean outlasting) throws ToolFailure, InterruptedException {
+        call.waitPhase().begin();
         try (BusySystems.Pass pass = busy.enter(system(model), UNAVAILABLE)) {
             JsonNode document = Json.MAPPER.valueToTree(request);
             String sha256 = Json.digest(document);
@@ -204,7 +205,6 @@ public final class ModelCalls {
                 call.sent().sending(model.name(), sha256, Json.write(document).length / BYTES_PER_TOKEN + 1,
                         request.maxOutputTokens());
             }
-            call.waitPhase().begin();
             Duration timeout = Duration.between(clock.instant(), call.deadline());
             CompletableFuture<ModelAnswer> sent = model.background()
                     ? client.sendStored(model.endpoint(), request, timeout, new Recorded(known, call.sent()))
@@ -300,6 +300,7 @@ public final class ModelCalls {
      * @param asked the model that was to be used
      */
     public static ToolUsage usage(String model, Tokens tokens, String asked) {
-        return tokens.none() ? ToolUsage.NONE : new ToolUsage(model, tokens, null, asked.equals(model) ? null : asked, false);
+        return tokens.none() ? ToolUsage.NONE
+                : new ToolUsage(model, tokens, null, asked.equals(model) ? null : asked, false);
     }
 }
