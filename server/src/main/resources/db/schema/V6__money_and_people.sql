@@ -284,7 +284,7 @@ create index if not exists ix_proposals_pending on proposals (workspace_id, crea
 create table if not exists inbox_assignments (
     subject uuid primary key,
     workspace_id uuid not null references workspaces (id) on delete cascade,
-    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    run_id uuid references orchestration_runs (id) on delete cascade,
     since timestamptz not null,
     assignee varchar(100),
     due_at timestamptz,
@@ -401,12 +401,18 @@ create table if not exists mcp_tools (
     name varchar(128) not null,
     accepted jsonb,
     seen jsonb,
+    change uuid,
+    changed_at timestamptz,
     primary key (workspace_id, server, name)
 );
 
 comment on table mcp_tools is 'Tools of these servers, as they may be used and as their servers describe them.';
 comment on column mcp_tools.accepted is 'null for a tool that may not be used';
 comment on column mcp_tools.seen is 'null for a tool that the server has no more';
+comment on column mcp_tools.change is
+    'id of the question whether the changed description is accepted; null where none waits for an answer';
+
+create unique index if not exists uq_mcp_tools_change on mcp_tools (change) where change is not null;
 
 -- A step whose tool waits elsewhere is deferred; this is what it goes on with.
 create table if not exists call_waits (

@@ -52,7 +52,7 @@ class Overview extends Part {
 
   #needs({ inbox, stats }) {
     return html`<section class="card"><header><h2>Needs you</h2><span class="count num">${count(stats.total)}${stats.overdue ? html` · <strong class="i-failed">${stats.overdue} overdue</strong>` : nothing}</span><a class="end small" href="/ui/inbox">Inbox</a></header>
-      ${inbox.length ? html`<ul class="lines">${inbox.map((item) => html`<li><a class="line-link" href="/ui/inbox?item=${item.id}"><span class="i-person row">${icon((KINDS[item.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(item.run_name, 80)}</strong></span><span class="cut soft small">${name(item.question, 160)}</span></span>
+      ${inbox.length ? html`<ul class="lines">${inbox.map((item) => html`<li><a class="line-link" href="/ui/inbox?item=${item.id}"><span class="i-person row">${icon((KINDS[item.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(item.run_name ?? KINDS[item.kind]?.[1], 80)}</strong></span><span class="cut soft small">${name(item.question, 160)}</span></span>
         <span class="small num ${item.overdue ? 'i-failed' : 'soft'}">${item.overdue ? 'overdue' : ago(item.created_at)}</span></a></li>`)}</ul>` : empty('check', 'Nothing waits for you', 'Approvals, reviews and tickets appear here.')}</section>`;
   }
 

@@ -64,6 +64,11 @@ public final class Inbox {
         return decide(id, "/accept", body);
     }
 
+    /** Dismisses an {@code elicitation}: its server learns that the person has neither answered nor declined. */
+    public InboxDecision cancel(String id, @Nullable String reason) {
+        return decide(id, "/reject", Json.object().put("reason", reason).put("cancel", true));
+    }
+
     /** Accepts a {@code call_approval}: the call is made with this input instead of its own. */
     public InboxDecision accept(String id, ObjectNode input, @Nullable String reason) {
         ObjectNode body = Json.object().put("reason", reason);

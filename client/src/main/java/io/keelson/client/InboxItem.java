@@ -10,7 +10,8 @@ import tools.jackson.databind.JsonNode;
  *
  * @param id of this question; not reused once it is answered
  * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code call_approval}, {@code question}, {@code task_review},
- *     {@code escalation}, {@code budget} or {@code proposal}
+ *     {@code escalation}, {@code budget}, {@code proposal}, {@code elicitation} or {@code tool_change}
+ * @param runId null for a {@code tool_change}, which is of no run; the run's name and state likewise
  * @param taskKey the id in the plan of the task that it is about; null when the whole run is
  * @param onAccept what will happen then
  * @param onReject what will happen then
@@ -26,7 +27,8 @@ import tools.jackson.databind.JsonNode;
  *     a task; an approval's input; a proposal's data; null for tickets and budgets
  * @param links where to answer and where to read more
  */
-public record InboxItem(String id, String kind, String runId, String runName, String runState,
+public record InboxItem(String id, String kind, @Nullable String runId, @Nullable String runName,
+        @Nullable String runState,
         @Nullable String taskId, @Nullable String taskKey, @Nullable String taskTitle, @Nullable String stepId,
         @Nullable String stepName, String question, String onAccept, String onReject, Instant createdAt,
         @Nullable Instant dueAt, boolean overdue, @Nullable Instant reminderAt, @Nullable String assignee,
@@ -38,7 +40,8 @@ public record InboxItem(String id, String kind, String runId, String runName, St
      * Paths of the API, from {@code /api/v1} on.
      *
      * @param accept takes a POST, as {@code reject} and {@code assign} do
-     * @param subject what waits: the step, the task, the ticket, the proposal or the run
+     * @param subject what waits: the step, the task, the ticket, the proposal, the MCP server or the run
+     * @param run null for a {@code tool_change}
      */
-    public record Links(String accept, String reject, String assign, String subject, String run) {}
+    public record Links(String accept, String reject, String assign, String subject, @Nullable String run) {}
 }

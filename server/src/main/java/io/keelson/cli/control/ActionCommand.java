@@ -26,11 +26,11 @@ public abstract class ActionCommand extends RunChange {
     @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
     String run;
 
-    /** Executes the action and returns the run after it. */
-    public abstract Run act(ServerConnection server, Runs runs, String id);
+    /** Executes the action and returns the run after it; null where it was about no run. */
+    public abstract @Nullable Run act(ServerConnection server, Runs runs, String id);
 
     @Override
-    public final Run change(ServerConnection server) {
+    public final @Nullable Run change(ServerConnection server) {
         return act(server, server.keelson().runs(), RunDocuments.id(server.keelson(), run));
     }
 

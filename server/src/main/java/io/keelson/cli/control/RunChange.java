@@ -11,6 +11,7 @@ import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -23,8 +24,8 @@ public abstract class RunChange extends CliCommand {
     @Mixin
     WatchOptions watchOptions;
 
-    /** Executes the action and returns the changed run. */
-    public abstract Run change(ServerConnection server);
+    /** Executes the action and returns the changed run; null where it was about no run. */
+    public abstract @Nullable Run change(ServerConnection server);
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
@@ -32,6 +33,9 @@ public abstract class RunChange extends CliCommand {
         try (ServerConnection server = ServerConnection.open(settings(),
                 watch ? ServerConnection.Work.ALL : ServerConnection.Work.NONE, this::news)) {
             Run after = change(server);
+            if (after == null) {
+                return ExitCode.OK;
+            }
             if (watch) {
                 return watchOptions.join(this, server, after);
             }

@@ -37,9 +37,11 @@ import tools.jackson.databind.node.ObjectNode;
 public abstract class DecisionCommand extends ActionCommand {
 
     /** Kinds of items by how their ids begin. */
-    private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
-            "step", "approval_step", "task", "task_review", "esc", "escalation", "budget", "budget", "prop",
-            "proposal", "elic", "elicitation", "call", "call_approval", "ask", "question");
+    private static final Map<String, String> KINDS = Map.ofEntries(Map.entry("plan", "plan_approval"),
+            Map.entry("result", "result_acceptance"), Map.entry("step", "approval_step"),
+            Map.entry("task", "task_review"), Map.entry("esc", "escalation"), Map.entry("budget", "budget"),
+            Map.entry("prop", "proposal"), Map.entry("elic", "elicitation"), Map.entry("call", "call_approval"),
+            Map.entry("ask", "question"), Map.entry("tool", "tool_change"));
     private static final int CONFLICT = 409;
     private static final int ITEMS = 200;
     private static final int MOST_PAGES = 20;
@@ -61,12 +63,16 @@ public abstract class DecisionCommand extends ActionCommand {
     abstract InboxDecision decide(Inbox inbox, String id, @Nullable String reason);
 
     @Override
-    public Run act(ServerConnection server, Runs runs, String id) {
+    public @Nullable Run act(ServerConnection server, Runs runs, String id) {
         showSubject(server, runs, id);
         if (step == null && INBOX.matcher(id).matches()) {
             InboxDecision decided = inTime(server.keelson(), id, () -> decide(server.keelson().inbox(), id, reason));
+            String of = decided.runId();
+            if (of == null && json) {
+                print(io.keelson.client.Json.document(decided));
+            }
             said(decided.id() + " is " + decided.decision());
-            return runs.get(decided.runId());
+            return of == null ? null : runs.get(of);
         }
         if (step == null) {
             return inTime(server.keelson(), "run_" + id, () -> decide(runs, id, reason));
@@ -253,8 +259,13 @@ public abstract class DecisionCommand extends ActionCommand {
 
     @Command(name = "reject",
             description = "Rejects the pending plan, result, task output or approval step of a run. The run fails, or follows its failure modes. RUN may also be the id of an inbox item: then only that item is rejected.",
-            footerHeading = "%nExamples:%n", footer = "  keelson reject latest --reason \"not yet\"")
+            footerHeading = "%nExamples:%n", footer = {"  keelson reject latest --reason \"not yet\"",
+                    "  keelson reject elic_0193… --cancel"})
     public static final class Reject extends DecisionCommand {
+
+        @Option(names = "--cancel",
+                description = "Of a question of an MCP server: dismiss it without declining.")
+        boolean cancel;
 
         @Override
         Run decide(Runs runs, String id, @Nullable String reason) {
@@ -263,7 +274,7 @@ public abstract class DecisionCommand extends ActionCommand {
 
         @Override
         InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
-            return inbox.reject(id, reason);
+            return cancel ? inbox.cancel(id, reason) : inbox.reject(id, reason);
         }
 
         @Override

@@ -44,7 +44,7 @@ public final class InboxCommand extends CliCommand {
 
     @Option(names = "--kind", paramLabel = "KIND",
             description = "Only plan_approval, result_acceptance, approval_step, call_approval, question, task_review, "
-                    + "escalation, budget or proposal.")
+                    + "escalation, budget, proposal, elicitation or tool_change.")
     @Nullable String kind;
 
     @Option(names = "--run", paramLabel = "RUN", description = "Only items of this run: its id, or latest.")
@@ -101,7 +101,8 @@ public final class InboxCommand extends CliCommand {
         for (InboxItem item : items) {
             table.row(item.id(), item.kind(), AmountText.age(Duration.between(item.createdAt(), now)),
                     due(item.dueAt(), now), TerminalText.clean(Objects.requireNonNullElse(item.assignee(), "")),
-                    TerminalText.clean(item.runName()), TerminalText.clean(item.question()));
+                    TerminalText.clean(Objects.requireNonNullElse(item.runName(), "")),
+                    TerminalText.clean(item.question()));
         }
         return table.lines(style);
     }

@@ -75,7 +75,8 @@ final class InboxReview {
     static String title(InboxItem item) {
         String key = TerminalText.clean(Objects.requireNonNullElse(item.taskKey(), ""));
         String title = TerminalText.clean(Objects.requireNonNullElse(item.taskTitle(), key));
-        return item.kind() + " of " + TerminalText.clean(item.runName()) + (key.isEmpty() ? "" : ", task " + key)
+        return item.kind() + (item.runName() == null ? "" : " of " + TerminalText.clean(item.runName()))
+                + (key.isEmpty() ? "" : ", task " + key)
                 + (title.equals(key) ? "" : " (" + title + ")") + "  " + item.id();
     }
 
@@ -110,8 +111,10 @@ final class InboxReview {
             command.print(List.of(word.startsWith("a") ? "accepted" : "rejected"));
         } catch (KeelsonException e) {
             String part = item.id().substring(item.id().indexOf('_') + 1);
-            command.note(Decided.before(keelson, e, item.runId(), part.equals(item.runId()) ? null : part).getMessage()
-                    + " [" + e.code() + "]");
+            String run = item.runId();
+            command.note(
+                    (run == null ? e : Decided.before(keelson, e, run, part.equals(run) ? null : part)).getMessage()
+                            + " [" + e.code() + "]");
         }
     }
 }

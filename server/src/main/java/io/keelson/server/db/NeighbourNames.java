@@ -51,7 +51,7 @@ final class NeighbourNames {
                     + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_queue_deadline"
                     + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn"
                     + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
-                    + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run"
+                    + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run uq_mcp_tools_change"
                     + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"
                     + " uq_run_signals_step ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
 

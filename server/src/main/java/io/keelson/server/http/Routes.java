@@ -155,7 +155,8 @@ final class Routes {
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
         InboxDecisions decisions = new InboxDecisions(reads, submission, escalations, proposals, items,
-                new UsableModels(services.stores().models(), services.stores().money().prices()));
+                new UsableModels(services.stores().models(), services.stores().money().prices()),
+                services.stores().mcp());
         decisions.addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(services.work().remote(), poll).addTo(table);

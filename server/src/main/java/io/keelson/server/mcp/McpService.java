@@ -1,6 +1,7 @@
 package io.keelson.server.mcp;
 
 import io.keelson.core.policy.Effects;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
@@ -148,6 +149,20 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
             check(row);
         }
         changed.run();
+    }
+
+    /**
+     * A person's answer to the question about a changed tool.
+     *
+     * @param reason null for none
+     * @return false when the question does not wait any more
+     */
+    public boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin) {
+        boolean answered = store.answer(workspace, change, accept, reason, origin);
+        if (answered && accept) {
+            accepted();
+        }
+        return answered;
     }
 
     /** After a person has accepted a tool: makes it known everywhere. */

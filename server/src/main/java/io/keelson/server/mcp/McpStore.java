@@ -48,21 +48,29 @@ public final class McpStore {
              where workspace_id = ? and name = ? and revision = ?""";
     private static final String REMOVE = "delete from mcp_servers where workspace_id = ? and name = ?";
     private static final String REMOVE_TOOLS = "delete from mcp_tools where workspace_id = ? and server = ?";
-    private static final String SEE = """
+    private static final String SEE =
+            """
             insert into mcp_tools (workspace_id, server, name, seen, accepted) values (?, ?, ?, ?::jsonb, ?::jsonb)
             on conflict (workspace_id, server, name) do update
-               set seen = excluded.seen, accepted = coalesce(mcp_tools.accepted, excluded.accepted)""";
-    private static final String LOSE = """
-            update mcp_tools set seen = null where workspace_id = ? and server = ? and name <> all (?)""";
+               set seen = excluded.seen, accepted = coalesce(mcp_tools.accepted, excluded.accepted),
+                   change = case when ? then gen_random_uuid() end, changed_at = case when ? then clock_timestamp() end""";
+    private static final String LOSE =
+            """
+            update mcp_tools set seen = null, change = null, changed_at = null where workspace_id = ? and server = ? and name <> all (?)""";
     private static final String TURN_OFF = """
-            update mcp_tools set accepted = null
+            update mcp_tools set accepted = null, change = null, changed_at = null
              where workspace_id = ? and server = ? and not ('*' = any (?) or name = any (?))""";
     private static final String TURN_ON = """
             update mcp_tools set accepted = seen
              where workspace_id = ? and server = ? and accepted is null and ('*' = any (?) or name = any (?))""";
     private static final String ACCEPT = """
-            update mcp_tools set accepted = seen where workspace_id = ? and server = ? and name = ? and seen is not null
-               and accepted is not null""";
+            update mcp_tools set accepted = seen, change = null, changed_at = null
+             where workspace_id = ? and server = ? and name = ? and seen is not null and accepted is not null""";
+    /** The question's id names one description: a later one has another id. */
+    private static final String ANSWER = """
+            update mcp_tools set accepted = case when ? then seen else accepted end, change = null, changed_at = null
+             where workspace_id = ? and change = ? and seen is not null and accepted is not null
+            returning server, name""";
 
     private final Database database;
 
@@ -207,6 +215,34 @@ public final class McpStore {
         });
     }
 
+    /**
+     * Answers the question about a changed tool: it is used as its server describes it now, or stays held back.
+     *
+     * @param reason null for none
+     * @return false when the question does not wait any more
+     */
+    boolean answer(UUID workspace, UUID change, boolean accept, @Nullable String reason, AuditOrigin origin) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement answer = c.prepareStatement(ANSWER)) {
+                answer.setBoolean(1, accept);
+                answer.setObject(2, workspace);
+                answer.setObject(3, change);
+                try (ResultSet row = answer.executeQuery()) {
+                    if (!row.next()) {
+                        return false;
+                    }
+                    ObjectNode detail = Json.object();
+                    if (reason != null) {
+                        detail.put("reason", reason);
+                    }
+                    AuditLog.write(c, origin, accept ? "mcp_tool_accepted" : "mcp_tool_rejected", workspace,
+                            row.getString("server") + "." + row.getString("name"), detail);
+                    return true;
+                }
+            }
+        });
+    }
+
     /** Records a look at a server that has failed. */
     void failed(McpServerRow server, String error) {
         database.runInTransaction(c -> checked(c, server, null, error));
@@ -226,7 +262,7 @@ public final class McpStore {
             for (Map.Entry<String, ObjectNode> each : tools.entrySet()) {
                 McpToolRow row = before.get(each.getKey());
                 if (row == null || !each.getValue().equals(row.seen())) {
-                    see(c, server, each.getKey(), each.getValue());
+                    see(c, server, each.getKey(), each.getValue(), row != null && row.differs(each.getValue()));
                 }
             }
             Set<String> lost = new HashSet<>(before.keySet());
@@ -237,14 +273,22 @@ public final class McpStore {
         });
     }
 
-    private static void see(Connection c, McpServerRow server, String name, ObjectNode tool) throws SQLException {
+    /** @param changed whether it is another one than accepted */
+    private static void see(Connection c, McpServerRow server, String name, ObjectNode tool, boolean changed)
+            throws SQLException {
         try (PreparedStatement see = c.prepareStatement(SEE)) {
             see.setObject(1, server.workspaceId());
             see.setString(2, server.name());
             see.setString(3, name);
             see.setString(4, tool.toString());
             see.setString(5, server.definition().allows(name) ? tool.toString() : null);
+            see.setBoolean(6, changed);
+            see.setBoolean(7, changed);
             see.executeUpdate();
+            if (changed) {
+                AuditLog.write(c, AuditOrigin.SERVER, "mcp_tool_changed", server.workspaceId(),
+                        server.name() + "." + name, Json.object());
+            }
         }
     }
 

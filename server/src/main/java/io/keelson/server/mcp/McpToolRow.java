@@ -35,6 +35,11 @@ public record McpToolRow(UUID workspaceId, String server, String name, @Nullable
 
     /** True when the server describes it otherwise than accepted. */
     public boolean changed() {
-        return accepted != null && seen != null && !Json.digest(accepted).equals(Json.digest(seen));
+        return seen != null && differs(seen);
+    }
+
+    /** True when that is another description than the accepted one. */
+    boolean differs(JsonNode described) {
+        return accepted != null && !Json.digest(accepted).equals(Json.digest(described));
     }
 }

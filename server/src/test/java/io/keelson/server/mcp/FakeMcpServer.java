@@ -101,7 +101,7 @@ public final class FakeMcpServer implements AutoCloseable {
 
     private JsonNode list() {
         ArrayNode tools = Json.array();
-        for (String name : List.of("add", "ask", "work", "break", "big", "fail", "slow")) {
+        for (String name : List.of("add", "ask", "visit", "work", "break", "big", "fail", "slow")) {
             ObjectNode tool = tools.addObject().put("name", name)
                     .put("description", name.equals("add") ? description : "Tool " + name);
             tool.set("inputSchema", Json.read("""
@@ -124,6 +124,11 @@ public final class FakeMcpServer implements AutoCloseable {
                               "method": "elicitation/create", "params": {"mode": "form", "message": "Whom?",
                               "requestedSchema": {"type": "object", "required": ["name"],
                                                   "properties": {"name": {"type": "string"}}}}}}}""");
+            case "visit" -> params.has("inputResponses") ? text(params.at("/inputResponses/page/action").asString())
+                    : Json.read("""
+                            {"resultType": "input_required", "inputRequests": {"page": {"method": "elicitation/create",
+                              "params": {"mode": "url", "message": "Sign in", "elicitationId": "1",
+                              "url": "https://sign-in.example/1"}}}}""");
             case "work" -> {
                 tasks.putIfAbsent("t1", "working");
                 yield Json.read("""

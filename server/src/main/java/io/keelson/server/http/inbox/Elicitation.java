@@ -1,9 +1,11 @@
 package io.keelson.server.http.inbox;
 
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import io.keelson.server.json.SafeText;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -41,30 +43,48 @@ final class Elicitation {
     /**
      * The answers to send, by the questions' names.
      *
+     * @param action {@code accept}, {@code decline} or {@code cancel}
      * @param content of the form; of several questions by their names; null for none
-     * @throws ApiProblem where a form's content is not by its schema
+     * @throws ApiProblem with all places where the contents of forms are not by their schemas
      */
-    static ObjectNode answers(JsonNode asked, boolean accept, @Nullable JsonNode content) {
+    static ObjectNode answers(JsonNode asked, String action, @Nullable JsonNode content) {
         JsonNode questions = asked.path("questions");
         ObjectNode answers = Json.object();
+        List<PlanProblem> problems = new ArrayList<>();
         questions.forEachEntry((name, question) -> {
-            ObjectNode answer = answers.putObject(name).put("action", accept ? "accept" : "decline");
+            ObjectNode answer = answers.putObject(name).put("action", action);
+            boolean alone = questions.size() == 1;
+            JsonNode own = content == null ? Json.object() : alone ? content : content.path(name);
+            String pointer = alone ? "/content" : "/content/" + name.replace("~", "~0").replace("/", "~1");
             JsonNode given = question.path("params");
-            if (accept && !given.has("url")) {
-                String pointer = questions.size() == 1 ? "/content" : "/content/" + name.replace("/", "~1");
-                JsonNode own = content == null ? Json.object()
-                        : questions.size() == 1 ? content : content.path(name);
-                check(given.path("requestedSchema"), own, pointer);
+            if (given.has("url")) {
+                if (!own.isEmpty()) {
+                    problems.add(invalid(pointer, "a question that gives an address takes no content"));
+                }
+            } else if (action.equals("accept")) {
+                problems.addAll(
+                        flaws(given.path("requestedSchema"), own.isMissingNode() ? Json.object() : own, pointer));
                 answer.set("content", own);
             }
         });
+        if (!problems.isEmpty()) {
+            throw ApiProblem.of(problems);
+        }
         return answers;
     }
 
-    private static void check(JsonNode schema, JsonNode content, String pointer) {
-        List<DeclaredSchema.Flaw> flaws = new DeclaredSchema(schema).check(content);
-        if (!flaws.isEmpty()) {
-            throw ApiProblem.of("INVALID_VALUE", pointer + flaws.getFirst().pointer(), flaws.getFirst().message());
+    /** A schema that is none of JSON Schema asks for an object and no more. */
+    private static List<PlanProblem> flaws(JsonNode schema, JsonNode content, String pointer) {
+        DeclaredSchema declared = new DeclaredSchema(schema.isObject() ? schema : Json.object());
+        if (!content.isObject()) {
+            return List.of(invalid(pointer, "must be an object"));
         }
+        return !declared.flaws().isEmpty() ? List.of()
+                : declared.check(content).stream().map(flaw -> invalid(pointer + flaw.pointer(), flaw.message()))
+                        .toList();
+    }
+
+    private static PlanProblem invalid(String pointer, String message) {
+        return new PlanProblem("ANSWER_INVALID", pointer, message);
     }
 }

@@ -18,7 +18,7 @@ final class InboxAnswers {
             InboxKind.CALL_APPROVAL, List.of("input"), InboxKind.QUESTION, List.of("answer"));
 
     private static final Map<InboxKind, List<String>> OF_REJECTION =
-            Map.of(InboxKind.TASK_REVIEW, List.of("gate", "retry"));
+            Map.of(InboxKind.TASK_REVIEW, List.of("gate", "retry"), InboxKind.ELICITATION, List.of("cancel"));
 
     private InboxAnswers() {}
 

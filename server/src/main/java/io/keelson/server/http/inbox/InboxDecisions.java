@@ -20,6 +20,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
+import io.keelson.server.mcp.McpService;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,8 +48,11 @@ public final class InboxDecisions {
             Map<String, BigDecimal> tasks, @Nullable String downgrade, boolean finishCurrent,
             @Nullable ObjectNode content, @Nullable ObjectNode input, @Nullable JsonNode answer) {}
 
-    /** @param retry only for a task's review */
-    record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry) {}
+    /**
+     * @param retry only for a task's review
+     * @param cancel only for an elicitation: the person neither answers nor declines
+     */
+    record Rejection(@Nullable String reason, @Nullable Integer gate, boolean retry, boolean cancel) {}
 
     private final Reads reads;
     private final Submission submission;
@@ -57,11 +61,13 @@ public final class InboxDecisions {
     private final ProposalActions proposals;
     private final InboxItems items;
     private final UsableModels models;
+    private final McpService mcp;
 
     public InboxDecisions(Reads reads, Submission submission, EscalationActions escalations,
-            ProposalActions proposals, InboxItems items, UsableModels models) {
+            ProposalActions proposals, InboxItems items, UsableModels models, McpService mcp) {
         this.models = models;
         this.items = items;
+        this.mcp = mcp;
         this.proposals = proposals;
         this.reads = reads;
         this.submission = submission;
@@ -71,18 +77,19 @@ public final class InboxDecisions {
 
     public void addTo(Route.Table table) {
         table.post(Scope.APPROVE, "/inbox/{id}/accept", Acceptance.class, (request, body) -> decide(request,
-                new Decision(true, body.reason, body.gate, false, body.hardLimitUsd, body.tasks,
+                new Decision(true, body.reason, body.gate, false, false, body.hardLimitUsd, body.tasks,
                         new Way(body.downgrade, body.finishCurrent), body.content,
                         body.input,
                         body.answer)));
         table.post(Scope.APPROVE, "/inbox/{id}/reject", Rejection.class, (request, body) -> decide(request,
-                new Decision(false, body.reason, body.gate, body.retry, null, Map.of(), Way.AS_BEFORE, null,
-                        null, null)));
+                new Decision(false, body.reason, body.gate, body.retry, body.cancel, null, Map.of(), Way.AS_BEFORE,
+                        null, null, null)));
     }
 
     /**
      * @param gate the attempt of a task that is meant; null for whichever waits
      * @param retry whether a task whose output is rejected is done again
+     * @param cancel whether the person neither answers nor declines
      * @param limit the run's new hard limit; null leaves it unchanged
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
      * @param way how a run goes on at its limit
@@ -91,7 +98,8 @@ public final class InboxDecisions {
      * @param answer to a question; null for none
      */
     private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
-            @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, Way way, @Nullable ObjectNode content,
+            boolean cancel, @Nullable BigDecimal limit, Map<String, BigDecimal> tasks, Way way,
+            @Nullable ObjectNode content,
             @Nullable ObjectNode input, @Nullable JsonNode answer) {}
 
     /**
@@ -108,6 +116,7 @@ public final class InboxDecisions {
         said.path("tasks").forEachEntry((task, budget) -> tasks.put(task, budget.decimalValue()));
         return decide(request, InboxItems.id(item), new Decision(accept, said.path("reason").asString(null),
                 said.has("gate") ? said.get("gate").intValue() : null, said.path("retry").asBoolean(false),
+                said.path("cancel").asBoolean(false),
                 said.has("hard_limit_usd") ? said.get("hard_limit_usd").decimalValue() : null, tasks,
                 new Way(said.path("downgrade").asString(null), said.path("finish_current").asBoolean(false)),
                 (ObjectNode) said.get("content"), (ObjectNode) said.get("input"), said.get("answer")));
@@ -120,6 +129,7 @@ public final class InboxDecisions {
     private ObjectNode decide(ApiRequest request, Id id, Decision decision) throws InterruptedException {
         requireKnown("gate", decision.gate == null || id.kind() == InboxKind.TASK_REVIEW, id);
         requireKnown("retry", !decision.retry || id.kind() == InboxKind.TASK_REVIEW, id);
+        requireKnown("cancel", !decision.cancel || id.kind() == InboxKind.ELICITATION, id);
         requireKnown("hard_limit_usd", decision.limit == null || id.kind() == InboxKind.BUDGET, id);
         requireKnown("tasks", decision.tasks.isEmpty() || id.kind() == InboxKind.BUDGET, id);
         requireKnown("downgrade", decision.way.model() == null || id.kind() == InboxKind.BUDGET, id);
@@ -128,10 +138,17 @@ public final class InboxDecisions {
         requireKnown("content", decision.content == null || id.kind() == InboxKind.ELICITATION, id);
         requireKnown("input", decision.input == null || id.kind() == InboxKind.CALL_APPROVAL, id);
         requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
+        ObjectNode decided = Json.object().put("id", id.text()).put("kind", id.kind().wire())
+                .put("decision", decision.accept ? "accepted" : "rejected");
+        if (id.kind() == InboxKind.TOOL_CHANGE) {
+            if (!mcp.answer(request.workspace(), id.subject(), decision.accept, decision.comment, request.origin())) {
+                throw InboxItems.notFound(id.text());
+            }
+            return decided.putNull("run_id").putNull("run_state");
+        }
         UUID run = run(request.workspace(), id);
         decide(request, run, id, decision);
-        return Json.object().put("id", id.text()).put("kind", id.kind().wire())
-                .put("decision", decision.accept ? "accepted" : "rejected").put("run_id", run.toString())
+        return decided.put("run_id", run.toString())
                 .put("run_state", reads.run(request.workspace(), run).get("state").stringValue());
     }
 
@@ -178,6 +195,7 @@ public final class InboxDecisions {
                     said.comment());
             case ESCALATION -> escalation(request, id.subject(), said);
             case ELICITATION -> elicitation(request, run, id, said);
+            case TOOL_CHANGE -> throw new IllegalStateException("it is of no run");
         }
     }
 
@@ -205,7 +223,8 @@ public final class InboxDecisions {
     private void elicitation(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
         UUID task = UUID.fromString(reads.read((runs, c) -> runs.step(c, request.workspace(), id.subject()))
                 .orElseThrow(() -> InboxItems.notFound(id.text())).get("task_id").stringValue());
-        items.answer(request.workspace(), id, asked -> Elicitation.answers(asked, said.accept(), said.content()),
+        items.answer(request.workspace(), id, asked -> Elicitation.answers(asked,
+                said.accept() ? "accept" : said.cancel() ? "cancel" : "decline", said.content()),
                 String.valueOf(request.actor().id()));
         submission.submit(request, new Command.RetryTask(run, task, request.actor()));
     }
@@ -226,6 +245,7 @@ public final class InboxDecisions {
             case TASK_REVIEW -> of(reads.read((runs, c) -> runs.task(c, workspace, id.subject())));
             case PROPOSAL -> of(reads.findProposal(workspace, id.subject()));
             case ESCALATION -> of(reads.read((runs, c) -> runs.escalation(c, workspace, id.subject())));
+            case TOOL_CHANGE -> Optional.empty();
         };
         return run.orElseThrow(() -> InboxItems.notFound(id.text()));
     }

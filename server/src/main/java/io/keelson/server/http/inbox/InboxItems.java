@@ -142,6 +142,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         item.set("data", switch (kind) {
             case PROPOSAL -> row.get("proposal_data");
             case ELICITATION -> Elicitation.shown(row.path("asked"));
+            case TOOL_CHANGE -> ToolChange.shown(row.path("asked"));
             case APPROVAL_STEP -> row.get("input");
             case CALL_APPROVAL -> call(row);
             case QUESTION -> TurnText.meant(row.get("input"));
@@ -152,7 +153,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         String self = "/api/v1/inbox/" + id;
         item.putObject("links").put("accept", self + "/accept").put("reject", self + "/reject")
                 .put("assign", self + "/assign").put("subject", "/api/v1" + subject(kind, row, subject))
-                .put("run", "/api/v1/runs/" + row.get("run_id").stringValue());
+                .put("run", row.get("run_id").isNull() ? null : "/api/v1/runs/" + row.get("run_id").stringValue());
         return item;
     }
 
@@ -173,11 +174,12 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case TASK_REVIEW -> "/tasks/" + subject;
             case ESCALATION -> "/escalations/" + subject;
             case PROPOSAL -> "/proposals/" + subject;
+            case TOOL_CHANGE -> "/mcp-servers/" + row.path("asked").path("server").asString("");
         };
     }
 
     private static String question(InboxKind kind, ObjectNode row) {
-        String run = "'" + row.get("run_name").stringValue() + "'";
+        String run = "'" + text(row, "run_name") + "'";
         return switch (kind) {
             case PLAN_APPROVAL -> "Approve the plan of " + run + "?";
             case RESULT_ACCEPTANCE -> "Accept the result of " + run + "?";
@@ -190,6 +192,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PROPOSAL -> text(row, "proposal_title");
             case ELICITATION -> "The MCP server '" + row.path("asked").path("server").asString("") + "' asks: "
                     + Elicitation.messages(row.path("asked"));
+            case TOOL_CHANGE -> ToolChange.question(row.path("asked"));
         };
     }
 
@@ -232,6 +235,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                     : "the run continues, if the task's budget allows it or tasks raises the budget";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, with `content` as the answer";
+            case TOOL_CHANGE -> "calls of the tool are made again, and models see its new description";
         };
     }
 
@@ -244,6 +248,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case TASK_REVIEW -> "the task fails; with retry it runs again, with the reason as feedback";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, and the server learns that the answer is declined";
+            case TOOL_CHANGE -> "the tool stays held back; `keelson mcp accept` still accepts it";
             case ESCALATION -> replan(row) ? "the new plan is dropped, and the original failure remains"
                     : "the run fails";
         };

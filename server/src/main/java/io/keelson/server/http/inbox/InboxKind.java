@@ -25,7 +25,9 @@ public enum InboxKind {
     /** What a step proposes; nothing waits for the answer. */
     PROPOSAL("prop_"),
     /** What a tool of another server asks. */
-    ELICITATION("elic_");
+    ELICITATION("elic_"),
+    /** A tool of an MCP server that its server describes otherwise than accepted. */
+    TOOL_CHANGE("tool_");
 
     private final String wire = name().toLowerCase(Locale.ROOT);
     private final String prefix;

@@ -75,7 +75,8 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
 
     /** The kinds of {@link InboxReader}. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
-            "call_approval", "question", "elicitation", "task_review", "escalation", "budget", "proposal");
+            "call_approval", "question", "elicitation", "task_review", "escalation", "budget", "proposal",
+            "tool_change");
 
     /** Bound per table, of four: rows of its partial index, each with the row that it is about. */
     private static final int MAX_INBOX = 10_000;
@@ -99,6 +100,8 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                   left join lateral (select * from escalation_tickets where id = w.subject limit 1) e on true
                 union all
                 (select 'elicitation', since from call_waits where state = 'asked' limit {most})
+                union all
+                (select 'tool_change', changed_at from mcp_tools where change is not null limit {most})
                 union all
                 (select 'budget', state_since from orchestration_runs
                   where state_type = 'paused' and state = 'budget_exceeded' limit {most})

@@ -143,6 +143,7 @@ public final class InboxReader {
         statement.setObject(p++, workspaceId);
         clock.bind(statement, p++);
         statement.setObject(p++, workspaceId);
+        statement.setObject(p++, workspaceId);
         return p;
     }
 }

@@ -4,7 +4,8 @@ import io.keelson.server.db.DbClock;
 
 /**
  * The queries of {@link InboxReader}. Items are derived from their causes: the timers of the kind {@code human}, runs stopped
- * for their budget, pending proposals, and questions of foreign tools. Five parameters come first: three times the workspace, the time, and the workspace.
+ * for their budget, pending proposals, questions of foreign tools, and their changed descriptions. Six parameters come first: three
+ * times the workspace, the time, and twice the workspace.
  */
 final class InboxSql {
 
@@ -57,7 +58,11 @@ final class InboxSql {
                     select 'elicitation', w.step_id, w.run_id, w.since, null
                       from call_waits w
                      where w.workspace_id = ? and w.state = 'asked'
-                       and exists (select from orchestration_steps s where s.id = w.step_id and s.state = 'running')) i
+                       and exists (select from orchestration_steps s where s.id = w.step_id and s.state = 'running')
+                    union all
+                    select 'tool_change', m.change, null, m.changed_at, null
+                      from mcp_tools m
+                     where m.workspace_id = ? and m.change is not null) i
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
             DbClock.SQL);
 
@@ -84,12 +89,14 @@ final class InboxSql {
                 case when p.kind = 'task_review' then t.error_message end as feedback,
                 pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data,
                 case when p.kind = 'elicitation' then (select jsonb_build_object('server', c.system, 'tool', c.tool,
-                    'questions', c.questions) from call_waits c where c.step_id = p.subject) end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
+                    'questions', c.questions) from call_waits c where c.step_id = p.subject)
+                    when p.kind = 'tool_change' then (select jsonb_build_object('server', m.server, 'tool', m.name,
+                    'accepted', m.accepted, 'seen', m.seen) from mcp_tools m where m.change = p.subject) end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
                 {due} as sort_due, {since} as sort_since
               from page p
-              join orchestration_runs r on r.id = p.run_id
-              join run_heads h on h.run_id = p.run_id
+              left join orchestration_runs r on r.id = p.run_id
+              left join run_heads h on h.run_id = p.run_id
               left join timers w on w.kind = 'human' and w.subject = p.subject
               left join escalation_tickets e on p.kind = 'escalation' and e.id = p.subject
               left join proposals pr on p.kind = 'proposal' and pr.id = p.subject
