@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -165,6 +166,26 @@ public final class McpCommand extends CliCommand {
                 description = "The secret that is sent as bearer token.")
         @Nullable String bearer;
 
+        @ArgGroup(exclusive = false)
+        @Nullable Credentials credentials;
+
+        static final class Credentials {
+            @Option(names = "--token-url", paramLabel = "URL", required = true,
+                    description = "Where a token is fetched by OAuth client credentials.")
+            String tokenUrl = "";
+
+            @Option(names = "--client-id", paramLabel = "ID", required = true, description = "The client there.")
+            String clientId = "";
+
+            @Option(names = "--client-secret", paramLabel = "SECRET", required = true,
+                    description = "Name of the secret of the workspace that is the client's.")
+            String secret = "";
+
+            @Option(names = "--scope", paramLabel = "SCOPE",
+                    description = "Scopes of the token; the default of the token endpoint when not given.")
+            @Nullable String scope;
+        }
+
         @Option(names = "--header", paramLabel = "NAME=VALUE",
                 description = "A header of each request; $${ secret(\"NAME\") } in it is a secret. Repeatable.")
         Map<String, String> headers = new LinkedHashMap<>();
@@ -192,6 +213,14 @@ public final class McpCommand extends CliCommand {
             }
             if (bearer != null) {
                 body.put("bearer", "${ secret(\"" + bearer + "\") }");
+            }
+            if (credentials != null) {
+                ObjectNode auth = body.putObject("auth").put("type", "client_credentials")
+                        .put("token_url", credentials.tokenUrl).put("client_id", credentials.clientId)
+                        .put("client_secret", "${ secret(\"" + credentials.secret + "\") }");
+                if (credentials.scope != null) {
+                    auth.put("scope", credentials.scope);
+                }
             }
             if (timeout != null) {
                 body.put("timeout_seconds", timeout);

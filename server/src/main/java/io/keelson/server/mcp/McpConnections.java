@@ -1,5 +1,7 @@
 package io.keelson.server.mcp;
 
+import io.keelson.server.mcp.McpDefinition.ClientCredentials;
+import io.keelson.server.mcp.wire.AccessTokens;
 import io.keelson.server.mcp.wire.McpClient;
 import io.keelson.server.mcp.wire.McpException;
 import io.keelson.server.outbound.OutboundClient;
@@ -31,6 +33,8 @@ final class McpConnections implements AutoCloseable {
     private static final long FIRST_DELAY = Duration.ofSeconds(1).toNanos();
     private static final int MAX_DOUBLINGS = 6;
     private static final int MAX_LOG_LINES = 200;
+    /** Among texts with secrets; no header has this name. */
+    private static final String CLIENT_SECRET = " client secret";
 
     private record Key(UUID workspace, String server) {}
 
@@ -40,9 +44,13 @@ final class McpConnections implements AutoCloseable {
             return connection.client;
         }
 
-        /** Redacts the secrets that the connection was made with. */
+        /** Redacts the secrets that the connection was made with, and its tokens. */
         Redaction struck() {
-            return connection.struck;
+            return struck(connection.struck, connection.tokens);
+        }
+
+        private static Redaction struck(Redaction struck, @Nullable AccessTokens tokens) {
+            return tokens == null ? struck : struck.and(tokens.issued());
         }
 
         @Override
@@ -55,12 +63,14 @@ final class McpConnections implements AutoCloseable {
     final class Connection {
         private final McpClient client;
         private final Redaction struck;
+        private final @Nullable AccessTokens tokens;
         private final int revision;
         private int users = 1;
         private long usedAt;
         private boolean retired;
 
-        private Connection(McpClient client, Redaction struck, int revision) {
+        private Connection(McpClient client, Redaction struck, @Nullable AccessTokens tokens, int revision) {
+            this.tokens = tokens;
             this.client = client;
             this.struck = struck;
             this.revision = revision;
@@ -161,10 +171,10 @@ final class McpConnections implements AutoCloseable {
             revision = server.revision();
             boolean done = false;
             try {
-                McpClient begun = connect(server, this);
+                Connection begun = connect(server, this);
                 failures = 0;
                 done = true;
-                return new Connection(begun, struck, server.revision());
+                return begun;
             } finally {
                 if (!done) {
                     notBefore = nanos.getAsLong() + (FIRST_DELAY << Math.min(failures, MAX_DOUBLINGS));
@@ -248,25 +258,42 @@ final class McpConnections implements AutoCloseable {
         entries.values().forEach(Entry::retireIdle);
     }
 
-    private McpClient connect(McpServerRow server, Entry entry) throws McpException, InterruptedException {
-        McpDefinition definition = server.definition();
-        String url = definition.url();
+    private Connection connect(McpServerRow server, Entry entry) throws McpException, InterruptedException {
+        @Nullable AccessTokens tokens = null;
         try {
-            if (url != null) {
-                Map<String, String> headers = new TreeMap<>(definition.headers());
-                if (definition.bearer() != null) {
-                    headers.put("Authorization", "Bearer " + definition.bearer());
-                }
-                return McpClient.ofUrl(outbound, url, opened(server.workspaceId(), headers, entry), version, CONNECT);
+            McpDefinition definition = server.definition();
+            String url = definition.url();
+            if (url == null) {
+                return new Connection(process(server, entry), entry.struck, null, server.revision());
             }
-            McpCommands.Command command = commands.find(String.valueOf(definition.command()))
-                    .orElseThrow(() -> McpException.unreachable("the operator's file has no command '"
-                            + definition.command() + "'"));
-            return McpClient.ofCommand(command.line(), folder,
-                    opened(server.workspaceId(), command.environment(), entry), entry::line, version, CONNECT);
+            ClientCredentials auth = definition.auth();
+            Map<String, String> texts = new TreeMap<>(definition.headers());
+            if (definition.bearer() != null) {
+                texts.put("Authorization", "Bearer " + definition.bearer());
+            }
+            if (auth != null) {
+                texts.put(CLIENT_SECRET, auth.clientSecret());
+            }
+            Map<String, String> headers = opened(server.workspaceId(), texts, entry);
+            if (auth != null) {
+                tokens = new AccessTokens(outbound, new AccessTokens.Client(auth.tokenUrl(), auth.clientId(),
+                        String.valueOf(headers.remove(CLIENT_SECRET)), url, auth.scope()), nanos);
+            }
+            return new Connection(McpClient.ofUrl(outbound, url, headers, tokens, version, CONNECT), entry.struck,
+                    tokens, server.revision());
         } catch (SecretException e) {
             throw McpException.unreachable(e.code() + ": " + e.getMessage());
+        } catch (McpException e) {
+            throw e.saying(Use.struck(entry.struck, tokens).text(String.valueOf(e.getMessage())));
         }
+    }
+
+    private McpClient process(McpServerRow server, Entry entry) throws McpException, InterruptedException {
+        String name = String.valueOf(server.definition().command());
+        McpCommands.Command command = commands.find(name).orElseThrow(
+                () -> McpException.unreachable("the operator's file has no command '" + name + "'"));
+        return McpClient.ofCommand(command.line(), folder,
+                opened(server.workspaceId(), command.environment(), entry), entry::line, version, CONNECT);
     }
 
     private Map<String, String> opened(UUID workspace, Map<String, String> texts, Entry entry) {

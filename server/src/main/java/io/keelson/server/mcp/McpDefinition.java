@@ -18,6 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param url of a server behind HTTP; null for a command
  * @param headers sent with each request
  * @param bearer sent as {@code Authorization}; null for none
+ * @param auth how tokens are fetched that are sent as {@code Authorization}; null for none
  * @param command the name of a command in the operator's file; null for a URL
  * @param trusted whether annotations of its tools count
  * @param tools those that may be used; {@code *} for all
@@ -25,8 +26,30 @@ import tools.jackson.databind.node.ObjectNode;
  * @param timeout of a call
  */
 public record McpDefinition(@Nullable String url, Map<String, String> headers, @Nullable String bearer,
-        @Nullable String command, boolean trusted, List<String> tools, Map<String, Effects> effects,
+        @Nullable ClientCredentials auth, @Nullable String command, boolean trusted, List<String> tools, Map<String, Effects> effects,
         Duration timeout) {
+
+    /**
+     * OAuth client credentials.
+     *
+     * @param clientSecret names a secret as {@code ${ secret("NAME") }}
+     * @param scope null for the default of the token endpoint
+     */
+    public record ClientCredentials(String tokenUrl, String clientId, String clientSecret, @Nullable String scope) {
+        private static final String TYPE = "client_credentials";
+
+        private ObjectNode document() {
+            return Json.object().put("type", TYPE).put("token_url", tokenUrl).put("client_id", clientId)
+                    .put("client_secret", clientSecret).put("scope", scope);
+        }
+
+        private static @Nullable ClientCredentials of(JsonNode document) {
+            return !document.isObject() ? null
+                    : new ClientCredentials(document.path("token_url").asString(),
+                            document.path("client_id").asString(), document.path("client_secret").asString(),
+                            document.path("scope").stringValue(null));
+        }
+    }
 
     /** Allows all tools of a server. */
     public static final String ALL = "*";
@@ -53,6 +76,7 @@ public record McpDefinition(@Nullable String url, Map<String, String> headers, @
     public ObjectNode document() {
         ObjectNode document = Json.object().put("url", url).put("bearer", bearer).put("command", command)
                 .put("trusted", trusted).put("timeout_seconds", timeout.toSeconds());
+        document.set("auth", auth == null ? document.nullNode() : auth.document());
         ObjectNode sent = document.putObject("headers");
         new TreeMap<>(headers).forEach(sent::put);
         document.set("tools", Json.strings(tools));
@@ -69,7 +93,8 @@ public record McpDefinition(@Nullable String url, Map<String, String> headers, @
         document.path("effects").forEachEntry(
                 (tool, mark) -> effects.put(tool, Effects.valueOf(mark.asString().toUpperCase(Locale.ROOT))));
         return new McpDefinition(document.path("url").stringValue(null), headers,
-                document.path("bearer").stringValue(null), document.path("command").stringValue(null),
+                document.path("bearer").stringValue(null), ClientCredentials.of(document.path("auth")),
+                document.path("command").stringValue(null),
                 document.path("trusted").asBoolean(false),
                 document.path("tools").valueStream().map(JsonNode::asString).toList(), effects,
                 Duration.ofSeconds(document.path("timeout_seconds").asLong(TIMEOUT_SECONDS)));

@@ -30,6 +30,11 @@ public final class McpSecrets {
         return opened;
     }
 
+    /** Whether the text is one secret and nothing else. */
+    public static boolean isSecret(String text) {
+        return SECRET.matcher(text).matches();
+    }
+
     /** Whether the text has an expression that is no secret. */
     public static boolean hasOtherExpression(String text) {
         return SECRET.matcher(text).replaceAll("").contains("${");

@@ -192,9 +192,17 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         refresh();
     }
 
+    private static List<JsonNode> described(McpConnections.Use use) throws McpException, InterruptedException {
+        try {
+            return use.client().tools(LIST_TIMEOUT);
+        } catch (McpException e) {
+            throw e.saying(use.struck().text(String.valueOf(e.getMessage())));
+        }
+    }
+
     private void list(McpServerRow server, McpConnections.Use use) throws McpException, InterruptedException {
         Map<String, ObjectNode> tools = new TreeMap<>();
-        for (JsonNode tool : use.client().tools(LIST_TIMEOUT)) {
+        for (JsonNode tool : described(use)) {
             String name = tool.path("name").asString("");
             String flaw = flaw(server, name, tool);
             if (flaw == null) {
@@ -304,7 +312,11 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
 
     private void cancel(CallWaits.Wait call, String task) throws InterruptedException {
         try (McpConnections.Use use = use(call.workspaceId(), call.system())) {
-            use.client().cancelTask(task, CANCEL_TIMEOUT);
+            try {
+                use.client().cancelTask(task, CANCEL_TIMEOUT);
+            } catch (McpException e) {
+                throw e.saying(use.struck().text(String.valueOf(e.getMessage())));
+            }
         } catch (McpException | SqlFailure e) {
             LOG.warn("the task of step {} on the MCP server {} could not be cancelled: {}", call.stepId(),
                     call.system(), e.getMessage());

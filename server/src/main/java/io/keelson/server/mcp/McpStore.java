@@ -154,7 +154,7 @@ public final class McpStore {
 
     private static ObjectNode audited(McpDefinition definition) {
         ObjectNode audited = definition.document();
-        audited.remove(List.of("headers", "bearer"));
+        audited.remove(List.of("headers", "bearer", "auth"));
         return audited;
     }
 

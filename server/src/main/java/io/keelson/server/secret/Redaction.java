@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -35,6 +36,13 @@ public final class Redaction {
 
     private Redaction(List<String> forms) {
         this.forms = forms;
+    }
+
+    /** Redacts these texts, too. */
+    public Redaction and(Collection<String> values) {
+        List<String> all = Stream.concat(forms.stream(), of(values).forms.stream()).distinct()
+                .sorted(Comparator.comparing(String::length).reversed()).toList();
+        return new Redaction(all);
     }
 
     static Redaction of(Collection<String> values) {

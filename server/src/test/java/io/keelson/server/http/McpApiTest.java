@@ -9,6 +9,7 @@ import io.keelson.server.http.ApiServer.Answer;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.FakeMcpServer;
 import io.keelson.server.mcp.NpmServers;
+import io.keelson.server.mcp.TokenEndpoint;
 import java.io.BufferedReader;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -144,6 +145,36 @@ class McpApiTest {
     }
 
     @Test
+    void tokensByClientCredentialsAreSentAndRedacted() throws Exception {
+        try (FakeMcpServer guarded = new FakeMcpServer("{}");
+                TokenEndpoint tokens = new TokenEndpoint("keelson", "client-secret-1")) {
+            api.send("PUT", "/api/v1/secrets/client", bytes("{\"value\": \"client-secret-1\"}"), "Content-Type",
+                    "application/json");
+            guarded.wanted = "Bearer " + TokenEndpoint.token(1);
+            guarded.text = "you sent " + TokenEndpoint.token(1);
+            String definition = """
+                    {"url": "%s", "tools": ["*"], "auth": {"type": "client_credentials", "token_url": "%s",
+                     "client_id": "keelson", "client_secret": "${ secret(\\"client\\") }"}}"""
+                    .formatted(guarded.url(), tokens.url());
+            Answer set = put("oauth", definition);
+            assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
+            String run = run("mcp.oauth.add", "{}");
+            api.awaitState(run, "completed");
+            assertThat(step(run).at("/output/text").asString()).isEqualTo("you sent [secret]");
+            assertThat(tokens.requests).hasSize(1);
+            assertThat(api.get("/api/v1/mcp-servers/oauth").json().at("/auth/client_secret").asString())
+                    .isEqualTo("${ secret(\"client\") }");
+            api.send("PUT", "/api/v1/secrets/client", bytes("{\"value\": \"client-secret-2\"}"), "Content-Type",
+                    "application/json");
+            JsonNode refused = put("oauth", definition).json();
+            assertThat(refused.path("error").asString())
+                    .isEqualTo("MCP_AUTH_REFUSED: the token endpoint answered 401 invalid_client [secret]");
+            assertThat(put("oauth", definition.replace("${ secret(\\\"client\\\") }", "plain")).text())
+                    .contains("/auth/client_secret");
+        }
+    }
+
+    @Test
     void privateAddressesAreRefusedUnlessTheOperatorAllowsThem(@TempDir Path folder) throws Exception {
         try (ApiServer guarded = new ApiServer(folder)) {
             for (String url : List.of(other.url(), "http://localhost:1/mcp", "http://169.254.169.254/mcp")) {
@@ -151,6 +182,13 @@ class McpApiTest {
                         "Content-Type", "application/json").json();
                 assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED");
             }
+            guarded.send("PUT", "/api/v1/secrets/client", bytes("{\"value\": \"client-secret-1\"}"), "Content-Type",
+                    "application/json");
+            JsonNode set = guarded.send("PUT", "/api/v1/mcp-servers/inside", bytes("""
+                    {"url": "https://mcp.example/mcp", "auth": {"type": "client_credentials",
+                     "token_url": "http://localhost:1/token", "client_id": "keelson",
+                     "client_secret": "${ secret(\\"client\\") }"}}"""), "Content-Type", "application/json").json();
+            assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED: the token endpoint");
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -29,6 +30,8 @@ public final class FakeMcpServer implements AutoCloseable {
     public final Map<String, String> tasks = new ConcurrentHashMap<>();
     public volatile String description = "Adds";
     public volatile String text = "sum";
+    /** The header Authorization without which requests are refused; null where it does not matter. */
+    public volatile @Nullable String wanted;
     private final String annotations;
     /** One permit for each call of {@code slow} that may end. */
     public final Semaphore released = new Semaphore(0);
@@ -66,6 +69,15 @@ public final class FakeMcpServer implements AutoCloseable {
         exchange.getRequestHeaders()
                 .forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.getFirst()));
         requests.add(message);
+        String authorization = wanted;
+        if (authorization != null && !authorization.equals(exchange.getRequestHeaders().getFirst("Authorization"))) {
+            byte[] refusal = Json.write(JsonRpc.error(message.get("id"), -32001, "unauthorized"));
+            exchange.getResponseHeaders().add("Content-Type", "application/json");
+            exchange.sendResponseHeaders(401, refusal.length);
+            exchange.getResponseBody().write(refusal);
+            exchange.close();
+            return;
+        }
         JsonNode result = result(message);
         if (result.isMissingNode()) {
             exchange.close();

@@ -11,6 +11,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.McpDefinition;
+import io.keelson.server.mcp.McpDefinition.ClientCredentials;
 import io.keelson.server.mcp.McpSecrets;
 import io.keelson.server.mcp.McpServerRow;
 import io.keelson.server.mcp.McpService;
@@ -33,8 +34,10 @@ import tools.jackson.databind.node.ObjectNode;
 public final class McpActions {
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
 
+    record Auth(String type, String tokenUrl, String clientId, String clientSecret, @Nullable String scope) {}
+
     record NewMcpServer(@Nullable String url, Map<String, String> headers, @Nullable String bearer,
-            @Nullable String command, boolean trusted, List<String> tools, Map<String, String> effects,
+            @Nullable Auth auth, @Nullable String command, boolean trusted, List<String> tools, Map<String, String> effects,
             int timeoutSeconds) {}
 
     private final McpService mcp;
@@ -96,15 +99,32 @@ public final class McpActions {
                     "the file of KEELSON_MCP_SERVERS has no command of this name; "
                             + "it has " + String.join(", ", mcp.commands().names()));
         }
-        if (body.command != null && (body.bearer != null || !body.headers.isEmpty())) {
-            throw ApiProblem.of("INVALID_VALUE", "", "only a server with a `url` has `headers` or a `bearer`");
+        if (body.command != null && (body.bearer != null || body.auth != null || !body.headers.isEmpty())) {
+            throw ApiProblem.of("INVALID_VALUE", "", "only a server with a `url` has `headers`, a `bearer` or `auth`");
+        }
+        if (body.bearer != null && body.auth != null) {
+            throw ApiProblem.of("INVALID_VALUE", "/auth", "a server has a `bearer` or `auth`, and not both");
         }
         body.headers.forEach((header, value) -> noOther(value, "/headers/" + header.replace("/", "~1")));
         noOther(body.bearer == null ? "" : body.bearer, "/bearer");
         Map<String, Effects> effects = new TreeMap<>();
         body.effects.forEach((tool, mark) -> effects.put(tool, Effects.valueOf(mark.toUpperCase(Locale.ROOT))));
-        return new McpDefinition(body.url, body.headers, body.bearer, body.command, body.trusted, body.tools, effects,
+        return new McpDefinition(body.url, body.headers, body.bearer, credentials(body.auth), body.command, body.trusted, body.tools, effects,
                 Duration.ofSeconds(body.timeoutSeconds));
+    }
+
+    private static @Nullable ClientCredentials credentials(@Nullable Auth auth) {
+        if (auth == null) {
+            return null;
+        }
+        if (!McpDefinition.understands(auth.tokenUrl)) {
+            throw ApiProblem.of("INVALID_VALUE", "/auth/token_url",
+                    "must be an http or https URL without user and password");
+        }
+        if (!McpSecrets.isSecret(auth.clientSecret)) {
+            throw ApiProblem.of("INVALID_VALUE", "/auth/client_secret", "must be ${ secret(\"NAME\") }");
+        }
+        return new ClientCredentials(auth.tokenUrl, auth.clientId, auth.clientSecret, auth.scope);
     }
 
     private static void noOther(String text, String pointer) {

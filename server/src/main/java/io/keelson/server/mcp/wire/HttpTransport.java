@@ -40,13 +40,18 @@ final class HttpTransport implements Transport {
     private final OutboundClient outbound;
     private final String url;
     private final Map<String, String> headers;
+    private final @Nullable AccessTokens tokens;
     private final AtomicLong ids = new AtomicLong();
     private final AtomicBoolean changed = new AtomicBoolean();
     private volatile @Nullable String session;
     private volatile boolean closed;
 
-    /** @param headers sent with each request */
-    HttpTransport(OutboundClient outbound, String url, Map<String, String> headers) {
+    /**
+     * @param headers sent with each request
+     * @param tokens of which each request has one; null for none
+     */
+    HttpTransport(OutboundClient outbound, String url, Map<String, String> headers, @Nullable AccessTokens tokens) {
+        this.tokens = tokens;
         this.outbound = outbound;
         this.url = url;
         this.headers = Map.copyOf(headers);
@@ -82,6 +87,26 @@ final class HttpTransport implements Transport {
             all.put(Mcp.SESSION_HEADER, known);
         }
         String version = more.get(Mcp.VERSION_HEADER);
+        AccessTokens issuer = tokens;
+        if (issuer == null) {
+            return exchange(body, id, all, version, timeout);
+        }
+        String token = issuer.token(timeout);
+        all.put("Authorization", "Bearer " + token);
+        try {
+            return exchange(body, id, all, version, timeout);
+        } catch (McpException e) {
+            if (!e.unauthorized()) {
+                throw e;
+            }
+            issuer.refused(token);
+            all.put("Authorization", "Bearer " + issuer.token(timeout));
+            return exchange(body, id, all, version, timeout);
+        }
+    }
+
+    private JsonNode exchange(byte[] body, long id, Map<String, String> all, @Nullable String version,
+            Duration timeout) throws McpException, InterruptedException {
         CompletableFuture<JsonNode> answer = outbound.stream(
                 new OutboundRequest("POST", url, all, body, timeout, MAX_MESSAGE), timeout,
                 (status, answered, in) -> read(id, status, answered, in, version));
@@ -151,12 +176,16 @@ final class HttpTransport implements Transport {
             closed = true;
             return McpException.unreachable("the server has ended the session");
         }
+        if (status == 401) {
+            return McpException.unauthorized(
+                    "the server answered 401: it does not accept these credentials");
+        }
         if (error.path("code").isInt()) {
             return Answers.refused(error);
         }
         return switch (status) {
-            case 401, 403 -> McpException.forbidden("MCP_AUTH_REFUSED",
-                    "the server answered " + status + ": it does not accept these credentials");
+            case 403 -> McpException.forbidden("MCP_AUTH_REFUSED",
+                    "the server answered 403: these credentials do not allow it");
             case 429, 503 -> McpException.busy(seconds(answered.get("retry-after")), "the server answered " + status);
             default -> status >= 500 ? McpException.lost("the server answered " + status)
                     : McpException.refused(0, "the server answered " + status);
@@ -207,6 +236,9 @@ final class HttpTransport implements Transport {
     /** Sends something whose outcome does not matter. */
     private void besides(String method, @Nullable String version, byte @Nullable [] body) {
         Map<String, String> all = new LinkedHashMap<>(headers);
+        if (tokens != null) {
+            tokens.issued().stream().findFirst().ifPresent(token -> all.put("Authorization", "Bearer " + token));
+        }
         all.put("Content-Type", "application/json");
         all.put("Accept", "application/json, text/event-stream");
         all.put("User-Agent", "keelson");

@@ -54,10 +54,14 @@ public final class McpClient implements AutoCloseable {
         return connected(new StdioTransport(process, errors), clientVersion, true, timeout);
     }
 
-    /** @param headers sent with each request */
+    /**
+     * @param headers sent with each request
+     * @param tokens of which each request has one; null for none
+     */
     public static McpClient ofUrl(OutboundClient outbound, String url, Map<String, String> headers,
-            String clientVersion, Duration timeout) throws McpException, InterruptedException {
-        return connected(new HttpTransport(outbound, url, headers), clientVersion, false, timeout);
+            @Nullable AccessTokens tokens, String clientVersion, Duration timeout)
+            throws McpException, InterruptedException {
+        return connected(new HttpTransport(outbound, url, headers, tokens), clientVersion, false, timeout);
     }
 
     private static McpClient connected(Transport transport, String clientVersion, boolean stdio, Duration timeout)

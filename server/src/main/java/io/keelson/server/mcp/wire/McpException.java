@@ -17,6 +17,9 @@ public final class McpException extends Exception {
         LOST
     }
 
+    /** In place of an error's code of JSON-RPC, which are negative. */
+    private static final int UNAUTHORIZED = 401;
+
     private final String code;
     private final Outcome outcome;
     private final boolean permanent;
@@ -58,6 +61,16 @@ public final class McpException extends Exception {
         return new McpException(code, Outcome.NOT_SENT, true, 0, null, message);
     }
 
+    /** The server does not accept the credentials of the request. */
+    static McpException unauthorized(String message) {
+        return new McpException("MCP_AUTH_REFUSED", Outcome.NOT_SENT, true, UNAUTHORIZED, null, message);
+    }
+
+    /** True when other credentials may help. */
+    boolean unauthorized() {
+        return rpcCode == UNAUTHORIZED;
+    }
+
     /** The server is busy. */
     static McpException busy(@Nullable Duration retryAfter, String message) {
         return new McpException("MCP_BUSY", Outcome.REFUSED, false, 0, retryAfter, message);
@@ -66,6 +79,13 @@ public final class McpException extends Exception {
     /** The server has answered with an error. */
     static McpException refused(int rpcCode, String message) {
         return new McpException("MCP_REFUSED", Outcome.REFUSED, rpcCode != Mcp.INTERNAL_ERROR, rpcCode, null, message);
+    }
+
+    /** The same with another message. */
+    public McpException saying(String message) {
+        McpException other = new McpException(code, outcome, permanent, rpcCode, retryAfter, message);
+        other.setStackTrace(getStackTrace());
+        return other;
     }
 
     /** Stable, {@code MCP_…} or a code of outgoing requests. */
