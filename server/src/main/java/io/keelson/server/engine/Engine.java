@@ -8,6 +8,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Committer;
 import io.keelson.server.engine.commit.CurrentPrices;
@@ -39,6 +40,7 @@ import io.keelson.server.engine.upkeep.Reconciler;
 import io.keelson.server.engine.upkeep.RunEnds;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.live.LiveTexts;
+import io.keelson.server.run.queue.WorkerRegistry;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.SlotKind;
@@ -115,8 +117,10 @@ public final class Engine implements Commands, AutoCloseable {
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.quota(), artifacts, options.runArtifactBytes());
         texts = new LiveTexts(database, node);
+        WorkerRegistry workers = new WorkerRegistry(DbClock.DATABASE);
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing(), texts,
-                new RecordedAnswers(database));
+                new RecordedAnswers(database),
+                (workspace, tool) -> database.withConnection(c -> workers.effects(c, workspace, tool)));
         workspaceTools = catalog.ofWorkspaces();
         available = new WorkAvailability(runner::knows, runner::slot);
         notifier = new ClusterNotifier(database, node, this::notified);

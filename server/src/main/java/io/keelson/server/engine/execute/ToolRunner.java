@@ -19,6 +19,7 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import io.keelson.server.tool.WaitPhase;
+import io.keelson.core.policy.Effects;
 import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;
@@ -40,11 +41,21 @@ public final class ToolRunner {
     private final Tracing tracing;
     private final LiveTexts texts;
     private final RecordedAnswers recorded;
+    private final AnnouncedEffects announced;
+
+    /** What workers say of their tools. */
+    @FunctionalInterface
+    public interface AnnouncedEffects {
+
+        /** The effects of a tool's calls; null where no worker says it. */
+        @Nullable Effects of(UUID workspace, String tool);
+    }
 
     /** @param texts of the executions, for those who watch them */
     public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts,
             Function<StepExecution, StepLog> logs,
-            Clock clock, Tracing tracing, LiveTexts texts, RecordedAnswers recorded) {
+            Clock clock, Tracing tracing, LiveTexts texts, RecordedAnswers recorded, AnnouncedEffects announced) {
+        this.announced = announced;
         this.catalog = catalog;
         this.scopes = scopes;
         this.artifacts = artifacts;
@@ -67,7 +78,7 @@ public final class ToolRunner {
     /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
     private TurnText.Terms terms(UUID workspace, String tool) {
         return catalog.find(workspace, tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
-                found.spec().effects())).orElse(new TurnText.Terms(TIMEOUT, null));
+                found.spec().effects())).orElseGet(() -> new TurnText.Terms(TIMEOUT, announced.of(workspace, tool)));
     }
 
     /** Whether executors of servers run the tool: built in, or a workspace's own that a server calls. */

@@ -1,5 +1,6 @@
 package io.keelson.server.run.queue;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.json.Json;
@@ -15,6 +16,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -91,6 +93,12 @@ public final class WorkerRegistry {
               from workers w cross join lateral jsonb_array_elements(w.tool_specs) s
              where w.workspace_id = ? and s ->> 'name' = any (w.tools)
              order by s ->> 'name', w.last_seen_at desc, w.id""";
+
+    private static final String EFFECTS = """
+            select s ->> 'effects' as effects
+              from workers w cross join lateral jsonb_array_elements(w.tool_specs) s
+             where w.workspace_id = ? and s ->> 'name' = ? and ? = any (w.tools)
+             order by w.last_seen_at desc, w.id limit 1""";
 
     private final DbClock clock;
 
@@ -198,6 +206,19 @@ public final class WorkerRegistry {
                 }
             }
             return specs;
+        }
+    }
+
+    /** The effects of a tool's calls, as the worker that was seen last announces them; null where it does not say it. */
+    public @Nullable Effects effects(Connection c, UUID workspaceId, String tool) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(EFFECTS)) {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, tool);
+            statement.setString(3, tool);
+            try (ResultSet row = statement.executeQuery()) {
+                String effects = row.next() ? row.getString("effects") : null;
+                return effects == null ? null : Effects.valueOf(effects.toUpperCase(Locale.ROOT));
+            }
         }
     }
 
