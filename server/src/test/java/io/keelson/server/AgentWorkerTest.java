@@ -84,11 +84,11 @@ class AgentWorkerTest {
 
             complete(keelson, claim(keelson, 20_000, 30_000), Map.of("tool_calls", List.of(call("t.once"))));
             assertThat(claim(keelson, "t.once", 20_000, 1_000).isObject()).isTrue();
-            JsonNode told = claim(keelson, 30_000, 30_000);
-            assertThat(told.at("/input/transcript/1/results/0/error/code").asString()).isEqualTo("OUTCOME_UNKNOWN");
+            JsonNode next = claim(keelson, 30_000, 30_000);
+            assertThat(next.at("/input/transcript/1/results/0/error/code").asString()).isEqualTo("OUTCOME_UNKNOWN");
             assertThat(claim(keelson, "t.once", 0, 1_000).isMissingNode()).isTrue();
 
-            complete(keelson, told, Map.of("tool_calls", List.of(call("t.remove"))));
+            complete(keelson, next, Map.of("tool_calls", List.of(call("t.remove"))));
             assertThat(claim(keelson, "t.remove", 0, 1_000).isMissingNode()).isTrue();
             Step asked = keelson.runs().steps(run.id()).stream().filter(step -> step.tool().equals("t.remove"))
                     .findFirst().orElseThrow();
