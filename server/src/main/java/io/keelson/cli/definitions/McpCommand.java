@@ -12,8 +12,10 @@ import io.keelson.server.StartupException;
 import io.keelson.server.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -24,12 +26,16 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "mcp", description = "Lists the MCP servers whose tools the workspace uses.",
         subcommands = {McpCommand.Show.class, McpCommand.Add.class, McpCommand.Remove.class, McpCommand.Check.class,
-                McpCommand.Accept.class},
+                McpCommand.Allow.class, McpCommand.Accept.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson mcp",
                 "  keelson mcp add tickets --url https://tickets.example/mcp --bearer-secret tickets-token --tool search",
                 "  keelson mcp add files --command files --tool '*'", "  keelson mcp show files",
-                "  keelson mcp accept files read_file"})
+                "  keelson mcp allow files read_file write_file", "  keelson mcp accept files read_file"})
 public final class McpCommand extends CliCommand {
+
+    /** Of a definition, as it is shown and as it is given. */
+    private static final List<String> MEMBERS =
+            List.of("url", "headers", "bearer", "command", "trusted", "effects", "timeout_seconds");
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
@@ -133,6 +139,34 @@ public final class McpCommand extends CliCommand {
         @Nullable McpServer act(ServerConnection server) {
             server.keelson().mcpServers().remove(name);
             return null;
+        }
+    }
+
+    @Command(name = "allow", description = "Allows further tools of a server; the rest of its definition stays. A server with a "
+            + "command needs a key with the scope operator.")
+    static final class Allow extends OfServer {
+
+        @Parameters(index = "1..*", arity = "1..*", paramLabel = "TOOL", description = "Names on the server; * for all.")
+        List<String> tools = new ArrayList<>();
+
+        @Override
+        McpServer act(ServerConnection server) {
+            JsonNode known = server.keelson().api().get("/mcp-servers/" + name);
+            ObjectNode body = Json.object();
+            MEMBERS.stream().filter(member -> !known.path(member).isNull())
+                    .forEach(member -> body.set(member, known.path(member)));
+            if (known.path("auth").isObject()) {
+                ObjectNode auth = (ObjectNode) known.get("auth");
+                if (auth.path("scope").isNull()) {
+                    auth.remove("scope");
+                }
+                body.set("auth", auth);
+            }
+            Set<String> allowed = new LinkedHashSet<>();
+            known.path("allowed").forEach(tool -> allowed.add(tool.asString()));
+            allowed.addAll(tools);
+            body.set("tools", Json.strings(List.copyOf(allowed)));
+            return server.keelson().mcpServers().set(name, body);
         }
     }
 

@@ -26,6 +26,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class McpService implements WorkspaceTools, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(McpService.class);
     private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_.-]{1,128}");
+    private static final Pattern NAMED = Pattern.compile("mcp\\.([a-z0-9_-]{1,64})\\.([A-Za-z0-9_.-]{1,128})");
     private static final int MAX_DESCRIPTION = 4_096;
     private static final int MAX_SCHEMA = 65_536;
     private static final Duration LIST_TIMEOUT = Duration.ofSeconds(20);
@@ -138,6 +140,33 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     @Override
     public List<String> names() {
         return known.names;
+    }
+
+    @Override
+    public @Nullable String unusable(UUID workspace, String name) {
+        Matcher named = NAMED.matcher(name);
+        if (!named.matches()) {
+            return null;
+        }
+        String server = named.group(1);
+        String tool = named.group(2);
+        if (!known.servers.containsKey(new Key(workspace, server))) {
+            return "the workspace has no MCP server '" + server + "'; `keelson mcp add` adds one";
+        }
+        McpToolRow row = tool(workspace, server, tool);
+        if (row == null || row.accepted() == null && row.seen() == null) {
+            return "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server + "` lists its tools";
+        }
+        return row.accepted() == null
+                ? "the MCP server '" + server + "' has this tool, and it is off; `keelson mcp allow " + server + " " + tool
+                        + "` allows it"
+                : row.changed() ? held(server, tool) : null;
+    }
+
+    /** Why a changed tool is not called. */
+    static String held(String server, String tool) {
+        return "the MCP server '" + server + "' describes this tool otherwise than it was accepted; look at it with `keelson mcp show "
+                + server + "` and accept it with `keelson mcp accept " + server + " " + tool + "`";
     }
 
     /** After a change of a server by a person: looks at it, and makes the change known everywhere. */

@@ -104,13 +104,11 @@ final class McpTool implements Tool {
     private void requireAccepted(ToolCall call) throws ToolFailure {
         McpToolRow row = service.tool(call.workspaceId(), server, name);
         if (row == null || row.accepted() == null) {
-            throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", "the tool " + spec.name() + " is off: the server '"
-                    + server + "' was added without it; `keelson mcp add` with `--tool " + name + "` allows it");
+            throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED",
+                    spec.name() + ": " + service.unusable(call.workspaceId(), spec.name()));
         }
         if (row.changed() || !row.accepted().equals(accepted)) {
-            throw ToolFailure.permanent("MCP_TOOL_CHANGED", "the server describes " + spec.name()
-                    + " otherwise than it was accepted; look at it with `keelson mcp show " + server
-                    + "` and accept it with `keelson mcp accept " + server + " " + name + "`");
+            throw ToolFailure.permanent("MCP_TOOL_CHANGED", spec.name() + ": " + McpService.held(server, name));
         }
     }
 

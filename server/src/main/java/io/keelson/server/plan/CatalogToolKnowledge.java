@@ -57,7 +57,8 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     @Override
     public String hint(String tool) {
-        return NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
+        String why = catalog.unusable(tool);
+        return why != null ? "; " + why : NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
                 servedByWorkers.get().stream()).toList());
     }
 
@@ -72,6 +73,11 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         if (step.kind() == StepKind.SIGNAL && input.path("schema").isObject()) {
             new DeclaredSchema(input.path("schema")).flaws().forEach(flaw -> problems
                     .add(new PlanProblem("SCHEMA_INVALID", pointer + "/schema" + flaw.pointer(), flaw.message())));
+        }
+        String held = catalog.find(step.tool()).isPresent() ? catalog.unusable(step.tool()) : null;
+        if (held != null) {
+            problems.add(new PlanProblem("MCP_TOOL_CHANGED",
+                    pointer.substring(0, pointer.lastIndexOf('/')) + "/tool", held));
         }
         if (step.kind() != StepKind.APPROVAL) {
             catalog.find(step.tool()).ifPresent(tool -> schema(tool, input, pointer, problems));

@@ -4,6 +4,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.server.tool.ToolSpec;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +16,12 @@ import org.jspecify.annotations.Nullable;
 final class MissionNeeds {
     private final Set<String> tools = new HashSet<>();
     private final Set<String> models = new HashSet<>();
-    private boolean agents;
+    /** The roster, or the description of a tool that its server may change. */
+    private boolean more;
 
     /** Whether the reading depended on nothing but the document and {@link #areMet needs}. */
     boolean areAll() {
-        return !agents;
+        return !more;
     }
 
     /** Whether there are all tools, and no model is refused, now. */
@@ -49,7 +51,7 @@ final class MissionNeeds {
 
     Supplier<List<RosterAgent>> noting(Supplier<List<RosterAgent>> roster) {
         return () -> {
-            agents = true;
+            more = true;
             return roster.get();
         };
     }
@@ -59,6 +61,7 @@ final class MissionNeeds {
             @Override
             public boolean knows(String tool) {
                 tools.add(tool);
+                more |= tool.startsWith(ToolSpec.MCP);
                 return known.knows(tool);
             }
 

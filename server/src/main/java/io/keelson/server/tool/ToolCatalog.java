@@ -39,9 +39,11 @@ public final class ToolCatalog {
 
     private final Map<String, Entry> entries = new TreeMap<>();
     private final WorkspaceTools ofWorkspaces;
+    private final @Nullable UUID workspace;
 
     public ToolCatalog(Collection<? extends Tool> tools) {
         ofWorkspaces = WorkspaceTools.NONE;
+        workspace = null;
         SchemaRegistry schemas = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
         for (Tool tool : tools) {
             Entry entry = new Entry(tool, schemas.getSchema(tool.spec().inputSchema()),
@@ -52,9 +54,10 @@ public final class ToolCatalog {
         }
     }
 
-    private ToolCatalog(Map<String, Entry> known, WorkspaceTools ofWorkspaces) {
+    private ToolCatalog(Map<String, Entry> known, WorkspaceTools ofWorkspaces, @Nullable UUID workspace) {
         entries.putAll(known);
         this.ofWorkspaces = ofWorkspaces;
+        this.workspace = workspace;
     }
 
     /**
@@ -63,7 +66,7 @@ public final class ToolCatalog {
      * @param more the tools of a workspace, none of which has a name of these
      */
     public ToolCatalog withWorkspaces(WorkspaceTools more) {
-        return new ToolCatalog(entries, more);
+        return new ToolCatalog(entries, more, null);
     }
 
     /** The tools that workspaces have besides these. */
@@ -73,13 +76,18 @@ public final class ToolCatalog {
 
     /** All tools that a workspace has. */
     public ToolCatalog in(UUID workspace) {
-        ToolCatalog own = ofWorkspaces.of(workspace);
-        if (own.entries.isEmpty()) {
-            return this;
-        }
-        ToolCatalog whole = new ToolCatalog(entries, WorkspaceTools.NONE);
-        whole.entries.putAll(own.entries);
+        ToolCatalog whole = new ToolCatalog(entries, ofWorkspaces, workspace);
+        whole.entries.putAll(ofWorkspaces.of(workspace).entries);
         return whole;
+    }
+
+    /**
+     * Why calls of a tool of that name fail in the workspace of this catalogue, with the command that changes it.
+     *
+     * @return null where they do not, where there is no such tool, and for a catalogue of no workspace
+     */
+    public @Nullable String unusable(String name) {
+        return workspace == null ? null : ofWorkspaces.unusable(workspace, name);
     }
 
     /** The tool of that name in a workspace. */
@@ -98,7 +106,7 @@ public final class ToolCatalog {
      * @throws IllegalArgumentException when it has one of them already
      */
     public ToolCatalog with(Collection<? extends Tool> more) {
-        ToolCatalog whole = new ToolCatalog(entries, ofWorkspaces);
+        ToolCatalog whole = new ToolCatalog(entries, ofWorkspaces, workspace);
         new ToolCatalog(more).entries.forEach((name, entry) -> {
             if (whole.entries.put(name, entry) != null) {
                 throw new IllegalArgumentException("two tools are called " + name);
@@ -172,7 +180,9 @@ public final class ToolCatalog {
     public ToolResult execute(String name, ToolCall call) throws ToolFailure, InterruptedException {
         Entry entry = entry(call.workspaceId(), name);
         if (entry == null) {
-            throw ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name);
+            String why = ofWorkspaces.unusable(call.workspaceId(), name);
+            throw why == null ? ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name)
+                    : ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", name + ": " + why);
         }
         String problems = text(problems(entry.input, call.input()));
         if (!problems.isEmpty()) {

@@ -2,6 +2,7 @@ package io.keelson.server.tool;
 
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Tools that workspaces have besides those of the server, which executors of servers run. Thread-safe. */
 public interface WorkspaceTools {
@@ -19,6 +20,11 @@ public interface WorkspaceTools {
         }
 
         @Override
+        public @Nullable String unusable(UUID workspace, String name) {
+            return null;
+        }
+
+        @Override
         public void refresh() {}
     };
 
@@ -27,6 +33,13 @@ public interface WorkspaceTools {
 
     /** The names of the tools of all workspaces. */
     List<String> names();
+
+    /**
+     * Why calls of a tool of that name fail, with the command that changes it.
+     *
+     * @return null where they do not, and where the name is of no such tool
+     */
+    @Nullable String unusable(UUID workspace, String name);
 
     /** Reads again what the database says of them. */
     void refresh();

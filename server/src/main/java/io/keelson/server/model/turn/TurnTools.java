@@ -4,6 +4,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.ToolSchema;
 import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolSpec;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -24,7 +25,8 @@ final class TurnTools {
 
     /**
      * @param names of the agent's tools, in any order
-     * @param catalogue the tools of the server; those that it does not have are workers'
+     * @param catalogue the tools of the server; those that it does not have are workers', but for tools of
+     *                  MCP servers, which are left out
      * @param announced what workers say of their tools, by name
      */
     TurnTools(Collection<String> names, Function<String, Optional<Tool>> catalogue, Map<String, JsonNode> announced) {
@@ -33,7 +35,8 @@ final class TurnTools {
             all.add(AgentTerms.READS_RESULTS);
         }
         for (String tool : all) {
-            if (!AgentTerms.NEVER.contains(tool)) {
+            boolean missing = tool.startsWith(ToolSpec.MCP) && catalogue.apply(tool).isEmpty();
+            if (!AgentTerms.NEVER.contains(tool) && !missing) {
                 String name = free(tool);
                 toTool.put(name, tool);
                 toName.put(tool, name);

@@ -1,0 +1,85 @@
+package io.keelson.cli.definitions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.CliProcess.Result;
+import io.keelson.cli.InProcessCli;
+import io.keelson.client.InboxQuery;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.mcp.FakeMcpServer;
+import io.keelson.server.mcp.TokenEndpoint;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** MCP servers as a shell uses them. */
+class McpCommandTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    @TempDir
+    private Path folder;
+
+    private Path mission(String tool) throws Exception {
+        return Files.writeString(folder.resolve(tool + ".yaml"), """
+                name: calls
+                plan:
+                  tasks:
+                    - id: one
+                      title: One
+                      steps: [{name: call, tool: %s}]
+                """.formatted(tool));
+    }
+
+    @Test
+    void toolsAreAllowedAcceptedAndAskedAbout() throws Exception {
+        try (InProcessCli cli = new InProcessCli(folder, TestDatabase.createUrl(),
+                Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"));
+                FakeMcpServer other = new FakeMcpServer("{}");
+                TokenEndpoint tokens = new TokenEndpoint("keelson", "client-secret")) {
+            cli.client().secrets().set("client", "client-secret");
+            other.wanted = "Bearer " + TokenEndpoint.token(1);
+            Result added = cli.run("mcp", "add", "other", "--url", other.url(), "--tool", "ask", "--effects", "add=read",
+                    "--token-url", tokens.url(), "--client-id", "keelson", "--client-secret", "client");
+            assertThat(added.code()).as(added.err() + added.out()).isZero();
+            Result off = cli.run("run", mission("mcp.other.add").toString());
+            assertThat(off.code()).isNotZero();
+            assertThat(off.err()).contains("UNKNOWN_TOOL", "it is off; `keelson mcp allow other add` allows it");
+            assertThat(cli.run("run", mission("mcp.other.none").toString()).err())
+                    .contains("has no such tool; `keelson mcp show other`");
+            assertThat(cli.run("run", mission("mcp.unknown.add").toString()).err())
+                    .contains("no MCP server 'unknown'");
+
+            other.wanted = "Bearer " + TokenEndpoint.token(2);
+            Result allowed = cli.run("mcp", "allow", "other", "add");
+            assertThat(allowed.out()).containsPattern("mcp.other.add +allowed +read").containsPattern("mcp.other.ask +allowed");
+            assertThat(cli.run("run", mission("mcp.other.add").toString()).code()).isZero();
+
+            other.description = "Adds, and more";
+            assertThat(cli.run("mcp", "check", "other").out()).containsPattern("mcp.other.add +changed");
+            assertThat(cli.run("run", mission("mcp.other.add").toString()).err()).contains("MCP_TOOL_CHANGED",
+                    "keelson mcp accept other add");
+            Result inbox = cli.run("inbox", "--kind", "tool_change", "--details");
+            assertThat(inbox.out()).contains("tool_change  tool_", "describes its tool 'add'", "Adds, and more");
+            String item = cli.client().inbox().list(InboxQuery.all().kind("tool_change")).items().getFirst().id();
+            Result approved = cli.run("approve", item);
+            assertThat(approved.err() + approved.out()).contains(item + " is accepted");
+            assertThat(cli.run("run", mission("mcp.other.add").toString()).code()).isZero();
+
+            String run = cli.run("run", mission("mcp.other.ask").toString(), "--detach", "--json").json().path("id")
+                    .asString();
+            String question = Awaitility.await().atMost(LIMIT).until(() -> cli.client().inbox()
+                    .list(InboxQuery.all().kind("elicitation")).items().stream().findFirst().orElse(null),
+                    found -> found != null).id();
+            assertThat(cli.run("approve", question, "--content", "{\"name\": 1}").err()).contains("ANSWER_INVALID",
+                    "/content/name");
+            assertThat(cli.run("reject", question, "--cancel").code()).isZero();
+            assertThat(cli.client().runs().awaitEnd(run, LIMIT).state()).isEqualTo("completed");
+            assertThat(other.calls("ask").getLast().at("/params/inputResponses/who/action").asString())
+                    .isEqualTo("cancel");
+        }
+    }
+}
