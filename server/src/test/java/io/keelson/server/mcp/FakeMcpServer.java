@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -26,6 +27,10 @@ public final class FakeMcpServer implements AutoCloseable {
     private final HttpServer http;
     /** Each request's JSON-RPC message, with its headers as {@code _headers}. */
     public final List<JsonNode> requests = new CopyOnWriteArrayList<>();
+    /** Called with each request's name of its tool or path, before it is answered. */
+    public volatile Consumer<String> before = name -> {};
+    /** The keys of the requests to {@code /effect}, beside the protocol. */
+    public final List<String> effects = new CopyOnWriteArrayList<>();
     /** Status of tasks by their ids. */
     public final Map<String, String> tasks = new ConcurrentHashMap<>();
     public volatile String description = "Adds";
@@ -42,6 +47,12 @@ public final class FakeMcpServer implements AutoCloseable {
         http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         http.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         http.createContext("/mcp", this::answer);
+        http.createContext("/effect", exchange -> {
+            effects.add(exchange.getRequestHeaders().getFirst("Idempotency-Key"));
+            before.accept("/effect");
+            exchange.sendResponseHeaders(204, -1);
+            exchange.close();
+        });
         http.createContext("/moved", exchange -> {
             exchange.getResponseHeaders().add("Location", url());
             exchange.sendResponseHeaders(307, -1);
@@ -69,6 +80,7 @@ public final class FakeMcpServer implements AutoCloseable {
         exchange.getRequestHeaders()
                 .forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.getFirst()));
         requests.add(message);
+        before.accept(message.at("/params/name").asString(""));
         String authorization = wanted;
         if (authorization != null && !authorization.equals(exchange.getRequestHeaders().getFirst("Authorization"))) {
             byte[] refusal = Json.write(JsonRpc.error(message.get("id"), -32001, "unauthorized"));
@@ -113,7 +125,7 @@ public final class FakeMcpServer implements AutoCloseable {
 
     private JsonNode list() {
         ArrayNode tools = Json.array();
-        for (String name : List.of("add", "ask", "visit", "work", "break", "big", "fail", "slow")) {
+        for (String name : List.of("add", "ask", "note", "visit", "work", "break", "big", "fail", "slow")) {
             ObjectNode tool = tools.addObject().put("name", name)
                     .put("description", name.equals("add") ? description : "Tool " + name);
             tool.set("inputSchema", Json.read("""

@@ -71,17 +71,22 @@ final class KilledNode implements AutoCloseable {
 
     /** The same without waiting for it. When it is started again meanwhile, that process is the one to be killed. */
     void doom(Point point, Write write, int past) {
-        CountDownLatch dead = new CountDownLatch(1);
-        doomed = dead;
-        Runnable kill = () -> {
-            process.killNow();
-            dead.countDown();
-        };
+        Runnable kill = doom();
         switch (point) {
             case BEFORE_COMMIT -> toDatabase.lose(Loss.REQUEST, write, past, kill);
             case AFTER_COMMIT -> toDatabase.lose(Loss.ANSWER, write, past, kill);
             case BEFORE_REPLY -> gate.withhold(kill);
         }
+    }
+
+    /** Returns the action that kills it. */
+    Runnable doom() {
+        CountDownLatch dead = new CountDownLatch(1);
+        doomed = dead;
+        return () -> {
+            process.killNow();
+            dead.countDown();
+        };
     }
 
     /** Waits until it has got to where it is killed. */
