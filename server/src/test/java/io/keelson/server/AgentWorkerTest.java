@@ -75,7 +75,8 @@ class AgentWorkerTest {
             claim(keelson, 0, 30_000);
             Run run = keelson.agents().run("marked", "Go", Map.of());
 
-            complete(keelson, claim(keelson, 20_000, 30_000), Map.of("tool_calls", List.of(call("t.read"), call("t.look"))));
+            complete(keelson, claim(keelson, 20_000, 30_000),
+                    Map.of("tool_calls", List.of(call("t.read"), call("t.look"))));
             JsonNode read = claim(keelson, "t.read", 20_000, 30_000);
             JsonNode look = claim(keelson, "t.look", 20_000, 30_000);
             assertThat(look.isObject()).as("claimed while the other call is at work").isTrue();

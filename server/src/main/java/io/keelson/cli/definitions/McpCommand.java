@@ -142,11 +142,13 @@ public final class McpCommand extends CliCommand {
         }
     }
 
-    @Command(name = "allow", description = "Allows further tools of a server; the rest of its definition stays. A server with a "
-            + "command needs a key with the scope operator.")
+    @Command(name = "allow",
+            description = "Allows further tools of a server; the rest of its definition stays. A server with a "
+                    + "command needs a key with the scope operator.")
     static final class Allow extends OfServer {
 
-        @Parameters(index = "1..*", arity = "1..*", paramLabel = "TOOL", description = "Names on the server; * for all.")
+        @Parameters(index = "1..*", arity = "1..*", paramLabel = "TOOL",
+                description = "Names on the server; * for all.")
         List<String> tools = new ArrayList<>();
 
         @Override

@@ -26,7 +26,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param timeout of a call
  */
 public record McpDefinition(@Nullable String url, Map<String, String> headers, @Nullable String bearer,
-        @Nullable ClientCredentials auth, @Nullable String command, boolean trusted, List<String> tools, Map<String, Effects> effects,
+        @Nullable ClientCredentials auth, @Nullable String command, boolean trusted, List<String> tools,
+        Map<String, Effects> effects,
         Duration timeout) {
 
     /**

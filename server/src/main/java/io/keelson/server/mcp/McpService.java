@@ -155,17 +155,20 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         }
         McpToolRow row = tool(workspace, server, tool);
         if (row == null || row.accepted() == null && row.seen() == null) {
-            return "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server + "` lists its tools";
+            return "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server
+                    + "` lists its tools";
         }
         return row.accepted() == null
-                ? "the MCP server '" + server + "' has this tool, and it is off; `keelson mcp allow " + server + " " + tool
+                ? "the MCP server '" + server + "' has this tool, and it is off; `keelson mcp allow " + server + " "
+                        + tool
                         + "` allows it"
                 : row.changed() ? held(server, tool) : null;
     }
 
     /** Why a changed tool is not called. */
     static String held(String server, String tool) {
-        return "the MCP server '" + server + "' describes this tool otherwise than it was accepted; look at it with `keelson mcp show "
+        return "the MCP server '" + server
+                + "' describes this tool otherwise than it was accepted; look at it with `keelson mcp show "
                 + server + "` and accept it with `keelson mcp accept " + server + " " + tool + "`";
     }
 

@@ -58,8 +58,9 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     @Override
     public String hint(String tool) {
         String why = catalog.unusable(tool);
-        return why != null ? "; " + why : NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
-                servedByWorkers.get().stream()).toList());
+        return why != null ? "; " + why
+                : NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
+                        servedByWorkers.get().stream()).toList());
     }
 
     @Override

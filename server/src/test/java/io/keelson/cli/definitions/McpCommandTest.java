@@ -42,8 +42,9 @@ class McpCommandTest {
                 TokenEndpoint tokens = new TokenEndpoint("keelson", "client-secret")) {
             cli.client().secrets().set("client", "client-secret");
             other.wanted = "Bearer " + TokenEndpoint.token(1);
-            Result added = cli.run("mcp", "add", "other", "--url", other.url(), "--tool", "ask", "--effects", "add=read",
-                    "--token-url", tokens.url(), "--client-id", "keelson", "--client-secret", "client");
+            Result added =
+                    cli.run("mcp", "add", "other", "--url", other.url(), "--tool", "ask", "--effects", "add=read",
+                            "--token-url", tokens.url(), "--client-id", "keelson", "--client-secret", "client");
             assertThat(added.code()).as(added.err() + added.out()).isZero();
             Result off = cli.run("run", mission("mcp.other.add").toString());
             assertThat(off.code()).isNotZero();
@@ -55,7 +56,8 @@ class McpCommandTest {
 
             other.wanted = "Bearer " + TokenEndpoint.token(2);
             Result allowed = cli.run("mcp", "allow", "other", "add");
-            assertThat(allowed.out()).containsPattern("mcp.other.add +allowed +read").containsPattern("mcp.other.ask +allowed");
+            assertThat(allowed.out()).containsPattern("mcp.other.add +allowed +read")
+                    .containsPattern("mcp.other.ask +allowed");
             assertThat(cli.run("run", mission("mcp.other.add").toString()).code()).isZero();
 
             other.description = "Adds, and more";

@@ -32,7 +32,8 @@ import tools.jackson.databind.node.ObjectNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class McpApiTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final String CALL = """
+    private static final String CALL =
+            """
             {"name": "mcp", "start": %b, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
               {"name": "call", "tool": "%s", "input": %s, "retry": {"max_attempts": 3, "base_delay_seconds": 0.05}}]}]}}""";
 

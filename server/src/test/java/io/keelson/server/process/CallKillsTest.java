@@ -118,8 +118,10 @@ class CallKillsTest {
                     look(node.client(), runs.get(kill), Moment.values()[kill % Moment.values().length], other, model,
                             "kill " + kill + ".", sums);
                 }
-                System.out.printf("call kills: %d kills, %d calls sent that must not be repeated, %d of unknown outcome, "
-                        + "%d deliveries of %d calls that may be repeated%n", KILLS, sums.once, sums.unknown, sums.notes,
+                System.out.printf(
+                        "call kills: %d kills, %d calls sent that must not be repeated, %d of unknown outcome, "
+                                + "%d deliveries of %d calls that may be repeated%n",
+                        KILLS, sums.once, sums.unknown, sums.notes,
                         KILLS);
             }
             Invariants.hold(database);
@@ -157,7 +159,8 @@ class CallKillsTest {
         private int unknown;
     }
 
-    private static void look(Keelson client, String id, Moment moment, FakeMcpServer other, TestModel model, String goal,
+    private static void look(Keelson client, String id, Moment moment, FakeMcpServer other, TestModel model,
+            String goal,
             Sums sums) throws Exception {
         Run run = client.runs().awaitEnd(id, LIMIT);
         assertThat(run.state()).as("%s %s", moment, run.errorCode()).isEqualTo("completed");

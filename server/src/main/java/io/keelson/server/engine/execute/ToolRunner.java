@@ -1,5 +1,6 @@
 package io.keelson.server.engine.execute;
 
+import io.keelson.core.policy.Effects;
 import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.artifact.ArtifactOwner;
@@ -19,7 +20,6 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import io.keelson.server.tool.WaitPhase;
-import io.keelson.core.policy.Effects;
 import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;

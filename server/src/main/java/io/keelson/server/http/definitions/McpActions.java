@@ -37,7 +37,8 @@ public final class McpActions {
     record Auth(String type, String tokenUrl, String clientId, String clientSecret, @Nullable String scope) {}
 
     record NewMcpServer(@Nullable String url, Map<String, String> headers, @Nullable String bearer,
-            @Nullable Auth auth, @Nullable String command, boolean trusted, List<String> tools, Map<String, String> effects,
+            @Nullable Auth auth, @Nullable String command, boolean trusted, List<String> tools,
+            Map<String, String> effects,
             int timeoutSeconds) {}
 
     private final McpService mcp;
@@ -109,7 +110,8 @@ public final class McpActions {
         noOther(body.bearer == null ? "" : body.bearer, "/bearer");
         Map<String, Effects> effects = new TreeMap<>();
         body.effects.forEach((tool, mark) -> effects.put(tool, Effects.valueOf(mark.toUpperCase(Locale.ROOT))));
-        return new McpDefinition(body.url, body.headers, body.bearer, credentials(body.auth), body.command, body.trusted, body.tools, effects,
+        return new McpDefinition(body.url, body.headers, body.bearer, credentials(body.auth), body.command,
+                body.trusted, body.tools, effects,
                 Duration.ofSeconds(body.timeoutSeconds));
     }
 

@@ -18,7 +18,7 @@ final class InboxAnswers {
             InboxKind.CALL_APPROVAL, List.of("input"), InboxKind.QUESTION, List.of("answer"));
 
     private static final Map<InboxKind, List<String>> OF_REJECTION =
-            Map.of(InboxKind.TASK_REVIEW, List.of("gate", "retry"), InboxKind.ELICITATION, List.of("cancel"));
+            Map.of(InboxKind.TASK_REVIEW, List.of("gate", "retry"));
 
     private InboxAnswers() {}
 
@@ -36,6 +36,11 @@ final class InboxAnswers {
             add(actions, "skip", resolve, Map.of("resolution", "skip"), List.of("reason"),
                     "the run continues without the failed work");
             add(actions, "cancel", resolve, Map.of("resolution", "cancel"), List.of("reason"), "the run is cancelled");
+        }
+        if (kind == InboxKind.ELICITATION) {
+            add(actions, "cancel", base + "/reject", Map.of(), List.of("reason"),
+                    "the call is sent again, and the server learns that the person has dismissed the question");
+            ((ObjectNode) actions.get(actions.size() - 1).get("body")).put("cancel", true);
         }
         add(actions, "assign", base + "/assign", Map.of(), List.of("assignee", "due_at"), null);
         return item;
