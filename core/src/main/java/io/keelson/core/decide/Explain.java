@@ -104,7 +104,12 @@ public final class Explain {
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
                     around.due(TimerKind.HUMAN, run.id()));
             case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
-            case BUDGET_EXCEEDED -> budgets(run);
+            case BUDGET_EXCEEDED -> {
+                if (run.gate == RunRow.Gate.FINISHING) {
+                    return gate(run);
+                }
+                budgets(run);
+            }
             case RETRYING -> add("RUN_BACKOFF", "attempt " + run.attempt + " begins after its backoff",
                     around.due(TimerKind.RUN_RETRY, run.id()));
             case ESCALATED -> view.tickets.values().forEach(this::ticket);
@@ -191,6 +196,10 @@ public final class Explain {
             }
             case REPLANNING, REPLAN_APPROVED -> {
                 add("REPLANNING", "a new plan is being made; nothing of the old one is begun", null);
+                return false;
+            }
+            case FINISHING -> {
+                add("FINISHING", "a human has decided that it ends with what runs now; nothing else is begun", null);
                 return false;
             }
             case ACCEPTANCE -> add("RESULT_ACCEPTANCE", "a human has to accept the result",

@@ -225,6 +225,7 @@ class HardLimitTest extends OneWorkspace {
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
             world.done(answer(world, new Command.DecideGate.Way(null, true)));
             assertThat(world.state()).as("b still runs").isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(Explain.run(world.view, new ExplainTest().around).getFirst().code()).isEqualTo("FINISHING");
             assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code()).isEqualTo("RUN_FINISHING");
             assertThat(world.refused(approve(world, "5")).code()).isEqualTo("RUN_FINISHING");
 
