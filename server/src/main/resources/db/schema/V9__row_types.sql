@@ -108,7 +108,8 @@ create type keelson_task_change as (id uuid, state text, state_type text, attemp
     continuation_count int4, tokens_used int4, cost numeric, queued_at timestamptz, started_at timestamptz,
     completed_at timestamptz, error_code text, error_message text, output jsonb, output_summary text, output_ref text,
     failures int4, granted_retries int4, effect_generation int4, failure_ignored bool, superseded bool, next_run_at timestamptz,
-    state_since timestamptz, begun_at timestamptz, error_class text, verifier_score numeric, verified_by text);
+    state_since timestamptz, begun_at timestamptz, error_class text, verifier_score numeric, verified_by text, agent_id int4,
+    agent_type text, model_override text);
 create type keelson_task_new as (id uuid, run_id uuid, workspace_id uuid, attempt int4, run_agent_id uuid, key text,
     sequence_number int4, title text, description text, task_type text, success_criteria text, trigger_rule text,
     when_expr text, for_each text, output_template text, parallel_steps bool, step_specs jsonb, policy jsonb,

@@ -1,6 +1,7 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
@@ -145,6 +146,11 @@ public final class TaskRow {
     List<StepSpec> planned() {
         return steps.stream().filter(step -> step.turn() == 1 && step.spec().kind() != StepKind.VERIFY)
                 .map(step -> step.spec().asPlanned()).toList();
+    }
+
+    /** The terms of the agent that a rung of the ladder has given the task to; null before the first such rung. */
+    public @Nullable AgentTerms climbed() {
+        return Rungs.taken(this) == 0 ? null : Rungs.terms(this);
     }
 
     /** True for a task with {@code for_each} itself, not for its children. */

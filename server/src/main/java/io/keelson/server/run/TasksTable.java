@@ -140,6 +140,12 @@ final class TasksTable {
         return terms == null ? null : what.apply(terms);
     }
 
+    /** A value of the agent that a rung of the ladder has given the task to; null before the first. */
+    private static <T> @Nullable T climbed(Changed task, Function<AgentTerms, @Nullable T> what) {
+        AgentTerms terms = task.row.climbed();
+        return terms == null ? null : what.apply(terms);
+    }
+
     static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_task_change", "id", """
             merge into orchestration_tasks t using {rows} on t.id = u.id
              when matched then update
@@ -155,7 +161,10 @@ final class TasksTable {
                    granted_retries = u.granted_retries, effect_generation = u.effect_generation, failure_ignored = u.failure_ignored,
                    superseded = u.superseded, next_run_at = u.next_run_at, state_since = u.state_since,
                    begun_at = u.begun_at, error_class = u.error_class, verifier_score = u.verifier_score,
-                   verified_by = u.verified_by, version_id = t.version_id + 1, updated_at = {now}""",
+                   verified_by = u.verified_by,
+                   agent_id = case when u.agent_id is null then t.agent_id else keelson_agent(u.agent_id) end,
+                   agent_type = coalesce(u.agent_type, t.agent_type),
+                   model_override = coalesce(u.model_override, t.model_override), version_id = t.version_id + 1, updated_at = {now}""",
             Column.joined(List.of(
                     uuid("id", t -> t.row.id()), word("state", t -> t.row.state().wire()),
                     word("state_type", t -> t.row.state().type().wire()),
@@ -166,7 +175,10 @@ final class TasksTable {
                     time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
                     text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
                     text("output_summary", SUMMARY, Changed::summary), text("output_ref", Changed::outputRef)),
-                    KEPT.stream().map(column -> column.of(Changed::row)).toList()));
+                    KEPT.stream().map(column -> column.of(Changed::row)).toList(),
+                    List.of(integer("agent_id", t -> climbed(t, AgentTerms::id)),
+                            text("agent_type", 20, t -> climbed(t, AgentTerms::type)),
+                            text("model_override", 255, t -> climbed(t, AgentTerms::model)))));
 
     /**
      * Superseded rows are not part of the view. Texts that no decision reads are omitted, except of groups, whose

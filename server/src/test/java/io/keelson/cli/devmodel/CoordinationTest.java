@@ -365,6 +365,9 @@ class CoordinationTest {
                 .toList();
         assertThat(rungs).containsExactly("1 agent second sibling", "2 model second strong", "3 replan - -",
                 "1 agent second sibling", "2 model second strong", "4 human - -");
+        assertThat(Json.read(cli.run("show", run.get("id").stringValue(), "--json").out()).path("tasks").valueStream()
+                .filter(task -> task.path("key").asString().equals("other"))
+                .map(task -> task.path("model_override").asString())).contains("strong");
         assertThat(asked("author", "STUBBORN")).hasSize(2);
         assertThat(asked("sibling", "STUBBORN")).hasSize(2);
         assertThat(asked("strong", "STUBBORN")).hasSize(2);
