@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.decide.ChangeSet.Attempt;
+import io.keelson.core.decide.ChildRow;
 import io.keelson.core.decide.TaskBudgetRow;
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
@@ -62,6 +63,32 @@ final class MoneyLaws {
         queued();
         budgets();
         warning(events);
+        events.stream().filter(event -> event.type() == EventType.RUN_BUDGET_THRESHOLD).forEach(this::threshold);
+        holds();
+    }
+
+    /** What is charged and held is set aside. */
+    private void holds() {
+        BigDecimal held = after.queue.values().stream()
+                .filter(place -> place.item().holder() != null && place.item().hold() != null)
+                .map(place -> place.item().hold().amount()).reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(total(after.head.charged(), held).compareTo(after.head.reserved()) <= 0, "%s held: %s", held,
+                after.head);
+    }
+
+    /** A part of a limit is named when charges reach it. */
+    private void threshold(Event event) {
+        BigDecimal limit = new BigDecimal(String.valueOf(event.members().get("hard_limit")));
+        BigDecimal at = limit.multiply(new BigDecimal(String.valueOf(event.members().get("percent")))).movePointLeft(2)
+                .setScale(6, RoundingMode.HALF_UP);
+        unless(used(before).compareTo(at) < 0 && used(after).compareTo(at) >= 0, "%s: %s %s", event, used(before),
+                used(after));
+    }
+
+    private static BigDecimal used(RunRows rows) {
+        return rows == null ? BigDecimal.ZERO
+                : rows.children.values().stream().map(ChildRow::charged)
+                        .reduce(total(rows.run.chargedBefore(), rows.head.charged()), BigDecimal::add);
     }
 
     private static @Nullable BigDecimal limit(RunRows rows) {

@@ -222,6 +222,13 @@ final class Mutants {
                 new Mutant("decide/AttemptRestarts.java", "d.run.uncollected = Amounts.ZERO;",
                         "",
                         "a new attempt keeps the uncollected cost of the old one"),
+                new Mutant("decide/Holds.java", "d.view.held = d.view.held.add(paid);", "",
+                        "a hold does not count"),
+                new Mutant("decide/Holds.java", "d.view.held = d.view.held.subtract(step.hold.amount());", "",
+                        "an ended hold counts for ever"),
+                new Mutant("decide/Thresholds.java", "before.compareTo(at) < 0 && used.compareTo(at) >= 0",
+                        "used.compareTo(at) >= 0",
+                        "a reached part of a limit is named again"),
                 new Mutant("decide/RunRow.java", "this.charged = charged;",
                         "",
                         "a loaded run has lost its charges"));

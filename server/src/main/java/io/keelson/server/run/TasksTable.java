@@ -146,7 +146,8 @@ final class TasksTable {
         return terms == null ? null : what.apply(terms);
     }
 
-    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_task_change", "id", """
+    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_task_change", "id",
+            """
             merge into orchestration_tasks t using {rows} on t.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,

@@ -22,14 +22,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Budgets of runs whose models the server calls: what a request may cost is held before it is sent. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -148,6 +152,45 @@ class ModelBudgetTest {
                     .isGreaterThan(new BigDecimal("0.02"));
             assertThat(keelson.runs().get(each.id()).creditsUncollected()).isEqualByComparingTo("0");
         }
+    }
+
+    /** Agents, answers with judges and child runs in random numbers; cancelled while requests are under way. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void allKindsOfWorkTogetherStayWithinTheLimitAndLeaveNothingHeld(long seed) {
+        Random random = new Random(seed);
+        String agent = """
+                {"id": "t%1$d", "title": "%2$s", "tools_needed": ["echo"],
+                 "suggested_agent": {"type": "contractor", "agent_name": "c%1$d", "model": "m"}}""";
+        Run run = run("0.10", IntStream.range(0, 20).mapToObj(i -> switch (random.nextInt(3)) {
+            case 0 -> agent.formatted(i, "Twice");
+            case 1 -> """
+                    {"id": "t%1$d", "title": "T", "steps": [{"tool": "model.generate", "input": {"model": "m", "prompt": "Do %1$d"}}],
+                     "verify": [{"kind": "model", "model": "j", "criteria": [{"criterion": "It is done."}]}]}"""
+                    .formatted(i);
+            default -> """
+                    {"id": "t%1$d", "title": "C", "steps": [{"tool": "run.start", "input": {"name": "child", "budget_usd": 0.0%2$d,
+                     "plan": {"tasks": [%3$s]}}}]}""".formatted(i, 3 + random.nextInt(3), agent.formatted(i, "Once"));
+        }).collect(Collectors.joining(",")));
+        Awaitility.await().atMost(LIMIT).until(() -> {
+            BigDecimal charged = all(run);
+            assertThat(charged).isLessThanOrEqualTo(new BigDecimal("0.10"));
+            return charged.compareTo(new BigDecimal("0.015")) > 0;
+        });
+        keelson.runs().cancel(run.id(), null);
+        Awaitility.await().atMost(LIMIT).until(() -> keelson.runs().children(run.id()).stream().allMatch(Run::ended));
+        assertThat(all(run)).isLessThanOrEqualTo(new BigDecimal("0.10"));
+        for (Run each : Stream.concat(Stream.of(keelson.runs().get(run.id())),
+                keelson.runs().children(run.id()).stream()).toList()) {
+            assertThat(each.creditsUncollected()).isEqualByComparingTo("0");
+            assertThat(each.creditsCharged().add(each.creditsRefunded())).isEqualByComparingTo(each.creditsReserved());
+        }
+    }
+
+    /** The charges of the run and its children. */
+    private BigDecimal all(Run run) {
+        return Stream.concat(Stream.of(run), keelson.runs().children(run.id()).stream())
+                .map(each -> charges(keelson.ledger().ofRun(each.id()))).reduce(BigDecimal.ZERO, BigDecimal::add);
     }
 
     private long asked(String text) throws Exception {

@@ -50,6 +50,15 @@ class ModelKillsTest {
               - {name: end, answer: {text: "done", usage: {input: 1000, output: 10}}}
             """;
 
+    /** One answer stays away, one is deferred for longer than the third one takes. */
+    private static final String HELD = """
+            rules:
+              - {name: slow, when: {text: "slow", first: 1}, answer: {text: never, delay_ms: 600000}}
+              - {name: busy, when: {text: "busy", first: 1}, answer: {status: 429, headers: {retry-after: "8"}}}
+              - {name: late, when: {text: "late", first: 1}, answer: {text: done, delay_ms: 4000, usage: {input: 1000, output: 10}}}
+              - {name: end, answer: {text: done, usage: {input: 1000, output: 10}}}
+            """;
+
     @Test
     void eachTurnIsChargedOnceAndLostAnswersAreNamed(@TempDir Path folder) throws Exception {
         assertThat(surplus(folder, "openai-chat", "")).isBetween(1, 2 * KILLS);
@@ -60,6 +69,50 @@ class ModelKillsTest {
     void answersInTheBackgroundAreFetchedAndNotBoughtAgain(@TempDir Path folder) throws Exception {
         assertThat(surplus(folder, "openai-responses", ", background: true"))
                 .isLessThanOrEqualTo(Math.max(1, KILLS / 10));
+    }
+
+    /**
+     * A kill at the charge of one agent, while another waits for its answer with a hold and a third is deferred: both go on after
+     * the restart, and nothing stays held.
+     */
+    @Test
+    void aKillLeavesNothingHeld(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (TestModel model = new TestModel(HELD); Database database = new Database(url,
+                DatabaseOptions.DEFAULTS.withPoolSize(4))) {
+            Path models = Files.writeString(folder.resolve("models.yaml"), """
+                    models:
+                      m: {wire: openai-chat, base_url: "%s/v1", model: m, family: f, context_tokens: 9000,
+                          max_output_tokens: 500, prices: {input: 1, output: 40}}
+                    """.formatted(model.uri("")));
+            try (KilledNodes nodes = new KilledNodes(1, folder, url,
+                    Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_MODELS", models.toString()))) {
+                List<String> runs = new ArrayList<>();
+                nodes.kill(0, Point.BEFORE_COMMIT, CHARGE, 0, () -> {
+                    if (runs.isEmpty()) {
+                        runs.add(nodes.client(0).runs().create(RunRequest.of(Json.read("""
+                                {"name": "held", "start": true, "config": {"budget": {"hard_limit_usd": 0.08}},
+                                 "plan": {"tasks": [%s, %s, %s]}}""".formatted(agent("slow"), agent("busy"),
+                                agent("late"))))).id());
+                    }
+                });
+                nodes.awaitReady(0);
+                Run run = nodes.client(0).runs().awaitEnd(runs.getFirst(), LIMIT);
+                assertThat(run.state()).as(run.errorCode()).isEqualTo("completed");
+                assertThat(run.creditsCharged()).as("three turns of 0.0014").isEqualByComparingTo("0.0042");
+                assertThat(run.creditsUncollected()).isEqualByComparingTo("0");
+                assertThat(model.journal().stream().filter(line -> line.path("rule").asString("").equals("slow")))
+                        .as("it was under way when the node died").hasSize(1);
+                assertThat(nodes.client(0).credits().balance().reserved()).isEqualByComparingTo("0");
+            }
+            Invariants.hold(database);
+        }
+    }
+
+    private static String agent(String title) {
+        return """
+                {"id": "%1$s", "title": "%1$s", "suggested_agent": {"type": "contractor", "agent_name": "%1$s", "model": "m"}}"""
+                .formatted(title);
     }
 
     /** Kills nodes at the charge of a turn, and returns how many requests were billed beyond those that were charged. */
