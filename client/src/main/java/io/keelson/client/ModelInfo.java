@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param bytesPerToken the least bytes of text that a token has on average
  * @param usdPerMillionTokens null for a model without a price
  * @param fallback models to use instead, the first one first
+ * @param fallbackAfterSeconds how long the model may be busy before a fallback is used
  */
 public record ModelInfo(String name, boolean allowed, String family, String wire, String model,
         @Nullable String baseUrl, long contextTokens, long maxOutputTokens, BigDecimal bytesPerToken,
-        @Nullable TokenPrices usdPerMillionTokens, List<String> fallback) {
+        @Nullable TokenPrices usdPerMillionTokens, List<String> fallback, int fallbackAfterSeconds) {
 
     public ModelInfo {
         fallback = List.copyOf(fallback);

@@ -180,7 +180,9 @@ public final class Explain {
         String cost = "it has cost " + Amounts.credits(HardLimit.charged(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
         if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
-            return cost + " and the workspace has no more of them; grant some and resume it, or cancel it";
+            return cost
+                    + " and the workspace has no more of them, or none that its limit of the month leaves; grant some or raise that limit,"
+                    + " and resume it, or cancel it";
         }
         return cost + " of the " + Amounts.text(limit) + " that it may"
                 + (reached ? "" : ", and the next step costs more than is left") + "; raise its budget, or cancel it";

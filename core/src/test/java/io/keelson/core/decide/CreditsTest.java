@@ -19,9 +19,11 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
+import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.Verdict;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -418,6 +420,36 @@ class CreditsTest extends OneWorkspace {
             assertThat(percents(world)).containsExactly(50);
             step(world, "0.1");
             assertThat(percents(world)).containsExactly(50, 50);
+        }
+
+        /** With a planner, and where the configuration asks for it; once, and while something is left to be planned. */
+        @ParameterizedTest
+        @CsvSource({"true, true, 2, 1", "true, false, 2, 0", "false, true, 2, 0", "true, true, 1, 0"})
+        void fourFifthsOfTheLimitLeadToANewPlan(boolean asks, boolean planner, int steps, int plans) {
+            Rules rules = planner ? Rules.rules().planner() : Rules.rules();
+            RunPolicy policy = rules.policy();
+            World world = run("10", policy.with(policy.failures().replanning(asks)).with(limited("1")), steps(steps));
+            step(world, "0.8");
+            assertThat(world.events("run_replanning")).hasSize(plans);
+            if (plans == 1) {
+                assertThat(world.last("run_replanning").members().get("reason").toString()).contains("80 %");
+                assertThat(world.task(".plan-1").terminal()).isFalse();
+            }
+        }
+
+        /** Of the steps' cost, in percent of verification: 30 is not much yet. */
+        @ParameterizedTest
+        @CsvSource({"0.7, 0.3, 0", "0.69, 0.31, 1", "0, 0.1, 1", "0.5, 0, 0"})
+        void muchVerificationIsNamedAtTheEnd(String work, String verification, int events) {
+            World world = run("10", RunPolicy.DEFAULT, plan(task("a").steps(1).verify("check")));
+            step(world, work);
+            StepRow check = world.claimAll().getFirst();
+            world.done(new Command.Complete(world.id(), check.id(), check.leaseEpoch(),
+                    new Result("1", Tokens.undivided(10), new BigDecimal(verification), null, List.of(),
+                            new Verdict(Verdict.Outcome.PASSED, null, null)),
+                    Actor.agent("w1")));
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+            assertThat(world.events("run_verification_share")).hasSize(events);
         }
 
         @Test

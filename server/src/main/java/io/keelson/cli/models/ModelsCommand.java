@@ -95,7 +95,9 @@ public final class ModelsCommand extends CliCommand {
                             + ", cache write " + cached(usd.cacheWrite(), usd) + ", output "
                             + AmountText.decimal(usd.output()) + " USD per million tokens");
             line(lines, "fallback", model.fallback().isEmpty() ? "none"
-                    : TerminalText.clean(String.join(", ", model.fallback())));
+                    : TerminalText.clean(String.join(", ", model.fallback())) + ", after "
+                            + model.fallbackAfterSeconds()
+                            + " s");
             return lines;
         }
 

@@ -89,7 +89,7 @@ class ModelsApiTest {
         assertThat(small.get("base_url").stringValue()).isEqualTo("https://api.example.com/v1");
         assertThat(small.at("/usd_per_million_tokens/cache_read").decimalValue()).isEqualByComparingTo("0.025");
         assertThat(api.get("/api/v1/models").json().at("/items/2/fallback/1").stringValue()).isEqualTo("unpriced");
-        assertThat(small.size()).as("api_key and headers are no members").isEqualTo(11);
+        assertThat(small.size()).as("api_key and headers are no members").isEqualTo(12);
 
         Answer foreign = api.get("/api/v1/models", "Authorization", api.stranger());
         assertThat(foreign.json().at("/items/0/base_url").isNull()).isTrue();

@@ -66,6 +66,7 @@ public final class ModelActions {
         document.set("bytes_per_token", number(model.bytesPerToken()));
         document.set("usd_per_million_tokens", usd == null ? NullNode.getInstance() : document(usd));
         model.fallback().forEach(document.putArray("fallback")::add);
+        document.put("fallback_after_seconds", model.fallbackAfter().toSeconds());
         return document;
     }
 
