@@ -103,7 +103,8 @@ comment on column orchestration_tasks.cancelled_at is 'completed_at of a cancell
 -- PRD-101 has (run_id); attempt and key behind it let an expression find the tasks that it names without reading all
 -- others. Its index by state is left out: with it no change of a task would be heap-only.
 create index if not exists ix_orch_tasks_run on orchestration_tasks (run_id, attempt, key);
-create index if not exists ix_orch_tasks_agent on orchestration_tasks (agent_id) where agent_id is not null;
+create index if not exists ix_orch_tasks_agent on orchestration_tasks (agent_id, task_type, completed_at)
+    where agent_id is not null;
 create index if not exists ix_orch_tasks_board on orchestration_tasks (board_task_id) where board_task_id is not null;
 
 -- A task's steps go with it, and with them their results, logs and progress.

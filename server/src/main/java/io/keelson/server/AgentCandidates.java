@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-/** Reads the facts for a choice among agents: agents, open tasks, model prices. */
+/** Reads the facts for a choice among agents: agents, open tasks, latest tasks, model prices. */
 final class AgentCandidates {
     private final Roster roster;
     private final Database database;
@@ -41,6 +41,8 @@ final class AgentCandidates {
             return List.of();
         }
         Map<Integer, Integer> open = database.withConnection(c -> runs.openTasksOfAgents(c, workspace));
+        Map<Integer, Map<String, Integer>> history = database.withConnection(
+                c -> runs.historyOfAgents(c, workspace, agents.stream().map(RosterEntry::id).toList()));
         Map<String, BigDecimal> prices = money.prices().current().prices().stream()
                 .filter(price -> price.kind() == PriceKind.MODEL)
                 .collect(Collectors.toMap(PriceRow::name, AgentCandidates::both));
@@ -48,6 +50,7 @@ final class AgentCandidates {
                 agent.instructions(), agent.tools(), agent.capabilities(),
                 agent.maxTurns() == null ? 0 : agent.maxTurns(), agent.runsOn(), agent.approvals(),
                 open.getOrDefault(agent.id(), 0),
-                agent.model() == null ? null : prices.get(agent.model()))).toList();
+                agent.model() == null ? null : prices.get(agent.model()), history.getOrDefault(agent.id(), Map.of())))
+                .toList();
     }
 }

@@ -224,7 +224,9 @@ public final class Explain {
         if (terms != null && terms.slug() != null && !task.terminal()) {
             add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
                     ? "as the plan says"
-                    : "for it scored best") + ", and "
+                    : AgentTerms.CONTRACTOR.equals(terms.type()) ? "for no agent of the roster scored enough"
+                            : "for it scored best")
+                    + ", and "
                     + (terms.runsOn() == RunsOn.SERVER
                             ? "a server takes its turns with the model '" + terms.model() + "'"
                             : "workers take its turns"),

@@ -11,30 +11,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the roster agent for a task in turns. An agent without a required tool is excluded. The score of the others
- * is out of 1,000: 600 for the agent's capabilities, 250 for low load, 150 for a cheap model. Ties go to the first
- * slug. Deterministic.
+ * is out of 1,000: up to 350 for the share of its tools that the task needs, 250 for its capabilities, 150 for a cheap model, 100 for few open tasks and
+ * 150 for its latest tasks of that type. Below {@link #LEAST} a contractor is better. Ties go to the first slug.
+ * Deterministic.
  */
 public final class AgentSelection {
-    private static final int MATCH = 600;
-    private static final int LOAD = 250;
-    private static final int COST = 150;
+    /** The score from which an agent of the roster gets the task. */
+    public static final int LEAST = 400;
+    private static final int TOOLS = 350;
+    private static final int SKILL = 250;
+    private static final int MODEL = 150;
+    private static final int FREE = 100;
+    private static final int HISTORY = 150;
     /** Maximum lines and names in an explanation. */
     private static final int MAX_SHOWN = 20;
 
     /**
-     * @param chosen null when no agent can do it
+     * @param chosen null when no agent can do it, or none well enough
      * @param candidates a line for each agent considered, the best first
      */
     public record Choice(@Nullable RosterAgent chosen, List<String> candidates) {}
 
-    private record Scored(RosterAgent agent, int match, int load, int cost) {
+    private record Scored(RosterAgent agent, int tools, int skill, int model, int free, int history) {
         private int score() {
-            return match + load + cost;
+            return tools + skill + model + free + history;
         }
 
-        private String line() {
-            return agent.slug() + " " + score() + " (match " + match + ", load " + load + " with " + agent.open()
-                    + " open, cost " + cost + ")";
+        private String line(TaskType taskType) {
+            Integer percent = agent.history().get(taskType.wire());
+            return agent.slug() + " " + score() + " (tools " + tools + ", skill " + skill + ", model " + model
+                    + ", free "
+                    + free + " with " + agent.open() + " open, history " + history
+                    + (percent == null ? "" : " of " + percent + " %") + ")";
         }
     }
 
@@ -51,32 +59,46 @@ public final class AgentSelection {
         BigDecimal cheapest = able.stream().map(RosterAgent::price).filter(Objects::nonNull)
                 .min(Comparator.naturalOrder()).orElse(null);
         List<Scored> scored = able.stream()
-                .map(agent -> new Scored(agent, match(agent, taskType), LOAD / (1 + agent.open()),
-                        cost(agent.price(), cheapest)))
+                .map(agent -> new Scored(agent, tools(agent, toolsNeeded), skill(agent, taskType),
+                        model(agent.price(), cheapest),
+                        FREE / (1 + agent.open()), history(agent, taskType)))
                 .sorted(Comparator.comparing(Scored::score).reversed().thenComparing(each -> each.agent.slug()))
                 .toList();
-        List<String> lines = new ArrayList<>(scored.stream().limit(MAX_SHOWN).map(Scored::line).toList());
+        List<String> lines =
+                new ArrayList<>(scored.stream().limit(MAX_SHOWN).map(each -> each.line(taskType)).toList());
         roster.stream().filter(agent -> !able.contains(agent)).sorted(Comparator.comparing(RosterAgent::slug))
                 .limit(MAX_SHOWN - lines.size()).forEach(agent -> lines.add(agent.slug() + " lacks "
                         + String.join(", ", toolsNeeded.stream().filter(tool -> !agent.tools().contains(tool))
                                 .limit(MAX_SHOWN).toList())));
-        return new Choice(scored.isEmpty() ? null : scored.getFirst().agent, lines);
+        return new Choice(scored.isEmpty() || scored.getFirst().score() < LEAST ? null : scored.getFirst().agent,
+                lines);
+    }
+
+    /** In proportion to the share of its tools that the task needs; full points for a task that names none. */
+    private static int tools(RosterAgent agent, Collection<String> needed) {
+        return needed.isEmpty() ? TOOLS : TOOLS * needed.size() / agent.tools().size();
     }
 
     /** Full points for the task's kind, half for an agent without capabilities or a task without a kind, else zero. */
-    private static int match(RosterAgent agent, TaskType taskType) {
+    private static int skill(RosterAgent agent, TaskType taskType) {
         if (agent.capabilities().contains(taskType.wire())) {
-            return MATCH;
+            return SKILL;
         }
-        return agent.capabilities().isEmpty() || taskType == TaskType.OTHER ? MATCH / 2 : 0;
+        return agent.capabilities().isEmpty() || taskType == TaskType.OTHER ? SKILL / 2 : 0;
     }
 
     /** Full points for the cheapest, in proportion to its price for others; half where no price is known. */
-    private static int cost(@Nullable BigDecimal price, @Nullable BigDecimal cheapest) {
+    private static int model(@Nullable BigDecimal price, @Nullable BigDecimal cheapest) {
         if (price == null || cheapest == null) {
-            return COST / 2;
+            return MODEL / 2;
         }
-        return price.signum() == 0 ? COST
-                : cheapest.multiply(BigDecimal.valueOf(COST)).divide(price, 0, RoundingMode.HALF_UP).intValue();
+        return price.signum() == 0 ? MODEL
+                : cheapest.multiply(BigDecimal.valueOf(MODEL)).divide(price, 0, RoundingMode.HALF_UP).intValue();
+    }
+
+    /** In proportion to the share of its latest tasks of the type that were completed; half without any. */
+    private static int history(RosterAgent agent, TaskType taskType) {
+        Integer percent = agent.history().get(taskType.wire());
+        return percent == null ? HISTORY / 2 : HISTORY * percent / 100;
     }
 }

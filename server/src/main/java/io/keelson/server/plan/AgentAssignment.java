@@ -208,14 +208,18 @@ final class AgentAssignment {
     private @Nullable Hired choose(JsonNode task, TaskType taskType, List<String> needed) {
         JsonNode suggested = task.path("suggested_agent");
         if (AgentTerms.CONTRACTOR.equals(JsonFields.text(suggested, "type"))) {
-            return contractor(task, suggested, needed);
+            return contractor(task, suggested, needed, List.of());
         }
         RosterAgent named = named(suggested);
         if (named != null && AgentSelection.able(named, needed)) {
             return hired(named, task, needed, List.of());
         }
         AgentSelection.Choice choice = AgentSelection.choose(roster(), taskType, needed);
-        return choice.chosen() == null ? null : hired(choice.chosen(), task, needed, choice.candidates());
+        if (choice.chosen() != null) {
+            return hired(choice.chosen(), task, needed, choice.candidates());
+        }
+        boolean able = roster().stream().anyMatch(agent -> AgentSelection.able(agent, needed));
+        return able ? contractor(task, JsonNodeFactory.instance.objectNode(), needed, choice.candidates()) : null;
     }
 
     /** The agent that the task names, else the one that the run is for. */
@@ -240,7 +244,7 @@ final class AgentAssignment {
         return own == 0 && runsOn == RunsOn.SERVER ? turns : own;
     }
 
-    private Hired contractor(JsonNode task, JsonNode suggested, List<String> needed) {
+    private Hired contractor(JsonNode task, JsonNode suggested, List<String> needed, List<String> candidates) {
         List<String> tools = texts(suggested.path("tools"));
         String model = model(task, JsonFields.text(suggested, "model"));
         String said = JsonFields.text(suggested, "runs_on");
@@ -249,7 +253,7 @@ final class AgentAssignment {
         return new Hired(rules(task, CallApprovals.NONE, new AgentTerms(AgentTerms.CONTRACTOR, null,
                 JsonFields.text(suggested, "agent_name", "contractor"), model,
                 withoutDelegation(suggested.has("tools") ? within(tools, task, needed) : needed),
-                bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), List.of(), runsOn)),
+                bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), candidates, runsOn)),
                 JsonFields.text(suggested, "instructions"));
     }
 

@@ -265,6 +265,27 @@ class AgentsApiTest {
     }
 
     @Test
+    void theLatestTasksOfItsTypeCountForAnAgentsScore() {
+        for (String tool : List.of("noop", "fail")) {
+            String run = api
+                    .create("""
+                    {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "task_type": "review",
+                      "suggested_agent": {"agent_name": "scribe"}, "steps": [{"tool": "%s", "input": {}, "retry": {"max_attempts": 1}}]}]}}"""
+                            .formatted(tool));
+            api.awaitState(run, tool.equals("noop") ? "completed" : "failed");
+        }
+        String run = api.create("""
+                {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "task_type": "review"}]}}""");
+        JsonNode turn = turn();
+        assertThat(events(run, "task_assigned").getFirst().get("payload").get("candidates").valueStream()
+                .map(JsonNode::stringValue).toList()).anyMatch(
+                        line -> line.startsWith("scribe ")
+                                && line.endsWith("history 75 of 50 %)"));
+        answer(turn, "1");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
     void taskWithoutAnAgentGoesToTheBestScore() {
         String run = api.create("""
                 {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "task_type": "research",
@@ -275,8 +296,8 @@ class AgentsApiTest {
         JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
         assertThat(assigned.get("agent").stringValue()).isEqualTo("librarian");
         assertThat(assigned.get("candidates").valueStream().map(JsonNode::stringValue).toList())
-                .satisfiesExactly(best -> assertThat(best).startsWith("librarian 1000"),
-                        other -> assertThat(other).startsWith("scribe 3"));
+                .satisfiesExactly(best -> assertThat(best).startsWith("librarian ").contains("skill 250"),
+                        other -> assertThat(other).startsWith("scribe ").contains("skill 0"));
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("AGENT_CHOSEN");
         answer(turn, "\"as it is\"");
         api.awaitState(run, "completed");

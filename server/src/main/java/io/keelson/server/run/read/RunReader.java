@@ -1,6 +1,8 @@
 package io.keelson.server.run.read;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.TaskType;
 import io.keelson.server.db.Page;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.sql.JsonRows;
@@ -93,6 +95,27 @@ public final class RunReader {
         ViewLoader.each(c, ReadSql.PROGRESS, runs, row -> found.put(ViewLoader.uuid(row, "run_id"),
                 new Progress(row.getLong("last_seq"), row.getBoolean("ended"))));
         return found;
+    }
+
+    /** By agent and type of task: how many percent of its latest ended tasks were completed. */
+    public Map<Integer, Map<String, Integer>> historyOfAgents(Connection c, UUID workspaceId,
+            Collection<Integer> agents)
+            throws SQLException {
+        Map<Integer, Map<String, Integer>> history = new HashMap<>();
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.HISTORY_OF_AGENTS)) {
+            statement.setArray(1, c.createArrayOf("int4", agents.toArray()));
+            statement.setArray(2, c.createArrayOf("text", TaskType.ofPlans().stream().map(TaskType::wire).toArray()));
+            statement.setObject(3, workspaceId);
+            statement.setInt(4, RosterAgent.LATEST);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    history.computeIfAbsent(row.getInt("agent_id"), _ -> new HashMap<>()).put(
+                            row.getString("task_type"),
+                            row.getInt("percent"));
+                }
+            }
+        }
+        return history;
     }
 
     /** Open tasks per roster agent in the workspace's newest 2,000 open runs. */
