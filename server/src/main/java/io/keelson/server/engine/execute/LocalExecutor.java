@@ -53,6 +53,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class LocalExecutor {
     private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
+    /** Each of them needs connections to the database, of which there are about as many. */
+    private static final int MOST_PREPARING = 8;
 
     private enum Stop {
         TIMEOUT, LEASE_GONE, SHUTDOWN
@@ -96,7 +98,7 @@ public final class LocalExecutor {
         this.timeouts = timeouts;
         this.actor = actor;
         this.onFree = onFree;
-        this.preparing = new Semaphore(maxActive, true);
+        this.preparing = new Semaphore(Math.min(maxActive, MOST_PREPARING), true);
         this.processing = new Semaphore(maxActive, true);
         for (SlotKind kind : SlotKind.values()) {
             used.put(kind, new AtomicInteger());
