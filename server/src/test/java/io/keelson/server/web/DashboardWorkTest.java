@@ -31,6 +31,8 @@ class DashboardWorkTest {
     private static final String HOSTILE = "<img src=x onerror=canary=1>\"'></script><svg onload=canary=1>"
             + "javascript:canary=1 \u05d0\ud83d\ude80";
 
+    private static final LocatorAssertions.IsVisibleOptions LATE =
+            new LocatorAssertions.IsVisibleOptions().setTimeout(20_000);
     private static final Pattern FAULTY = Pattern.compile(".*(/api/v1/|/readyz).*");
 
     @TempDir
@@ -459,14 +461,16 @@ class DashboardWorkTest {
                             {"type": "urn:keelson:error:DATABASE_UNAVAILABLE", "title": "Database unavailable", "status": 503,
                              "detail": "the database does not respond", "code": "DATABASE_UNAVAILABLE"}"""));
         });
-        sees(page.getByText("cannot reach its database").first());
-        sees(page.getByText("The server has not answered since"));
+        browser.expect("503");
+        DashboardBrowser.go(page, "/ui/workers?again=1");
+        PlaywrightAssertions.assertThat(page.getByText("cannot reach its database").first()).isVisible(LATE);
+        PlaywrightAssertions.assertThat(page.getByText("The server has not answered since")).isVisible(LATE);
         sees(page.getByText("worker-7.example").first());
         page.unroute(FAULTY);
+        DashboardBrowser.go(page, "/ui/workers");
         PlaywrightAssertions.assertThat(page.getByText("cannot reach its database")).hasCount(0,
                 new LocatorAssertions.HasCountOptions().setTimeout(20_000));
         assertThat(asked.size()).isLessThan(20);
-        browser.expect("503");
         page.context().close();
     }
 }
