@@ -48,8 +48,8 @@ class CallApprovalTest {
     private static final String SCRIPT = """
             rules:
               - {when: {text: "Again", turn: 1}, answer: {calls: [{tool: pay, input: {sum: 5}}]}}
-              - {when: {last_tool: pay, turn: 2}, answer: {calls: [{tool: pay, input: {sum: 6}}]}}
-              - {when: {last_tool: pay, turn: 3}, answer: {calls: [{tool: pay, input: {sum: 5}}]}}
+              - {when: {model: m, last_tool: pay, turn: 2}, answer: {calls: [{tool: pay, input: {sum: 6}}]}}
+              - {when: {model: m, last_tool: pay, turn: 3}, answer: {calls: [{tool: pay, input: {sum: 5}}]}}
               - {when: {text: "Ask badly", turn: 1}, answer: {calls: [{tool: agent_ask, input: {q: "Which?"}},
                   {tool: agent_ask, input: {question: "Which?", schema: {type: object, properties: {n: {type: nonsense}}}}}]}}
               - {when: {text: "Pay", turn: 1}, answer: {calls: [{tool: pay, input: {sum: 5, note: "${ 1 + 1 }"}}, {tool: echo, input: {n: 1}}]}}

