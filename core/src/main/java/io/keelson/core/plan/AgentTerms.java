@@ -38,6 +38,9 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     /** The tool by which an agent has another agent of the roster do a task, as a child run. The engine executes its calls. */
     public static final String DELEGATE = "agent.delegate";
 
+    /** The tool by which an agent proposes a change of the plan to people. */
+    public static final String PROPOSE = "plan.propose";
+
     /** The code of a turn that has summarised the turns before it. */
     public static final String TURNS_COMPACTED = "TURNS_COMPACTED";
 

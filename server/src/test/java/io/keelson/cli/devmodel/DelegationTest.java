@@ -49,6 +49,9 @@ class DelegationTest {
                   {tool: agent_delegate, input: {agent: helper, task: "Count"}},
                   {tool: agent_delegate, input: {agent: poor, task: "Count", budget_usd: 1}},
                   {tool: agent_delegate, input: {agent: helper, task: "Count", budget_usd: 1, inputs: {"": 1}}}]}}
+              - {when: {model: boss, turn: 1, text: "More"}, answer: {calls: [{tool: plan_propose, input: {reason: "a1", work: "w"}},
+                  {tool: plan_propose, input: {reason: "a2", work: "w"}}, {tool: plan_propose, input: {reason: "a3", work: "w"}},
+                  {tool: plan_propose, input: {reason: "a4", work: "w"}}]}}
               - {when: {model: boss, turn: 1, text: "Wait"}, answer: {calls: [{tool: agent_delegate, input: {agent: asker, task: "Inquire", budget_usd: 0.5}}]}}
               - {when: {model: helper, turn: 1, text: "Inquire"}, answer: {calls: [{tool: agent_ask, input: {question: "Which?"}}]}}
               - {when: {model: helper, last_tool: agent_ask}, answer: {text: "asked"}}
@@ -74,6 +77,7 @@ class DelegationTest {
         serve();
         List<String> all = List.of("agent.delegate", "agent.ask", "echo");
         keelson.agents().create(AgentRequest.of("boss").model("boss").tools(all));
+        keelson.agents().create(AgentRequest.of("finder").model("boss").tools(List.of("plan.propose")));
         keelson.agents().create(AgentRequest.of("boss-two").model("boss").tools(all));
         keelson.agents().create(AgentRequest.of("helper").model("helper").tools(List.of("echo", "noop")));
         keelson.agents().create(AgentRequest.of("asker").model("helper").tools(List.of("agent.ask")));
@@ -222,5 +226,16 @@ class DelegationTest {
         item(child.id());
         keelson.runs().cancel(run.id(), "enough");
         assertThat(keelson.runs().awaitEnd(child.id(), LIMIT).state()).isEqualTo("cancelled");
+    }
+
+    @Test
+    void aChangeOfThePlanIsProposedAFewTimesAndChangesNothing() {
+        Run run = ended(keelson.agents().run("finder", "More", Map.of()));
+        assertThat(calls(run.id())).containsExactly("plan.propose completed", "plan.propose completed",
+                "plan.propose completed", "plan.propose skipped");
+        assertThat(keelson.inbox().list(InboxQuery.all().run(run.id())).items()).hasSize(3)
+                .allMatch(item -> item.kind().equals("proposal"));
+        assertThat(run.planVersion()).isEqualTo(1);
+        assertThat(keelson.runs().get(run.id()).taskCount()).isEqualTo(1);
     }
 }

@@ -37,6 +37,7 @@ public final class BuiltinTools {
                 new Computed(new JsonTransform(expressions), expressions.computation()),
                 new Noop(),
                 new PlanFallback(),
+                new PlanPropose(),
                 new ProcessRun(policy, clock),
                 new ProposalCreate(),
                 new RunStart(),

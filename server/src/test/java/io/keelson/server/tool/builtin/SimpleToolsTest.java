@@ -44,7 +44,8 @@ class SimpleToolsTest {
                 "agent.delegate",
                 "artifact.write", "echo",
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
-                "plan.fallback", "process.run", "proposal.create", "run.start", "signal.wait", "text.template",
+                "plan.fallback", "plan.propose", "process.run", "proposal.create", "run.start", "signal.wait",
+                "text.template",
                 "verify.jq",
                 "verify.json_schema", "verify.keywords", "verify.length", "verify.regex",
                 "verify.sections", "verify.urls", "wait");
@@ -63,7 +64,8 @@ class SimpleToolsTest {
                 "json.transform", "noop", "plan.fallback", "signal.wait", "text.template", "verify.jq",
                 "verify.json_schema", "verify.keywords", "verify.length", "verify.regex", "verify.sections",
                 "verify.urls", "wait");
-        assertThat(named(Effects.IDEMPOTENT)).containsExactly("artifact.write", "proposal.create", "run.start");
+        assertThat(named(Effects.IDEMPOTENT)).containsExactly("artifact.write", "plan.propose", "proposal.create",
+                "run.start");
         assertThat(named(Effects.ONCE)).containsExactly("agent.delegate");
         assertThat(named(Effects.DESTRUCTIVE)).containsExactly("http.request", "process.run");
     }
