@@ -9,8 +9,6 @@ import { Part } from './part/base.js';
 import { empty } from './part/bits.js';
 import { show } from './part/dialog.js';
 import { icon } from './part/icon.js';
-import { openPalette } from './part/palette.js';
-import './page/signin.js';
 
 const PAGES = [
   { name: '', href: '/ui/', title: 'Overview', icon: 'home', key: 'o', load: () => import('./page/overview.js'), view: () => html`<k-overview></k-overview>` },
@@ -25,6 +23,7 @@ const PAGES = [
 ];
 const COMPARE = { name: 'compare', title: 'Compare', load: () => import('./page/compare.js'), view: () => html`<k-compare></k-compare>` };
 const RUN = { load: () => import('./page/run.js'), view: (id) => html`<k-run .run=${id}></k-run>` };
+const TRANSCRIPT = { load: () => import('./page/transcript.js'), view: (id) => html`<k-transcript .run=${id} .task=${route.path[3]}></k-transcript>` };
 const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
@@ -41,7 +40,7 @@ function remember(yes) {
 }
 
 class App extends Part {
-  static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
+  static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, upgraded: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
   #prefix = false;
 
   constructor() {
@@ -51,7 +50,11 @@ class App extends Part {
     this.waiting = 0;
     for (const store of [route, prefs, me]) this.watch(store);
     this.watch(route, 'change', () => this.#arrive());
-    this.watch(live, 'state');
+    this.watch(live, 'state', () => {
+      if (live.state === 'reconnecting' || live.state === 'polling') this.away = true;
+      else if (live.state === 'live' && this.away) { this.away = false; this.#compare(); }
+      this.requestUpdate();
+    });
     this.watch(api, 'signed-out', () => {
       if (!me.value) return;
       remember(false);
@@ -83,14 +86,14 @@ class App extends Part {
 
   #page() {
     const [first, second] = route.path;
-    if (first === 'runs' && second) return RUN;
+    if (first === 'runs' && second) return route.path[2] === 'tasks' && route.path[3] ? TRANSCRIPT : RUN;
     if (first === COMPARE.name) return COMPARE;
     return PAGES.find((page) => page.name === (first ?? ''));
   }
 
   async #arrive() {
     const page = this.#page();
-    if (page !== RUN) live.follow(me.value ? '/events/stream' : null);
+    if (page !== RUN && page !== TRANSCRIPT) live.follow(me.value ? '/events/stream' : null);
     try {
       await page?.load();
       this.broken = null;
@@ -99,6 +102,12 @@ class App extends Part {
     }
     this.phase = 'ready';
     document.title = `${page?.title ?? (page === RUN ? 'Run' : 'Not found')} · Keelson`;
+  }
+
+  /** After a stream has broken off, the server may be another version than the page. */
+  async #compare() {
+    const now = await get('/whoami').catch(() => null);
+    if (now && me.value && now.version !== me.value.version) this.upgraded = now.version;
   }
 
   #countSoon() {
@@ -133,7 +142,8 @@ class App extends Part {
     else if (event.key === '?') this.#help();
   }
 
-  #find() {
+  async #find() {
+    const { openPalette } = await import('./part/palette.js');
     if (document.querySelector('dialog')) return;
     openPalette(PAGES, [
       { icon: 'sun', title: 'Change theme', act: () => this.#theme() },
@@ -165,7 +175,7 @@ class App extends Part {
   }
 
   #live() {
-    const words = { live: 'Live', reconnecting: 'Reconnecting…', paused: 'Paused while hidden', ended: 'Ended', closed: 'Not following' };
+    const words = { live: 'Live', polling: 'Polling', reconnecting: 'Reconnecting…', paused: 'Paused while hidden', ended: 'Ended', closed: 'Not following' };
     const state = this.stale ? 'reconnecting' : live.state;
     return html`<div class="live ${state === 'live' || state === 'ended' ? '' : 'off'}" role="status"><span class="dot"></span>${words[state]}</div>`;
   }
@@ -190,6 +200,7 @@ class App extends Part {
 
   render() {
     if (this.phase === 'loading') return nothing;
+    if (!me.value) import('./page/signin.js');
     if (!me.value) return html`<k-signin .note=${this.note}></k-signin>`;
     const page = this.#page();
     return html`<a class="skip" href="#main" @click=${(event) => { event.preventDefault(); this.querySelector('main').focus(); }}>Skip to the content</a>
@@ -205,6 +216,7 @@ class App extends Part {
         <div>
           <div class="top">${this.#brand()}<span class="end row"><button class="btn bare only" aria-label="Search or jump" @click=${() => this.#find()}>${icon('search')}</button>${this.#tools()}</span></div>
           <main class="main" id="main" tabindex="-1"><div class="page">
+            ${this.upgraded ? html`<div class="note warn" role="status">${icon('retry')}<span>The server is a new version, ${this.upgraded}. <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : nothing}
             ${this.stale ? html`<div class="note warn" role="status">${icon('alert')}<span>The server has not answered since ${clock(this.stale)}. What you see is from then.</span></div>` : nothing}
             ${this.broken ? html`<div class="note bad" role="alert">${icon('alert')}<span>A part of this page could not be loaded; the server may have been replaced by a newer one.
               <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : page ? page.view(route.path[1])

@@ -47,7 +47,7 @@ function headers(extra) {
 }
 
 /** Sends one request and answers with the response; throws a Problem for a refusal. */
-export async function send(method, path, { query, body, idempotencyKey, signal, accept, ifMatch, range } = {}) {
+export async function send(method, path, { query, body, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {}) {
   let response;
   try {
     response = await fetch(url(path, query), {
@@ -57,17 +57,18 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(ifMatch ? { 'If-Match': ifMatch } : {}),
         ...(range ? { Range: range } : {}),
+        ...(ifNoneMatch ? { 'If-None-Match': ifNoneMatch } : {}),
         ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
       }),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (failure) {
     if (failure.name === 'AbortError') throw failure;
-    events.dispatchEvent(new CustomEvent('reach', { detail: false }));
+    if (!quiet) events.dispatchEvent(new CustomEvent('reach', { detail: false }));
     throw new Problem(0, {});
   }
   events.dispatchEvent(new CustomEvent('reach', { detail: response.status !== 503 }));
-  if (response.ok) return response;
+  if (response.ok || response.status === 304) return response;
   let problem = {};
   try { problem = await response.json(); } catch { /* a proxy's page has no code */ }
   if (response.status === 401 && path !== '/sessions') events.dispatchEvent(new Event('signed-out'));
@@ -83,6 +84,16 @@ async function json(method, path, options) {
 export async function read(path) {
   const response = await send('GET', path);
   return { value: await response.json(), tag: response.headers.get('ETag') };
+}
+
+const tags = new Map();
+
+/** The answer if it is another one than the last time, else null. */
+export async function known(path) {
+  const response = await send('GET', path, { ifNoneMatch: tags.get(path) });
+  if (response.status === 304) return null;
+  tags.set(path, response.headers.get('ETag'));
+  return response.json();
 }
 
 export const get = (path, query, signal) => json('GET', path, { query, signal });
@@ -107,7 +118,7 @@ export async function all(path, query, most = 2000, seen = null) {
   return { items, complete: !cursor };
 }
 
-/** A response whose body is read as it comes. */
+/** A response whose body is read as it comes. That it fails does not mean that the server is out of reach: proxies cut streams. */
 export function open(path, query, signal) {
-  return send('GET', path, { query, signal, accept: 'text/event-stream' });
+  return send('GET', path, { query, signal, accept: 'text/event-stream', quiet: true });
 }

@@ -78,3 +78,15 @@ export function label(text, most = 300) {
   const clean = String(text ?? '').replace(UNSAFE, '\ufffd').replace(/(\p{M}{4})\p{M}+/gu, '$1');
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
 }
+
+const DAY = 86_400_000;
+/** Days of a period, also those without charges. */
+export function days(items, from, to) {
+  const known = new Map(items.map((each) => [each.day, each]));
+  const all = [];
+  for (let at = Date.parse(from.slice(0, 10)); at <= Date.parse(to); at += DAY) {
+    const key = new Date(at).toISOString().slice(0, 10);
+    all.push(known.get(key) ?? { day: key, credits: 0, runs: 0, charges: 0 });
+  }
+  return all;
+}

@@ -50,3 +50,7 @@ export function reasonFamily(code) {
   if (/FAILED/.test(code)) return 'failed';
   return 'waits';
 }
+
+/** Kinds of inbox items: icon and word. */
+export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
+  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'], tool_change: ['alert', 'Changed tool'] };

@@ -1,107 +1,146 @@
 import { html, nothing } from 'lit';
-import { all, get, post } from '../api/client.js';
+import { all, get, now, open, post } from '../api/client.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
-import { credits, duration, exact, short } from '../draw/format.js';
+import { count, credits, duration, exact, short } from '../draw/format.js';
 import { family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, mark, name, problem, toast, when } from '../part/bits.js';
+import { badge, mark, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
+import { value } from '../part/value.js';
 
-/** All tasks that must end before this one, or wait for it; each once, however far away. */
-export function reach(key, next) {
-  const found = new Set();
-  const open = [key];
-  while (open.length) {
-    for (const each of next(open.pop()) ?? []) if (!found.has(each) && found.add(each)) open.push(each);
-  }
-  return [...found];
-}
+const MOST_STEPS = 60;
+const MOST_LINKS = 30;
+const MOST_LINES = 500;
 
 /** One task: why it is not further, what it waits for, what waits for it, its steps and what one can do. */
 class Drawer extends Part {
-  static properties = { task: { attribute: false }, tasks: { attribute: false }, steps: { attribute: false }, why: { state: true }, logs: { state: true }, output: { state: true } };
-  #asked = '';
+  static properties = { row: { attribute: false }, run: { type: String }, task: { state: true }, steps: { state: true }, reach: { state: true }, why: { state: true }, logs: { state: true }, failure: { state: true } };
+  #asked = null;
+  #texts = new Map();
+  #logs = null;
 
-  updated() {
-    const asked = `${this.task.id} ${this.task.version_id} ${this.task.state}`;
-    if (asked === this.#asked) return;
-    if (!this.#asked.startsWith(this.task.id)) { this.why = null; this.logs = null; this.output = null; }
-    this.#asked = asked;
-    if (isOpen(this.task)) {
-      get(`/tasks/${this.task.id}/explain`).then((explained) => { this.why = explained.reasons; }, (failure) => { this.failure = failure; });
-    } else this.why = null;
+  willUpdate() {
+    if (this.#asked === this.row) return;
+    const other = this.#asked?.id !== this.row.id;
+    this.#asked = this.row;
+    if (other) {
+      this.task = null;
+      this.steps = null;
+      this.reach = null;
+      this.why = null;
+      this.logs = null;
+      this.failure = null;
+      this.#texts.clear();
+      this.#logs?.abort();
+    }
+    this.#load(this.row);
   }
 
-  firstUpdated() { this.querySelector('h2')?.focus(); }
+  /** One more read at the end if the row changed meanwhile. */
+  async #load(row) {
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      const [task, steps, reach, why] = await Promise.all([get(`/tasks/${row.id}`, { light: true }), all(`/tasks/${row.id}/steps`, { light: true, history: true, limit: 200 }, 200),
+        get(`/tasks/${row.id}/dependencies`), isOpen(row) ? get(`/tasks/${row.id}/explain`).then((explained) => explained.reasons) : null]);
+      if (this.row.id === row.id) Object.assign(this, { task, steps: steps.items, reach, why, failure: null });
+    } catch (failure) { this.failure = failure; }
+    this.busy = false;
+    if (this.row !== row) this.#load(this.row);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.#logs?.abort();
+  }
+
+  firstUpdated() { this.querySelector('h2')?.focus({ preventScroll: true }); }
 
   async #act(action, question) {
     const values = await ask(question);
     if (!values) return;
     try {
-      await post(`/tasks/${this.task.id}/${action}`, values.reason ? { reason: values.reason } : {});
+      await post(`/tasks/${this.row.id}/${action}`, values.reason ? { reason: values.reason } : {});
       toast(`${question.yes}: done`);
       this.dispatchEvent(new Event('acted', { bubbles: true }));
     } catch (failure) { toast(`${failure.message} (${failure.code})`, true); }
   }
 
+  /** Lines so far, and those that come while the step is executed. */
   async #showLogs(step) {
-    const logs = await all(`/steps/${step.id}/logs`, {}, 500).catch(() => ({ items: [] }));
-    this.logs = { ...this.logs, [step.id]: logs.items };
+    this.#logs?.abort();
+    const abort = new AbortController();
+    this.#logs = abort;
+    this.logs = { [step.id]: [] };
+    const add = (lines) => { if (this.logs?.[step.id] && lines.length) this.logs = { [step.id]: [...this.logs[step.id], ...lines].slice(-MOST_LINES) }; };
+    if (!isOpen(step)) { add((await all(`/steps/${step.id}/logs`, {}, MOST_LINES).catch(() => ({ items: [] }))).items); return; }
+    try {
+      const response = await open(`/steps/${step.id}/logs/stream`, {}, abort.signal);
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = '';
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        const blocks = (rest + part.value).split('\n\n');
+        rest = blocks.pop();
+        add(blocks.map((block) => block.split('\n').find((line) => line.startsWith('data:'))).filter(Boolean).map((line) => JSON.parse(line.slice(5))).filter((event) => event.type === 'log'));
+      }
+    } catch { /* what came is shown */ }
   }
 
-  async #full(step) {
-    const whole = await get(`/steps/${step.id}`).catch(() => null);
-    if (whole) Object.assign(step, whole, { omitted: [] });
-    this.requestUpdate();
+  #links(title, reached) {
+    if (!reached?.items.length) return nothing;
+    return html`<dt>${title}</dt><dd class="row wrap">${reached.items.slice(0, MOST_LINKS).map((task) => html`<button class="chip" title=${`${task.key}: ${task.state}`} @click=${() => route.set({ task: task.key })}>${mark(family(task.state))}<span class="cut">${name(task.key, 40)}</span></button>`)}
+      ${reached.count > MOST_LINKS ? html`<span class="soft">and ${count(reached.count - MOST_LINKS)} more</span>` : nothing}</dd>`;
   }
 
-  #links(title, keys) {
-    if (!keys.length) return nothing;
-    return html`<dt>${title}</dt><dd class="row wrap">${keys.slice(0, 30).map((key) => {
-      const task = this.tasks.find((each) => each.key === key);
-      return html`<button class="chip" @click=${() => route.set({ task: key })}>${task ? mark(family(task.state)) : nothing}<span class="cut">${name(key, 40)}</span></button>`;
-    })}${keys.length > 30 ? html`<span class="soft">and ${keys.length - 30} more</span>` : nothing}</dd>`;
+  #value(title, of, member, path, pick) {
+    return value(title, of, member, { path, pick, name: `${this.row.key}-${member}` }, this.#texts, () => this.requestUpdate());
   }
 
   #step(step) {
-    return html`<li class="step"><div class="row wrap">${badge(step.state)}<strong class="cut">${name(step.name, 80)}</strong><span class="mono small soft cut">${name(step.tool ?? step.kind, 60)}</span>
-        <span class="end small soft num">${step.started_at ? duration((step.completed_at ? Date.parse(step.completed_at) : Date.now()) - Date.parse(step.started_at)) : ''}${step.failures ? ` · ${step.failures} failed` : ''}</span></div>
+    return html`<li class="step ${step.superseded ? 'old' : ''}"><div class="row wrap">${badge(step.state)}<strong class="cut">${name(step.name, 80)}</strong><span class="mono small soft cut">${name(step.tool ?? step.kind, 60)}</span>
+        <span class="end small soft num">${step.superseded ? `attempt ${step.task_attempt} · ` : ''}${step.started_at ? duration((step.completed_at ? Date.parse(step.completed_at) : now()) - Date.parse(step.started_at)) : ''}${step.failures ? ` · ${step.failures} failed` : ''}</span></div>
       ${step.error_message ? html`<div class="note bad small"><span><code>${step.error_code}</code> ${name(step.error_message, 2000)}</span></div>` : nothing}
       ${step.progress_message || step.progress !== null ? html`<p class="small soft">${step.progress !== null ? `${Math.round(step.progress * 100)} % ` : ''}${name(step.progress_message, 300)}</p>` : nothing}
-      ${json('Input', step.input)}${json('Output', step.output)}
-      <div class="row">${step.omitted?.length ? html`<button class="btn bare low" @click=${() => this.#full(step)}>Load ${step.omitted.join(' and ')}</button>` : nothing}
-        <button class="btn bare low" @click=${() => this.#showLogs(step)}>Logs</button></div>
+      ${this.#value('Input', step, 'input', `/steps/${step.id}`, (each) => each.input)}${this.#value('Output', step, 'output', `/steps/${step.id}`, (each) => each.output)}
+      <div class="row"><button class="btn bare low" @click=${() => this.#showLogs(step)}>Logs</button></div>
       ${this.logs?.[step.id] ? json('Logs', this.logs[step.id].map((line) => line.message).join('\n') || 'No lines', true) : nothing}</li>`;
   }
 
-  render() {
-    const { task } = this;
+  #buttons() {
+    const { row } = this;
     const lacks = me.lacks('runs:write');
-    const ups = new Map(this.tasks.map((each) => [each.key, each.depends_on.map((one) => one.task ?? one)]));
-    const downs = new Map();
-    for (const [key, list] of ups) for (const up of list) downs.set(up, [...(downs.get(up) ?? []), key]);
-    const blocks = reach(task.key, (key) => downs.get(key));
-    const direct = ups.get(task.key) ?? [];
-    return html`<aside class="drawer card" aria-label="Task ${task.key}"><header><h2 tabindex="-1" class="cut grow">${name(task.title || task.key, 200)}</h2>
-        <button class="btn bare only" title="Close" aria-label="Close" @click=${() => route.set({ task: null })}>${icon('cross')}</button></header>
-      <div class="pad stack gap4"><div class="row wrap">${badge(task.state)}<code class="cut">${name(task.key, 80)}</code>${task.attempt_number > 1 ? html`<span class="soft small">attempt ${task.attempt_number}</span>` : nothing}</div>
-      ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${name(reason.text, 1000)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}</span></li>`)}</ul>` : nothing}
-      ${task.error_message ? html`<div class="note bad">${icon('cross')}<span><code>${task.error_code}</code> ${name(task.error_message, 2000)}</span></div>` : nothing}
-      <div class="row wrap">${isOpen(task) ? html`
-        <button class="btn low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act('skip', { title: `Skip ${task.key}?`, text: 'Tasks behind it start as if it had been skipped by the plan.', yes: 'Skip', danger: true })}>Skip…</button>
-        <button class="btn low danger" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act('cancel', { title: `Cancel ${task.key}?`, text: 'Its step is stopped; the failure mode of its agent decides about the rest.', yes: 'Cancel the task', danger: true })}>Cancel…</button>` : nothing}
-        ${task.state === 'failed' || task.state === 'awaiting_retry' ? html`<button class="btn low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act('retry', { title: `Retry ${task.key} now?`, yes: 'Retry' })}>${icon('retry', 'small')}Retry…</button>` : nothing}</div>
-      <dl class="facts">${this.#links('Waits for', direct)}${this.#links('Blocks', blocks)}
+    const button = (action, title, question, symbol) => html`<button class="btn low ${question.danger && action === 'cancel' ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action, question)}>${symbol ? icon(symbol, 'small') : nothing}${title}</button>`;
+    const turns = this.steps?.some((step) => step.kind === 'turn');
+    return html`<div class="row wrap">${turns ? html`<a class="btn low" href="/ui/runs/${this.run}/tasks/${row.id}">${icon('list', 'small')}Transcript</a>` : nothing}
+      ${isOpen(row) ? html`${button('skip', 'Skip…', { title: `Skip ${row.key}?`, text: 'Tasks behind it start as if it had been skipped by the plan.', yes: 'Skip', danger: true })}
+        ${button('cancel', 'Cancel…', { title: `Cancel ${row.key}?`, text: 'Its step is stopped; the failure mode of its agent decides about the rest.', yes: 'Cancel the task', danger: true })}` : nothing}
+      ${row.state === 'failed' || row.state === 'awaiting_retry' ? button('retry', 'Retry…', { title: `Retry ${row.key} now?`, yes: 'Retry' }, 'retry') : nothing}</div>`;
+  }
+
+  #details() {
+    const { task, row } = this;
+    if (!task) return this.failure ? nothing : skeleton(5);
+    return html`<dl class="facts">${this.#links('Waits for', this.reach?.waits_for)}${this.#links('Blocks', this.reach?.blocks)}
         <dt>Queued</dt><dd>${when(task.queued_at)}</dd><dt>Started</dt><dd>${when(task.started_at)}</dd><dt>Ended</dt><dd>${when(task.completed_at ?? task.cancelled_at)}</dd>
         <dt>Took</dt><dd class="num">${duration(task.duration_ms)}</dd><dt>Cost</dt><dd class="num" title=${exact(task.cost)}>${credits(task.cost)}${task.tokens_used ? html` <span class="soft">· ${short(task.tokens_used)} tokens</span>` : nothing}</dd>
         ${task.agent_name ? html`<dt>Agent</dt><dd>${name(task.agent_name)}</dd>` : nothing}
         ${task.trigger_rule !== 'all_success' ? html`<dt>Starts on</dt><dd><code>${task.trigger_rule}</code></dd>` : nothing}</dl>
-      ${json('Item', task.item)}${json('Output', task.output)}
-      <h2>Steps <span class="soft">${this.steps.length}</span></h2><ol class="stack">${this.steps.slice(0, 60).map((step) => this.#step(step))}</ol>
-      ${this.failure ? problem(this.failure) : nothing}</div></aside>`;
+      ${this.#value('Item', task, 'item', `/tasks/${row.id}`, (each) => each.item)}${this.#value('Output', task, 'output', `/tasks/${row.id}/output`)}
+      <h2>Steps <span class="soft">${this.steps.length}</span></h2><ol class="stack">${this.steps.slice(-MOST_STEPS).map((step) => this.#step(step))}</ol>
+      ${this.steps.length > MOST_STEPS ? html`<p class="soft small">The latest ${MOST_STEPS} steps.</p>` : nothing}`;
+  }
+
+  render() {
+    const { row, task } = this;
+    return html`<aside class="drawer card" aria-label="Task ${row.key}"><header><h2 tabindex="-1" class="cut grow">${name(row.title || row.key, 200)}</h2>
+        <button class="btn bare only" title="Close" aria-label="Close" @click=${() => route.set({ task: null })}>${icon('cross')}</button></header>
+      <div class="pad stack gap4"><div class="row wrap">${badge(row.state)}<code class="cut">${name(row.key, 80)}</code>${row.attempt_number > 1 ? html`<span class="soft small">attempt ${row.attempt_number}</span>` : nothing}</div>
+      ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${name(reason.text, 1000)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}</span></li>`)}</ul>` : nothing}
+      ${task?.error_message ? html`<div class="note bad">${icon('cross')}<span><code>${task.error_code}</code> ${name(task.error_message, 2000)}</span></div>` : nothing}
+      ${this.#buttons()}${this.#details()}${this.failure ? problem(this.failure, () => this.#load(this.row)) : nothing}</div></aside>`;
   }
 }
 customElements.define('k-drawer', Drawer);

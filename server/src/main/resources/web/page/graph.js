@@ -1,63 +1,149 @@
 import { html, nothing, svg } from 'lit';
+import { get } from '../api/client.js';
 import { route } from '../store/route.js';
-import { BOX, boxes, layout } from '../draw/graph.js';
 import { count, label } from '../draw/format.js';
 import { FAMILIES, WORDS, family } from '../draw/state.js';
-import { group } from '../draw/tree.js';
 import { Part } from '../part/base.js';
-import { mark, name, stateBar } from '../part/bits.js';
+import { mark, name, problem, skeleton, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 import { place } from '../part/place.js';
-import { reach } from './drawer.js';
 
-const MOST = 300;
-const ZOOMS = [0.4, 0.55, 0.75, 1, 1.3];
+const ZOOMS = [0.25, 0.4, 0.55, 0.75, 1, 1.3];
+const AGAIN_MS = 1000;
+/** Boxes out of view are not elements. */
+const MARGIN = 400;
+const LOUD = ['failed', 'person', 'backoff', 'works', 'queued'];
 
-/** A picture of the tree: what depends on what. Fan-outs are one box. */
+/** A line through the bends of an edge, which leaves and enters boxes level. */
+function path(points) {
+  let d = `M${points[0]} ${points[1]}`;
+  for (let i = 2; i < points.length; i += 2) {
+    const [x1, y1, x2, y2] = points.slice(i - 2, i + 2);
+    const bend = Math.max(16, (x2 - x1) / 2);
+    d += y1 === y2 ? `H${x2}` : `C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+  }
+  return d;
+}
+
+/** All boxes before or behind a box. */
+function reach(from, next) {
+  const found = new Set();
+  const open = [from];
+  while (open.length) for (const each of next.get(open.pop()) ?? []) if (!found.has(each) && found.add(each)) open.push(each);
+  return found;
+}
+
+/** A picture of the tree: what depends on what, with the places that the server gives. */
 class Graph extends Part {
-  static properties = { tasks: { attribute: false }, picked: { type: String }, zoom: { state: true } };
-  #shape = '';
-  #layout = null;
+  static properties = { data: { attribute: false }, tasks: { attribute: false }, expanded: { attribute: false }, picked: { type: String }, zoom: { state: true }, graph: { state: true }, failure: { state: true }, view: { state: true } };
+  #asked = null;
+  #expanded = '';
 
   constructor() {
     super();
-    this.zoom = 3;
+    this.zoom = 4;
+    this.watch(window, 'resize', () => this.#look());
   }
 
-  #edge([from, to], lit) {
-    const a = this.#layout.places.get(from);
-    const b = this.#layout.places.get(to);
-    const x1 = a.x + BOX.width;
-    const y1 = a.y + BOX.height / 2;
-    const y2 = b.y + BOX.height / 2;
-    const bend = Math.max(24, (b.x - x1) / 2);
-    return svg`<path class="edge ${lit ? 'lit' : ''}" d=${`M${x1} ${y1}C${x1 + bend} ${y1} ${b.x - bend} ${y2} ${b.x} ${y2}`}></path>`;
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearTimeout(this.coming);
   }
 
-  #box(node, faded) {
-    const { x, y } = this.#layout.places.get(node.id);
-    const of = node.task ? family(node.task.state) : FAMILIES.toReversed().find((each) => node.counts[each] && ['failed', 'person', 'backoff', 'works', 'queued'].includes(each)) ?? Object.keys(node.counts)[0];
-    const title = node.task ? node.task.title || node.task.key : node.key;
-    return html`<button class="box x-${of} ${faded ? 'faded' : ''}" aria-pressed=${node.task?.key === this.picked} ${place({ left: `${x}px`, top: `${y}px` })} title=${`${label(title, 300)}: ${WORDS[of]}`}
-      @click=${() => (node.task ? route.set({ task: node.task.key }) : route.set({ view: null, open: node.id }))}>${mark(of)}<span class="grow stack tight"><span class="cut">${name(title, 80)}</span>
-      ${node.items ? html`<span class="row"><span class="small soft num">×${count(node.items.length)}</span>${stateBar(node.counts)}</span>` : nothing}</span></button>`;
+  /** States change often, places seldom: one read a second is enough. */
+  willUpdate() {
+    const expanded = route.get('expand') ?? '';
+    if (this.#asked === this.data.tasks && expanded === this.#expanded) return;
+    const wait = this.#asked && expanded === this.#expanded ? AGAIN_MS : 0;
+    this.#asked = this.data.tasks;
+    this.#expanded = expanded;
+    clearTimeout(this.coming);
+    this.coming = setTimeout(() => this.#load(expanded), wait);
+  }
+
+  async #load(expanded) {
+    try {
+      const graph = await get(`/runs/${this.data.id}/graph`, { expand: expanded.split(',').filter(Boolean) });
+      if (expanded !== this.#expanded) return;
+      const first = !this.graph;
+      this.graph = graph;
+      this.failure = null;
+      await this.updateComplete;
+      if (first) this.#fit();
+      this.#look();
+    } catch (failure) { this.failure = failure; }
+  }
+
+  /** The zoom at which the whole is seen, but no smaller than can be read. */
+  #fit() {
+    const body = this.querySelector('.graph');
+    const fits = (zoom) => this.graph.width * ZOOMS[zoom] + 32 <= body.clientWidth && this.graph.height * ZOOMS[zoom] + 32 <= Math.max(body.clientHeight, 420);
+    this.zoom = [4, 3, 2].find(fits) ?? 3;
+  }
+
+  #look() {
+    const body = this.querySelector('.graph');
+    if (!body) return;
+    const scale = ZOOMS[this.zoom];
+    this.view = { left: (body.scrollLeft - MARGIN) / scale, top: (body.scrollTop - MARGIN) / scale, right: (body.scrollLeft + body.clientWidth + MARGIN) / scale, bottom: (body.scrollTop + body.clientHeight + MARGIN) / scale };
+  }
+
+  #expand(id, open) {
+    const ids = new Set((route.get('expand') ?? '').split(',').filter(Boolean));
+    if (open) ids.add(id); else ids.delete(id);
+    route.set({ expand: [...ids].join(',') || null });
+  }
+
+  #points(i) {
+    const { boxes, edges, box_width: width, box_height: height } = this.graph;
+    const [from, to] = [edges.from[i], edges.to[i]];
+    return [boxes.x[from] + width, boxes.y[from] + height / 2, ...edges.bends[i], boxes.x[to], boxes.y[to] + height / 2];
+  }
+
+  #box(i, faded) {
+    const { boxes } = this.graph;
+    const counts = {};
+    for (const [state, n] of Object.entries(boxes.states[i])) counts[family(state)] = (counts[family(state)] ?? 0) + n;
+    const single = boxes.kind[i] === 'task';
+    if (single) {
+      const row = this.data.byKey?.get(boxes.id[i]);
+      if (row) { for (const each of Object.keys(counts)) delete counts[each]; counts[family(row.state)] = 1; }
+    }
+    const of = FAMILIES.toReversed().find((each) => counts[each] && LOUD.includes(each)) ?? FAMILIES.find((each) => counts[each]) ?? 'waits';
+    return html`<button class="box x-${of} ${faded ? 'faded' : ''}" aria-pressed=${boxes.id[i] === this.picked} ?disabled=${!single && !boxes.expandable[i]}
+      ${place({ left: `${boxes.x[i]}px`, top: `${boxes.y[i]}px` })} title=${`${label(boxes.title[i], 300)}: ${single ? WORDS[of] : `${count(boxes.tasks[i])} tasks, ${Object.entries(counts).map(([each, n]) => `${n} ${WORDS[each]}`).join(', ')}`}`}
+      @click=${() => (single ? route.set({ task: boxes.id[i] }) : this.#expand(boxes.id[i], true))}>${mark(of)}<span class="grow stack tight"><span class="cut">${name(boxes.title[i], 80)}</span>
+      ${single ? nothing : html`<span class="row"><span class="small soft num">×${count(boxes.tasks[i])}</span>${stateBar(counts, boxes.tasks[i])}</span>`}</span></button>`;
+  }
+
+  #zoomBy(step) {
+    this.zoom = Math.max(0, Math.min(ZOOMS.length - 1, this.zoom + step));
+    this.updateComplete.then(() => this.#look());
   }
 
   render() {
-    const nodes = group(this.tasks);
-    if (nodes.length > MOST) return html`<div class="card pad"><p class="soft">The graph would have ${count(nodes.length)} boxes. The timeline has the same tasks as a tree.</p></div>`;
-    const shape = nodes.map((node) => node.id).join('\n');
-    const { ids, edges } = boxes(nodes);
-    if (shape !== this.#shape) { this.#shape = shape; this.#layout = layout({ ids, edges }); }
-    const chosen = nodes.find((node) => node.task?.key === this.picked)?.id;
-    const near = chosen ? new Set([chosen, ...reach(chosen, (id) => edges.filter(([from]) => from === id).map(([, to]) => to)), ...reach(chosen, (id) => edges.filter(([, to]) => to === id).map(([from]) => from))]) : null;
-    const { width, height } = this.#layout;
+    if (this.failure) return problem(this.failure, () => this.#load(this.#expanded));
+    if (!this.graph) return html`<div class="card">${skeleton(8)}</div>`;
+    const { boxes, edges, width, height } = this.graph;
+    const ups = Map.groupBy(edges.from.keys(), (i) => edges.to[i]);
+    const downs = Map.groupBy(edges.from.keys(), (i) => edges.from[i]);
+    const row = this.data.byKey?.get(this.picked);
+    const chosen = Math.max(boxes.id.indexOf(this.picked), row?.group_id ? boxes.id.indexOf(`group:${this.data.tasks.find((each) => each.id === row.group_id)?.key}`) : -1);
+    const next = (lists, end) => new Map([...lists].map(([box, list]) => [box, list.map((i) => end[i])]));
+    const near = chosen >= 0 ? new Set([chosen, ...reach(chosen, next(ups, edges.from)), ...reach(chosen, next(downs, edges.to))]) : null;
     const scale = ZOOMS[this.zoom];
+    const seen = (i) => !this.view || boxes.id.length <= 150 || (boxes.x[i] < this.view.right && boxes.x[i] + this.graph.box_width > this.view.left && boxes.y[i] < this.view.bottom && boxes.y[i] + this.graph.box_height > this.view.top);
+    const lit = (i) => near?.has(edges.from[i]) && near.has(edges.to[i]);
+    const lines = edges.from.map((_, i) => i).filter((i) => seen(edges.from[i]) || seen(edges.to[i]) || edges.bends[i].length);
+    const open = (route.get('expand') ?? '').split(',').filter(Boolean);
     return html`<div class="card graph-card"><div class="tree-tools"><span class="soft small grow">Left to right: what comes first. Select a task to light up what it waits for and what waits for it.</span>
-        <button class="btn low only" aria-label="Zoom out" ?disabled=${this.zoom === 0} @click=${() => { this.zoom--; }}>−</button><button class="btn low only" aria-label="Zoom in" ?disabled=${this.zoom === ZOOMS.length - 1} @click=${() => { this.zoom++; }}>+</button></div>
-      <div class="graph" tabindex="0" role="region" aria-label="Graph of tasks"><div class="graph-size" ${place({ width: `${width * scale + 32}px`, height: `${height * scale + 32}px` })}><div class="graph-all" ${place({ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` })}>
-        <svg class="edges" width=${width} height=${height} aria-hidden="true">${edges.map((edge) => this.#edge(edge, near?.has(edge[0]) && near.has(edge[1])))}</svg>
-        ${nodes.map((node) => this.#box(node, near && !near.has(node.id)))}</div></div></div>
+        ${open.map((id) => html`<button class="chip" title="Fold" @click=${() => this.#expand(id, false)}><span class="cut">${name(id.replace(/^\w+:/, ''), 40)}</span>${icon('cross', 'small')}<span class="hidden-text">fold</span></button>`)}
+        <span class="row"><button class="btn low only" aria-label="Zoom out" ?disabled=${this.zoom === 0} @click=${() => this.#zoomBy(-1)}>−</button><button class="btn low only" aria-label="Zoom in" ?disabled=${this.zoom === ZOOMS.length - 1} @click=${() => this.#zoomBy(1)}>+</button>
+        <button class="btn low" @click=${() => { this.#fit(); this.updateComplete.then(() => this.#look()); }}>Fit</button></span></div>
+      ${boxes.id.length ? html`<div class="graph" tabindex="0" role="region" aria-label="Graph of tasks" @scroll=${() => { this.looking ??= requestAnimationFrame(() => { this.looking = null; this.#look(); }); }}><div class="graph-size" ${place({ width: `${width * scale + 32}px`, height: `${height * scale + 32}px` })}><div class="graph-all" ${place({ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` })}>
+        <svg class="edges" width=${width} height=${height} aria-hidden="true"><path class="edge" d=${lines.filter((i) => !lit(i)).map((i) => path(this.#points(i))).join('')}></path>
+          ${lines.filter(lit).map((i) => svg`<path class="edge lit" d=${path(this.#points(i))}></path>`)}</svg>
+        ${boxes.id.map((_, i) => (seen(i) ? this.#box(i, near && !near.has(i)) : nothing))}</div></div></div>` : html`<p class="pad soft">There are no tasks yet.</p>`}
       <p class="graph-phone pad soft">${icon('graph', 'small')} The window is too narrow for the graph; the timeline has the same tasks as a tree.</p></div>`;
   }
 }

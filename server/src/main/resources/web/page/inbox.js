@@ -6,6 +6,7 @@ import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { count, credits } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
+import { KINDS } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { formOf } from '../part/answers.js';
@@ -14,8 +15,6 @@ import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
 
-export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
-  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'], tool_change: ['alert', 'Changed tool'] };
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
 const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION']);

@@ -4,7 +4,7 @@ import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { credits, exact, many, short } from '../draw/format.js';
+import { days, credits, exact, many, short } from '../draw/format.js';
 import { Part } from '../part/base.js';
 import { empty, meter, name, problem, skeleton, spark, toast, when } from '../part/bits.js';
 import { edit, save } from '../part/editor.js';
@@ -15,16 +15,6 @@ const UNNAMED = { agent: 'default agent', model: 'no model', tool: 'no tool', re
 const PERIODS = [[1, 'Today'], [7, '7 days'], [30, '30 days'], [90, '90 days']];
 const DAY = 86_400_000;
 
-/** Days of a period, also those without charges. */
-export function days(items, from, to) {
-  const known = new Map(items.map((each) => [each.day, each]));
-  const all = [];
-  for (let at = Date.parse(from.slice(0, 10)); at <= Date.parse(to); at += DAY) {
-    const key = new Date(at).toISOString().slice(0, 10);
-    all.push(known.get(key) ?? { day: key, credits: 0, runs: 0, charges: 0 });
-  }
-  return all;
-}
 
 /** Balance, burn, who burns it, and the ledger. */
 class Money extends Part {

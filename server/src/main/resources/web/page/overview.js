@@ -4,13 +4,11 @@ import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
-import { count, credits, exact, shortId } from '../draw/format.js';
-import { OPEN, isOpen, reasonFamily } from '../draw/state.js';
+import { days, count, credits, exact, shortId } from '../draw/format.js';
+import { KINDS, OPEN, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, badge, empty, mark, name, problem, skeleton, spark, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
-import { KINDS } from './inbox.js';
-import { days } from './money.js';
 
 const DAY = 86_400_000;
 

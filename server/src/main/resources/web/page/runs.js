@@ -1,12 +1,12 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { get } from '../api/client.js';
+import { get, now } from '../api/client.js';
 import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
-import { count, credits, exact, label, shortId } from '../draw/format.js';
-import { OPEN, family, isOpen, reasonFamily } from '../draw/state.js';
+import { count, credits, duration, exact, label, shortId, utc } from '../draw/format.js';
+import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { ago, badge, empty, mark, name, problem, skeleton, stateBar, toast } from '../part/bits.js';
 import '../part/views.js';
@@ -17,11 +17,10 @@ import { prefs } from '../store/prefs.js';
 
 /** Waiting is a matter of the reason: a run that is running may wait for a person. */
 const VIEWS = [
-  ['all', 'All', {}], ['running', 'Running', { state_type: 'running' }], ['waiting', 'Waiting', { state: OPEN }, (of) => of !== 'works'],
-  ['people', 'For people', { state: OPEN }, (of) => of === 'person'],
-  ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],
+  ['all', 'All', {}], ['trouble', 'Trouble', { waits_for: ['human', 'worker', 'limit', 'retry', 'money'] }], ['people', 'For people', { waits_for: 'human' }],
+  ['running', 'Running', { state_type: 'running' }], ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],
 ];
-const COLUMNS = { created_at: 'Age', credits_charged: 'Cost', name: 'Name', state: 'State', progress: 'Progress' };
+const COLUMNS = { created_at: 'Age', cost: 'Cost', name: 'Name', state: 'State', progress: 'Progress' };
 const PAGE = 100;
 
 class Runs extends Part {
@@ -61,7 +60,8 @@ class Runs extends Part {
     const view = VIEWS.find(([id]) => id === route.get('view')) ?? VIEWS[0];
     const filter = Object.fromEntries(['text', 'tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id', 'created_after', 'created_before']
       .map((each) => [each, route.get(each)]).filter(([, value]) => value));
-    return [{ ...filter, ...view[2], now: true, limit: PAGE }];
+    const sort = view[2].waits_for || !COLUMNS[route.get('sort')?.replace('-', '')] ? null : route.get('sort');
+    return [{ ...filter, ...view[2], ...(sort && !sort.endsWith('created_at') ? { sort } : {}), now: true, limit: PAGE }];
   }
 
   async #load(again = false) {
@@ -109,7 +109,7 @@ class Runs extends Part {
       const ids = [...this.#dirty];
       this.#dirty.clear();
       if (this.fresh || ids.length > 8) { this.fresh = false; await this.#load(true); return; }
-      await Promise.all(ids.map((id) => get(`/runs/${id}`).then((run) => runs.put(run), (failure) => {
+      await Promise.all(ids.map((id) => get(`/runs/${id}`, { light: true }).then((run) => runs.put(run), (failure) => {
         if (failure.status === 404) { this.rows = this.rows.filter((each) => each !== id); runs.forget(id); }
       })));
       this.requestUpdate();
@@ -128,13 +128,11 @@ class Runs extends Part {
 
   #sorted() {
     const by = route.get('sort');
-    const wanted = VIEWS.find(([id]) => id === route.get('view'))?.[3];
-    const of = (run) => { const reason = runs.reason(run); return reason ? reasonFamily(reason.code) : family(run.state); };
-    const list = this.rows.map((id) => runs.get(id)).filter((run) => run && (!wanted || (isOpen(run) && wanted(of(run)))));
+    const list = this.rows.map((id) => runs.get(id)).filter(Boolean);
     if (!by) return list;
     const down = by.startsWith('-') ? -1 : 1;
     const column = by.replace('-', '');
-    const value = (run) => (column === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : run[column] ?? '');
+    const value = (run) => (column === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : column === 'cost' ? run.total_cost : run[column] ?? '');
     return list.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * down);
   }
 
@@ -184,7 +182,7 @@ class Runs extends Part {
       <span role="cell" class="c-pick"><input type="checkbox" aria-label="Select ${label(run.name, 60)} ${shortId(run.id)}" .checked=${this.picked.has(run.id)} @change=${() => this.#pick(run.id)}></span>
       <span role="cell" class="c-state">${badge(run.state)}</span>
       <span role="cell" class="c-name cut"><a href=${href}>${name(run.name)}</a> <span class="faint mono small">${shortId(run.id)}</span></span>
-      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="cut ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}">${name(reason.text, 400)}</span>` : nothing}</span>
+      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="cut ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}">${name(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
       <span role="cell" class="c-progress">${stateBar(done, run.task_count)}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
       <span role="cell" class="c-cost num" title=${exact(run.total_cost)}>${credits(run.total_cost)}</span>
       <span role="cell" class="c-age soft">${ago(run.created_at)}</span>
@@ -204,7 +202,7 @@ class Runs extends Part {
     const shown = list.slice(from, from + Math.ceil(innerHeight / height) + 20);
     return html`<div class="card runs" role="table" aria-label="Runs" aria-rowcount=${this.#cursors?.length ? -1 : list.length + 1}>
       <div class="run-head" role="row"><span role="columnheader"><span class="hidden-text">Select</span></span>${this.#head('state')}${this.#head('name')}
-        <span role="columnheader">Now — why it is not further</span>${this.#head('progress')}${this.#head('credits_charged')}${this.#head('created_at')}<span role="columnheader">By</span></div>
+        <span role="columnheader">Now — why it is not further</span>${this.#head('progress')}${this.#head('cost')}${this.#head('created_at')}<span role="columnheader">By</span></div>
       <div class="rows" role="rowgroup" ${place({ height: `${list.length * height}px` })}>${repeat(shown, (run) => run.id, (run, i) => this.#row(run, from + i))}</div></div>
       ${this.#cursors?.length ? html`<button class="btn" @click=${() => this.#more()}>${this.busy ? 'Loading…' : 'More'}</button>` : nothing}`;
   }
@@ -216,8 +214,8 @@ class Runs extends Part {
   }
 
   #filterOfBulk() {
-    if (VIEWS.find(([id]) => id === route.get('view'))?.[3]) return null;
-    const { limit, now, tag, parent_run_id, ...rest } = this.#queries()[0];
+    if (VIEWS.find(([id]) => id === route.get('view'))?.[2].waits_for) return null;
+    const { limit, now: _, sort, tag, parent_run_id, ...rest } = this.#queries()[0];
     const filter = tag ? { ...rest, tags: [tag] } : rest;
     return limit && !parent_run_id && Object.keys(filter).length ? filter : null;
   }

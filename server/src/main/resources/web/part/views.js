@@ -5,7 +5,6 @@ import { route } from '../store/route.js';
 import { Part } from './base.js';
 import { name, toast } from './bits.js';
 import { ask } from './dialog.js';
-import { edit } from './editor.js';
 import { icon } from './icon.js';
 
 const keyOf = (view) => `${view.shared ? 'all' : 'own'} ${view.name}`;
@@ -32,6 +31,7 @@ class Views extends Part {
 
   async #save(current) {
     const lacks = me.lacks('runs:write');
+    const { edit } = await import('./editor.js');
     const saved = await edit({ title: 'Save this view', text: 'Filter, order and view of this list, as they are now.', yes: 'Save', fields: [
       { name: 'name', label: 'Name', required: true, most: 100, value: current?.name },
       { name: 'shared', label: 'For all of the workspace', kind: 'checkbox', value: current?.shared && !lacks, hint: lacks ? `${lacks} to share it` : null }],

@@ -58,6 +58,7 @@ import io.keelson.server.http.runs.TaskActions;
 import io.keelson.server.http.streams.AnswerStreams;
 import io.keelson.server.http.streams.EventStreams;
 import io.keelson.server.http.streams.FeedStreams;
+import io.keelson.server.http.streams.LogStreams;
 import io.keelson.server.http.streams.StreamLimiter;
 import io.keelson.server.http.streams.StreamReads;
 import io.keelson.server.http.support.Authenticator;
@@ -126,6 +127,7 @@ final class Routes {
         observed.background().accept(events.task());
         new AnswerStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress(),
                 services.work().texts()).addTo(table);
+        new LogStreams(reads, authenticator, shutdown, streamLimiter, streamReads, events.progress()).addTo(table);
         FeedStreams feed = new FeedStreams(reads, authenticator, shutdown, streamLimiter, streamReads);
         feed.addTo(table);
         observed.background().accept(feed.task());

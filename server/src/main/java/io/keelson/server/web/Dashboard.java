@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,7 @@ public final class Dashboard {
             assets.put(hashed, WebFile.of(bytes, Map.of("Content-Type", type(name), "Cache-Control",
                     "public, max-age=31536000, immutable", "Cross-Origin-Resource-Policy", "same-origin")));
         });
-        return new Edition(assets, page(new String(page, StandardCharsets.UTF_8), names));
+        return new Edition(assets, page(new String(page, StandardCharsets.UTF_8), names, FirstModules.of(sources)));
     }
 
     /** All styles in one file, in the order of their names. */
@@ -80,7 +81,8 @@ public final class Dashboard {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    private static WebFile page(String template, Map<String, String> names) {
+    /** @param first the modules that every page needs */
+    private static WebFile page(String template, Map<String, String> names, Set<String> first) {
         ObjectNode imports = Json.object();
         names.forEach((name, hashed) -> {
             if (name.endsWith(".js")) {
@@ -89,9 +91,8 @@ public final class Dashboard {
         });
         LitModules.specifiers().forEach((specifier, name) -> imports.put(specifier, ASSETS + names.get(name)));
         String map = new String(Json.write(Json.object().set("imports", imports)), StandardCharsets.UTF_8);
-        String preloads = names.entrySet().stream()
-                .filter(each -> each.getKey().matches("(lib|api|store|live|part|draw)/.*\\.js|app\\.js"))
-                .map(each -> "<link rel=\"modulepreload\" href=\"" + ASSETS + each.getValue() + "\">")
+        String preloads = first.stream()
+                .map(name -> "<link rel=\"modulepreload\" href=\"" + ASSETS + names.get(name) + "\">")
                 .collect(Collectors.joining("\n"));
         String html = template.replace("@IMPORTS@", map).replace("@PRELOADS@", preloads)
                 .replace("@STYLE@", ASSETS + names.get("look.css")).replace("@ICON@", ASSETS + names.get("icon.svg"))

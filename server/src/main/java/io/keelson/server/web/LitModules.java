@@ -9,7 +9,6 @@ import java.util.Map;
 /** The modules of Lit that the page may import, from Lit's jars on the class path. */
 final class LitModules {
 
-    private static final String LIT = "lit/3.3.3";
     private static final String HTML = "lit-html/3.3.3";
     private static final String ELEMENT = "lit-element/4.2.2";
     private static final String REACTIVE = "reactive-element/2.1.2";
@@ -19,17 +18,11 @@ final class LitModules {
     /** Specifier of an import to the module's file below {@code META-INF/resources/_static}. */
     private static Map<String, String> files() {
         Map<String, String> files = new LinkedHashMap<>();
-        files.put("lit", LIT + "/index.js");
-        files.put("lit/directive.js", LIT + "/directive.js");
-        files.put("lit/directives/repeat.js", LIT + "/directives/repeat.js");
-        files.put("lit/directives/live.js", LIT + "/directives/live.js");
+        files.put("lit", ELEMENT + "/lit-element.js"); // has all that lit/index.js has, without a module of its own
+        files.put("lit/directive.js", HTML + "/directive.js");
+        files.put("lit/directives/repeat.js", HTML + "/directives/repeat.js");
         files.put("lit-html", HTML + "/lit-html.js");
-        files.put("lit-html/is-server.js", HTML + "/is-server.js");
-        files.put("lit-html/directive.js", HTML + "/directive.js");
         files.put("lit-html/directive-helpers.js", HTML + "/directive-helpers.js");
-        files.put("lit-html/directives/repeat.js", HTML + "/directives/repeat.js");
-        files.put("lit-html/directives/live.js", HTML + "/directives/live.js");
-        files.put("lit-element/lit-element.js", ELEMENT + "/lit-element.js");
         files.put("@lit/reactive-element", REACTIVE + "/reactive-element.js");
         files.put("@lit/reactive-element/css-tag.js", REACTIVE + "/css-tag.js");
         return files;

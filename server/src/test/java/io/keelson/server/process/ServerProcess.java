@@ -45,7 +45,7 @@ final class ServerProcess implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> env = new HashMap<>(environment);
         env.put("KEELSON_DATA_DIR", dataDir.toString());
-        env.put("KEELSON_HTTP_PORT", "0");
+        env.putIfAbsent("KEELSON_HTTP_PORT", "0");
         builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
         builder.environment().putAll(env);
         builder.redirectErrorStream(true);

@@ -24,7 +24,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
 /** Chromium on the dashboard of one server. Each page notes what must never happen, and {@link #clean} asserts that it did not. */
-final class DashboardBrowser implements AutoCloseable {
+public final class DashboardBrowser implements AutoCloseable {
 
     private static final List<String> ARGUMENTS =
             List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -42,7 +42,7 @@ final class DashboardBrowser implements AutoCloseable {
     private final Queue<String> faults = new ConcurrentLinkedQueue<>();
     private final Queue<String> expected = new ConcurrentLinkedQueue<>();
 
-    DashboardBrowser(URI server, String key) {
+    public DashboardBrowser(URI server, String key) {
         this.server = server;
         this.key = key;
         playwright =
@@ -108,7 +108,7 @@ final class DashboardBrowser implements AutoCloseable {
         page.locator(".shell").waitFor();
     }
 
-    Page signedIn(String path) {
+    public Page signedIn(String path) {
         return signedIn(path, 1440, 900, ColorScheme.LIGHT, key);
     }
 
@@ -129,16 +129,21 @@ final class DashboardBrowser implements AutoCloseable {
     }
 
     /** A failure that the test asks for, until {@link #clean}. */
-    void expect(String text) {
+    public void expect(String text) {
         expected.add(text);
     }
 
     /** Asserts that no page had an error, a violated policy, a rejection or a request to another host. */
-    void clean() {
+    public void clean() {
         List<String> seen = faults.stream().filter(each -> expected.stream().noneMatch(each::contains)).toList();
         faults.clear();
         expected.clear();
         assertThat(seen).isEmpty();
+    }
+
+    /** Also those of a test that has failed. */
+    void closePages() {
+        browser.contexts().forEach(BrowserContext::close);
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import tools.jackson.databind.JsonNode;
 
 /** Runs for the dashboard's tests: usual ones, large ones, absurd ones. */
 final class DashboardSeed {
@@ -175,6 +176,36 @@ final class DashboardSeed {
                 .mapToObj(i -> "{\"id\": \"t%d\", \"title\": \"%s %d\", \"steps\": [{\"tool\": \"echo\"}]}"
                         .formatted(i, longest, i))
                 .collect(Collectors.joining(","))));
+    }
+
+    /** An agent whose first output is rejected, with calls of all outcomes. The second attempt is in its second turn. */
+    String agent() {
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"agent.turn\"]}");
+        String id = api
+                .create("""
+                {"name": "licence-review", "goal": "Which licences are in this repository?", "start": true, "config": {"retry": {"backoff_base_seconds": 0}},
+                 "plan": {"tasks": [{"id": "research", "title": "Research the licences",
+                   "verify": [{"kind": "jq", "expression": ".source != null", "feedback": "no source named"}],
+                   "suggested_agent": {"type": "contractor", "agent_name": "librarian", "tools": ["echo", "noop", "fail"],
+                    "instructions": "Name the source.", "max_turns": 9}},
+                  {"id": "write", "title": "Write the summary", "depends_on": ["research"], "steps": [{"tool": "echo"}]}]}}""");
+        turn("""
+                {"text": "I will look for licences first, then read each of them.", "tool_calls": [
+                  {"name": "echo", "input": {"path": ".", "pattern": "LICENSE"}}, {"name": "http.request", "input": {"url": "https://example.org"}},
+                  {"name": "fail", "input": {"code": "FILE_UNREADABLE", "message": "NOTICE is not text", "class": "permanent"}}]}""");
+        turn("{\"output\": {\"licences\": [\"Apache-2.0\"]}}");
+        turn("""
+                {"text": "The verifier wants a source: I read the file again.", "tool_calls": [{"name": "echo", "input": {"path": "LICENSE", "lines": 12}}]}""");
+        return id;
+    }
+
+    private void turn(String output) {
+        JsonNode item = api.post("/api/v1/dispatch/claim",
+                "{\"worker_id\": \"w\", \"tools\": [\"agent.turn\"], \"wait_ms\": 20000, \"lease_ms\": 600000}").json()
+                .at("/items/0");
+        api.post("/api/v1/dispatch/complete",
+                "{\"worker_id\": \"w\", \"items\": [{\"step_id\": %s, \"lease_epoch\": %s, \"output\": %s}]}"
+                        .formatted(item.get("step_id"), item.get("lease_epoch"), output));
     }
 
     private void awaitWaiting(String id) {

@@ -17,6 +17,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.RunEndPoll;
 import io.keelson.server.http.support.SeqPage;
 import io.keelson.server.run.read.Explainer;
+import io.keelson.server.run.read.RunOrder;
 import io.keelson.server.run.read.RunReader;
 import io.keelson.server.run.read.RunSelection;
 import io.keelson.server.run.read.RunStats;
@@ -24,8 +25,10 @@ import io.keelson.server.run.read.StatusDocument;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +36,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** What clients read of runs. */
 public final class RunViews {
+
+    private static final int MOST_EXPLAINED_PAGES = 10;
 
     private final Reads reads;
     private final LongPoll poll;
@@ -78,9 +83,20 @@ public final class RunViews {
         Query query = request.query();
         RunSelection filter = RunFilters.of(query);
         Fields fields = Fields.of(query);
+        String sort = query.text("sort");
+        List<String> waits = query.texts("waits_for");
+        if (sort != null && !waits.isEmpty()) {
+            throw Query.invalid("sort", "does not go with 'waits_for'");
+        }
+        if (sort != null && !sort.equals("-created_at")) {
+            return sorted(request, filter, sort, fields);
+        }
         int limit = query.limit();
         String cursor = query.text("cursor");
         try {
+            if (!waits.isEmpty()) {
+                return waiting(request, filter, WaitsFor.of(waits), fields);
+            }
             RunReader.RunPage page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
             if (query.flag("now")) {
                 now.addTo(request.workspace(), page.items());
@@ -90,6 +106,36 @@ public final class RunViews {
         } catch (RunReader.BadCursorException e) {
             throw ListCursor.invalid();
         }
+    }
+
+    private ApiResponse sorted(ApiRequest request, RunSelection filter, String sort, Fields fields) {
+        ListPage page = new ListPage(request, "runs by " + sort);
+        Page<ObjectNode> found = reads.read((runs, c) -> runs.sortedRuns(c, request.workspace(), filter,
+                RunOrder.of(sort), sort.startsWith("-"), page.from(), page.limit()));
+        if (request.query().flag("now")) {
+            now.addTo(request.workspace(), found.items());
+        }
+        found.items().forEach(fields::keep);
+        return page.part(found);
+    }
+
+    /** Explains open runs until a page is full, within a bound; a page may be short and have a next one. */
+    private ApiResponse waiting(ApiRequest request, RunSelection filter, Set<WaitsFor> what, Fields fields) {
+        List<ObjectNode> found = new ArrayList<>();
+        String cursor = request.query().text("cursor");
+        int limit = request.query().limit();
+        for (int i = 0; i < MOST_EXPLAINED_PAGES && found.size() < limit; i++) {
+            String from = cursor;
+            RunReader.RunPage page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter.open(), from,
+                    limit - found.size()));
+            found.addAll(now.waiting(request.workspace(), page.items(), what));
+            cursor = page.nextCursor();
+            if (cursor == null) {
+                break;
+            }
+        }
+        found.forEach(fields::keep);
+        return ApiResponse.ok(Lists.page(found, cursor));
     }
 
     private ApiResponse stats(ApiRequest request) {
@@ -109,9 +155,10 @@ public final class RunViews {
                 end.reached(request, wait);
             }
         }
-        ObjectNode run = fields.want("plan", "inputs", "output") ? reads.run(request.workspace(), id)
-                : reads.read((runs, c) -> Reads.found(runs.runWithoutValues(c, request.workspace(), id), IdKind.RUN,
-                        id));
+        boolean light = query.flag("light");
+        ObjectNode run = !light && fields.want("plan", "inputs", "output") ? reads.run(request.workspace(), id)
+                : reads.read((runs, c) -> Reads.found(light ? runs.lightRun(c, request.workspace(), id)
+                        : runs.runWithoutValues(c, request.workspace(), id), IdKind.RUN, id));
         return ApiResponse.resource(fields.keep(run));
     }
 

@@ -5,10 +5,17 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.Explainer;
+import io.keelson.server.run.read.RunSearch;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -30,6 +37,19 @@ final class RunsNow {
 
     /** Puts {@code now} into each row; null for a run that has ended or that is beyond the bounds. */
     void addTo(UUID workspace, List<ObjectNode> rows) {
+        add(rows, reasons(workspace, rows));
+    }
+
+    /** The rows of runs that wait for any of these, with {@code now}. Runs beyond the bounds are not among them. */
+    List<ObjectNode> waiting(UUID workspace, List<ObjectNode> rows, Set<WaitsFor> what) {
+        Map<UUID, List<Explanation>> reasons = reasons(workspace, rows);
+        List<ObjectNode> found =
+                rows.stream().filter(row -> WaitsFor.any(what, reasons.getOrDefault(id(row), List.of()))).toList();
+        add(found, reasons);
+        return found;
+    }
+
+    private Map<UUID, List<Explanation>> reasons(UUID workspace, List<ObjectNode> rows) {
         List<UUID> open = new ArrayList<>();
         int tasks = 0;
         for (ObjectNode row : rows) {
@@ -41,19 +61,33 @@ final class RunsNow {
             }
         }
         TxFunction<Map<UUID, List<Explanation>>> work = c -> explainer.explain(c, workspace, open);
-        Map<UUID, List<Explanation>> reasons = open.isEmpty() ? Map.of() : database.inTransaction(work);
+        return open.isEmpty() ? Map.of() : database.inTransaction(work);
+    }
+
+    private void add(List<ObjectNode> rows, Map<UUID, List<Explanation>> reasons) {
+        Map<UUID, Explanation> first = new HashMap<>();
+        reasons.forEach((run, found) -> found.stream().findFirst().ifPresent(reason -> first.put(run, reason)));
+        Set<UUID> subjects = first.values().stream().map(RunsNow::subject).filter(Objects::nonNull)
+                .collect(Collectors.toSet());
+        TxFunction<Map<UUID, Instant>> work = c -> RunSearch.since(c, subjects);
+        Map<UUID, Instant> since = subjects.isEmpty() ? Map.of() : database.withConnection(work);
         for (ObjectNode row : rows) {
-            List<Explanation> found = reasons.getOrDefault(id(row), List.of());
-            row.set("now", found.isEmpty() ? null : document(found.getFirst()));
+            Explanation reason = first.get(id(row));
+            UUID subject = reason == null ? null : subject(reason);
+            row.set("now", reason == null ? null : document(reason, subject == null ? null : since.get(subject)));
         }
+    }
+
+    private static @Nullable UUID subject(Explanation reason) {
+        return reason.stepId() == null ? reason.taskId() : reason.stepId();
     }
 
     private static UUID id(ObjectNode row) {
         return UUID.fromString(row.get("id").stringValue());
     }
 
-    private static ObjectNode document(Explanation reason) {
-        return Json.object().put("code", reason.code()).put("text", reason.text()).put("until",
-                Json.time(reason.until()));
+    private static ObjectNode document(Explanation reason, @Nullable Instant since) {
+        return Json.object().put("code", reason.code()).put("text", reason.text()).put("since", Json.time(since))
+                .put("until", Json.time(reason.until()));
     }
 }

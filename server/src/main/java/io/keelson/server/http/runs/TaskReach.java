@@ -40,10 +40,15 @@ final class TaskReach {
     private ApiResponse dependencies(ApiRequest request) {
         UUID id = request.id("id", IdKind.TASK);
         return ApiResponse.resource(reads.read((runs, c) -> {
-            Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id);
+            String group = Reads.found(runs.lightTask(c, request.workspace(), id), IdKind.TASK, id).get("group_id")
+                    .stringValueOpt().orElse(null);
+            // an item has the dependencies of the task that fanned out
+            UUID planned = group == null ? id : UUID.fromString(group);
             Map<UUID, List<UUID>> ups = runs.dependencies(c, request.workspace(), id);
-            Map<UUID, Integer> before = reach(id, ups);
-            Map<UUID, Integer> behind = reach(id, reversed(ups));
+            Map<UUID, Integer> before = reach(planned, ups);
+            Map<UUID, Integer> behind = reach(planned, reversed(ups));
+            before.remove(id);
+            behind.remove(id);
             Set<UUID> all = new HashSet<>(before.keySet());
             all.addAll(behind.keySet());
             Map<UUID, ObjectNode> named = new LinkedHashMap<>();

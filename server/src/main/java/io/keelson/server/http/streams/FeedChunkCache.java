@@ -33,8 +33,9 @@ final class FeedChunkCache {
      *
      * @param type as the stream names it
      * @param eventType as the list names it
+     * @param seq its number in its run
      */
-    record Piece(long id, String type, String eventType, UUID run, byte[] text) {}
+    record Piece(long id, long seq, String type, String eventType, UUID run, @Nullable String task, byte[] text) {}
 
     private static final class Chunk {
         private final ReentrantLock reading = new ReentrantLock();
@@ -111,7 +112,8 @@ final class FeedChunkCache {
     private static Piece piece(ObjectNode event) {
         ObjectNode data = EventChunkCache.named(event);
         String id = event.get("id").asString();
-        return new Piece(Long.parseLong(id), data.get("type").stringValue(), event.get("event_type").stringValue(),
-                UUID.fromString(event.get("run_id").asString()), EventChunkCache.text(id, data));
+        return new Piece(Long.parseLong(id), event.get("seq").longValue(), data.get("type").stringValue(),
+                event.get("event_type").stringValue(), UUID.fromString(event.get("run_id").asString()),
+                event.get("task_id").stringValueOpt().orElse(null), EventChunkCache.text(id, data));
     }
 }

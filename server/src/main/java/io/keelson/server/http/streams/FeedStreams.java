@@ -1,5 +1,6 @@
 package io.keelson.server.http.streams;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.StreamTypes;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.background.BackgroundTask;
@@ -7,6 +8,8 @@ import io.keelson.server.db.Tenancy;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ApiResponse;
 import io.keelson.server.http.support.Authenticator;
+import io.keelson.server.http.support.ListCursor;
+import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Query;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
@@ -22,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 public final class FeedStreams {
 
     private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
+
+    private static final List<String> EVENT_TYPES = Stream.of(EventType.values()).map(EventType::wire).toList();
 
     private final Reads reads;
     private final Authenticator authenticator;
@@ -58,38 +64,55 @@ public final class FeedStreams {
 
     public void addTo(Route.Table table) {
         table.getAlso(Scope.RUNS_READ, "/events/stream", this::ofWorkspace);
+        table.get(Scope.RUNS_READ, "/events", this::latest);
+    }
+
+    private ApiResponse latest(ApiRequest request) {
+        Query query = request.query();
+        Set<UUID> runs = runs(request);
+        Set<String> types = types(query.text("types"), EVENT_TYPES);
+        ListCursor cursor = new ListCursor("latest events");
+        Long from = cursor.read(query, Long::valueOf);
+        long before = from == null ? query.integer("before", Long.MAX_VALUE) : from;
+        long head = Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c)));
+        FeedReader.Latest found = reads.read((reader, c) -> FeedReader.latest(c, request.workspace(), runs, types,
+                Math.min(before, head + 1), query.limit()));
+        return ApiResponse.ok(Lists.page(found.events(),
+                found.before() > 0 ? cursor.write(Long.toString(found.before())) : null));
+    }
+
+    private Set<UUID> runs(ApiRequest request) {
+        Set<UUID> runs = Set.copyOf(request.query().ids("run_id"));
+        runs.forEach(run -> reads.requireRun(request.workspace(), run));
+        return runs;
     }
 
     private ApiResponse ofWorkspace(ApiRequest request) throws InterruptedException {
         Query query = request.query();
         long after = query.integer("after", -1);
         long wait = query.integer("wait_ms", Long.MAX_VALUE);
-        Set<String> types = types(query.text("types"));
-        UUID run = query.id("run_id");
-        if (run != null) {
-            streamReads.once(() -> {
-                reads.requireRun(request.workspace(), run);
-                return run;
-            });
-        }
+        Set<String> types = types(query.text("types"), StreamTypes.all());
+        Set<UUID> runs = streamReads.once(() -> runs(request));
+        Duration digest = Duration.ofMillis(query.integer("digest_ms", 0));
         long seen = Math.max(after, EventStreams.lastSeen(request, -1));
         limiter.requireRoom(request);
         long head =
                 streamReads.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
         return ApiResponse.live("text/event-stream", out -> {
             try (StreamLimiter.Place _ = limiter.take(request); FeedPoller.Watch watch = news.watch()) {
-                new Reader(request, types, run, out, seen < 0 ? head : Math.min(seen, head)).follow(watch, head,
+                new Reader(request, types, runs, digest, out, seen < 0 ? head : Math.min(seen, head)).follow(watch,
+                        head,
                         Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
             }
         }).header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     }
 
-    private static Set<String> types(@Nullable String text) {
+    private static Set<String> types(@Nullable String text, List<String> known) {
         List<String> types = text == null ? List.of() : List.of(text.split(","));
         for (String type : types) {
-            if (!StreamTypes.all().contains(type)) {
+            if (!known.contains(type)) {
                 throw Query.invalid("types", "has an unknown event type: " + type
-                        + NameSuggestion.hint(type, StreamTypes.all())).allowing(StreamTypes.all());
+                        + NameSuggestion.hint(type, known)).allowing(known);
             }
         }
         return Set.copyOf(types);
@@ -99,7 +122,11 @@ public final class FeedStreams {
     private final class Reader {
         private final ApiRequest request;
         private final Set<String> types;
-        private final @Nullable UUID run;
+        private final Set<UUID> runs;
+        /** Zero for a stream of events. */
+        private final long digestNanos;
+        private final FeedDigest digest = new FeedDigest();
+        private long digestBegun;
         private final OutputStream out;
         private long seen;
         private long sent;
@@ -108,10 +135,12 @@ public final class FeedStreams {
         private long to;
         private long spoken = System.nanoTime();
 
-        private Reader(ApiRequest request, Set<String> types, @Nullable UUID run, OutputStream out, long seen) {
+        private Reader(ApiRequest request, Set<String> types, Set<UUID> runs, Duration digest, OutputStream out,
+                long seen) {
             this.request = request;
             this.types = types;
-            this.run = run;
+            this.runs = runs;
+            this.digestNanos = digest.toNanos();
             this.out = out;
             this.seen = seen;
             this.sent = seen;
@@ -135,18 +164,35 @@ public final class FeedStreams {
                 if (!left.isPositive()) {
                     return;
                 }
-                settled = watch.await(seen + 1,
-                        left.compareTo(EventStreams.KEY_CHECK) < 0 ? left : EventStreams.KEY_CHECK);
+                Duration pause = left.compareTo(EventStreams.KEY_CHECK) < 0 ? left : EventStreams.KEY_CHECK;
+                settled = watch.await(seen + 1, digest.isEmpty() ? pause : shorter(pause));
+                if (!digest.isEmpty() && untilDigest() <= 0) {
+                    sendDigest();
+                }
                 if (System.nanoTime() - spoken >= EventStreams.BEAT.toNanos()) {
                     beat();
                 }
             }
         }
 
+        private Duration shorter(Duration pause) {
+            return Duration.ofNanos(Math.clamp(untilDigest(), 1, pause.toNanos()));
+        }
+
+        private long untilDigest() {
+            return digestBegun + digestNanos - System.nanoTime();
+        }
+
+        private void sendDigest() throws IOException {
+            sent = digest.last();
+            write(digest.take());
+        }
+
         /** A resumed stream need not skip the same events again. */
         private void beat() throws IOException {
-            write((seen > sent ? "id: " + seen + "\n\n" : ":\n\n").getBytes(StandardCharsets.UTF_8));
-            sent = seen;
+            write((seen > sent && digest.isEmpty() ? "id: " + seen + "\n\n" : ":\n\n")
+                    .getBytes(StandardCharsets.UTF_8));
+            sent = digest.isEmpty() ? seen : sent;
         }
 
         private boolean sendUpTo(long settled) throws IOException, InterruptedException {
@@ -154,11 +200,19 @@ public final class FeedStreams {
             while (seen < settled && !shutdown.hasBegun() && open()) {
                 List<FeedChunkCache.Piece> part = next(settled);
                 for (FeedChunkCache.Piece piece : part) {
-                    out.write(piece.text());
-                    sent = piece.id();
                     any = true;
+                    if (digestNanos > 0) {
+                        digestBegun = digest.isEmpty() ? System.nanoTime() : digestBegun;
+                        digest.add(piece);
+                    } else {
+                        out.write(piece.text());
+                        sent = piece.id();
+                    }
                 }
-                if (!part.isEmpty()) {
+                if (digestNanos > 0 && !digest.isEmpty() && untilDigest() <= 0) {
+                    sendDigest();
+                }
+                if (!part.isEmpty() && digestNanos == 0) {
                     out.flush();
                     spoken = System.nanoTime();
                 }
@@ -195,7 +249,7 @@ public final class FeedStreams {
         }
 
         private boolean wanted(FeedChunkCache.Piece piece) {
-            return (run == null || run.equals(piece.run()))
+            return (runs.isEmpty() || runs.contains(piece.run()))
                     && (types.isEmpty() || types.contains(piece.type()) || types.contains(piece.eventType()));
         }
 

@@ -110,6 +110,11 @@ public final class Query {
         return read(name, RequestSchema::id);
     }
 
+    /** The UUIDs of a parameter that may be repeated. */
+    public List<UUID> ids(String name) {
+        return texts(name).stream().map(RequestSchema::id).toList();
+    }
+
     private QueryParameter declared(String name) {
         QueryParameter parameter = declared.get(name);
         if (parameter == null) {

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -57,6 +58,24 @@ public final class FeedReader {
               join orchestration_runs r on r.id = e.run_id
              where (r.workspace_id = any (?::uuid[])) is true and (e.event_type = any (?::text[])) is not false
              order by e.id""";
+
+    /** Backwards; as above, the range selects the index. No types and no runs mean all. */
+    private static final String LATEST = """
+            select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
+                e.actor_type, e.actor_id, e.created_at
+              from (select ?::bigint as low, ?::bigint as high) ids
+              join orchestration_events_kept e on e.pack_id > ids.low - 1000 and e.pack_id <= ids.high
+               and e.id > ids.low and e.id <= ids.high
+              join orchestration_runs r on r.id = e.run_id
+             where (r.workspace_id = ?) is true and r.deleted_at is null and (e.run_id = any (?::uuid[])) is not false
+               and (e.event_type = any (?::text[])) is not false
+             order by e.id desc
+             limit ?""";
+
+    /** Ids of the first range that is read backwards, and of all ranges that one call reads. */
+    private static final long FIRST_RANGE = 200_000;
+
+    private static final long MOST_IDS = 20_000_000;
 
     /** Binary search in packs: ids are ordered by time, except for a moment. */
     private static final String BY_TIME = """
@@ -109,6 +128,46 @@ public final class FeedReader {
             statement.setObject(3, workspace);
             return JsonRows.list(statement);
         }
+    }
+
+    /**
+     * Events of the workspace, newest first.
+     *
+     * @param before all events with a lower id were looked at, as far back; 0 when there are none before
+     */
+    public record Latest(List<ObjectNode> events, long before) {}
+
+    /**
+     * The workspace's latest events with ids below {@code before}, at most {@code limit}; fewer where the last 20,000,000 ids
+     * before it, of all workspaces, have no more of them.
+     *
+     * @param runs only events of these; empty for all
+     * @param types only events of these; empty for all
+     */
+    public static Latest latest(Connection c, UUID workspace, Collection<UUID> runs, Collection<String> types,
+            long before, int limit) throws SQLException {
+        List<ObjectNode> found = new ArrayList<>();
+        long high = before - 1;
+        long range = FIRST_RANGE;
+        long end = Math.max(0, high - MOST_IDS);
+        try (PreparedStatement statement = c.prepareStatement(LATEST)) {
+            while (high > end && found.size() < limit) {
+                long low = Math.max(end, high - range);
+                statement.setLong(1, low);
+                statement.setLong(2, high);
+                statement.setObject(3, workspace);
+                statement.setArray(4, runs.isEmpty() ? null : c.createArrayOf("uuid", runs.toArray()));
+                statement.setArray(5, types.isEmpty() ? null : c.createArrayOf("text", types.toArray()));
+                statement.setInt(6, limit - found.size());
+                found.addAll(JsonRows.list(statement));
+                high = low;
+                range *= 4;
+            }
+        }
+        if (found.size() == limit) {
+            return new Latest(found, found.getLast().get("id").longValue());
+        }
+        return new Latest(found, high > 0 ? high + 1 : 0);
     }
 
     /**

@@ -87,6 +87,13 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted(""), RUN_TABLES);
 
+    /** The same with sizes and beginnings of inputs and output. */
+    static final String LIGHT_RUN = """
+            select %s
+              from %s
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
+            RUN_COLUMNS.formatted(light("r.inputs", "inputs") + ", " + light("r.output", "output") + ","), RUN_TABLES);
+
     static final String STATE = """
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
@@ -157,6 +164,20 @@ final class ReadSql {
                and (?::timestamptz is null or (r.created_at, r.id) < (?::timestamptz, ?::uuid))
              order by r.created_at desc, r.id desc
              limit ?""".formatted(RUN_COLUMNS.formatted(""), RUN_TABLES);
+
+    /** Sorted by {order}: of at most the 50,000 newest that match. */
+    static final String SORTED_RUNS = """
+            select %s
+              from %s
+              join (select n.id, row_number() over (order by {order}, n.created_at desc, n.id desc) as place
+                      from (select r.* from orchestration_runs r
+                             where r.workspace_id = ? and r.deleted_at is null{filter}
+                             order by r.created_at desc, r.id desc
+                             limit 50000) n
+                      join run_heads k on k.run_id = n.id
+                     order by place
+                    offset ? limit ?) p on p.id = r.id
+             order by p.place""".formatted(RUN_COLUMNS.formatted(""), RUN_TABLES);
 
     /**
      * The facts that decide the run lifecycle contract's error: whether an agent's turn ended with it, and whether its

@@ -69,6 +69,11 @@ public final class RunReader {
         return first(c, ReadSql.RUN_WITHOUT_VALUES, ids(workspaceId, runId));
     }
 
+    /** The same with sizes and beginnings of inputs and output. */
+    public Optional<ObjectNode> lightRun(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.LIGHT_RUN, ids(workspaceId, runId));
+    }
+
     /** The run's state. */
     public Optional<RunState> state(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.STATE, ids(workspaceId, runId))
@@ -169,6 +174,22 @@ public final class RunReader {
             return new RunPage(page.items().stream().map(ListedRun::document).toList(),
                     page.more() ? page.last().place().text() : null);
         }
+    }
+
+    /**
+     * The same in another order, of at most the 50,000 newest that match.
+     *
+     * @param from how many to skip
+     */
+    public Page<ObjectNode> sortedRuns(Connection c, UUID workspaceId, RunSelection filter, RunOrder order,
+            boolean reverse, int from, int limit) throws SQLException {
+        String sql = ReadSql.SORTED_RUNS.replace("{filter}", filter.sql()).replace("{order}", order.sql(reverse));
+        return page(c, sql, statement -> {
+            statement.setObject(1, workspaceId);
+            int p = filter.bind(statement, 2);
+            statement.setInt(p++, from);
+            statement.setLong(p, limit + 1L);
+        }, limit);
     }
 
     /** The number of the run's last event. Every change that a client sees has an event; costs two look-ups by key. */

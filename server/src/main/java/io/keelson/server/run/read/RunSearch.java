@@ -9,7 +9,10 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +69,29 @@ public final class RunSearch {
                 return row.getLong(1);
             }
         }
+    }
+
+    private static final String SINCE = """
+            select t.id, coalesce(t.state_since, t.queued_at, t.created_at) as since
+              from orchestration_tasks t where t.id = any (?)
+            union all
+            select s.id, coalesce((select max(q.queued_at) from work_queue q where q.task_id = s.task_id and q.holder is null),
+                    s.started_at, s.created_at)
+              from orchestration_steps s where s.id = any (?)""";
+
+    /** Since when tasks and steps are in their present state; of a step that is queued, since when it is. */
+    public static Map<UUID, Instant> since(Connection c, Collection<UUID> ids) throws SQLException {
+        Map<UUID, Instant> found = new HashMap<>();
+        try (PreparedStatement statement = c.prepareStatement(SINCE)) {
+            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
+            statement.setArray(2, c.createArrayOf("uuid", ids.toArray()));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.put(ViewLoader.uuid(row, "id"), Rows.time(row, "since"));
+                }
+            }
+        }
+        return found;
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.keelson.server.run.read;
 
+import io.keelson.core.lifecycle.RunState;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -7,6 +8,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,9 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
         @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore, @Nullable UUID recipe,
         @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode,
         @Nullable UUID parent, List<UUID> ids) {
+
+    private static final List<String> OPEN =
+            Stream.of(RunState.values()).filter(state -> !state.terminal()).map(RunState::wire).toList();
 
     public static final RunSelection ALL =
             new RunSelection(List.of(), null, List.of(), null, null, null, null, null, null, null, null, null,
@@ -47,6 +52,14 @@ public record RunSelection(List<String> states, @Nullable String stateType, List
             @Nullable UUID parent) {
         this(states, stateType, tags, name, text, createdAfter, createdBefore, recipe, trigger, externalId, errorCode,
                 parent, List.of());
+    }
+
+    /** The same of runs that have not ended. */
+    public RunSelection open() {
+        return states.isEmpty()
+                ? new RunSelection(OPEN, stateType, tags, name, text, createdAfter, createdBefore, recipe,
+                        trigger, externalId, errorCode, parent)
+                : this;
     }
 
     /** Conditions on a run {@code r}, each with {@code and} before it; their parameters are bound by {@link #bind}. */

@@ -22,6 +22,8 @@ public final class TimelineReader {
     /** Attempts before the current one whose times are read. */
     private static final int MOST_ATTEMPTS = 10;
 
+    private static final int MOST_TOUCHED = 500;
+
     private static final String RUN = """
             select r.attempt_number, r.state_type = 'terminal' as ended, h.last_seq,
                 (extract(epoch from clock_timestamp()) * 1000)::bigint as now,
@@ -48,7 +50,7 @@ public final class TimelineReader {
              order by t.sequence_number, coalesce(t.item_index, -1), t.id""";
 
     private static final String STEPS = """
-            select s.id, s.task_id, s.kind, s.state, s.lease_epoch, s.gated, s.name,
+            select s.id, s.task_id, s.kind, s.state, s.lease_epoch, s.gate is not null as gated, s.name,
                 (extract(epoch from s.started_at) * 1000)::bigint as started,
                 (extract(epoch from s.completed_at) * 1000)::bigint as completed
               from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
@@ -121,7 +123,7 @@ public final class TimelineReader {
      * The tasks of an attempt of the run, in plan order, with their times in this attempt and those before it.
      *
      * @param attempt null for the current one and those before it; else this one alone
-     * @param after only tasks with an event after that number; null for all
+     * @param after only tasks with an event after that number, unless they are many; null for all
      * @return empty for an unknown run
      */
     public static Optional<Times> of(Connection c, UUID workspace, UUID run, @Nullable Integer attempt,
@@ -149,7 +151,8 @@ public final class TimelineReader {
                 tickets.getOrDefault(run, List.of())));
     }
 
-    private static UUID[] touched(Connection c, UUID run, long after) throws SQLException {
+    /** Null for so many that all are read as quickly. */
+    private static UUID @Nullable [] touched(Connection c, UUID run, long after) throws SQLException {
         List<UUID> found = new ArrayList<>();
         try (PreparedStatement statement = c.prepareStatement(TOUCHED)) {
             statement.setObject(1, run);
@@ -161,7 +164,7 @@ public final class TimelineReader {
                 }
             }
         }
-        return found.toArray(UUID[]::new);
+        return found.size() > MOST_TOUCHED ? null : found.toArray(UUID[]::new);
     }
 
     private static List<Task> tasks(Connection c, Range range, Map<UUID, List<Step>> steps,

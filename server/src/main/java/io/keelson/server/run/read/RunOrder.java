@@ -1,0 +1,28 @@
+package io.keelson.server.run.read;
+
+import java.util.Locale;
+
+/** What lists of runs are sorted by, beside their age. */
+public enum RunOrder {
+    NAME("n.title"),
+    STATE("n.state"),
+    COST("k.total_cost"),
+    PROGRESS("n.tasks_completed::float / greatest(n.task_count, 1)"),
+    DURATION("coalesce(n.duration_ms, (extract(epoch from clock_timestamp() - n.started_at) * 1000)::bigint)"),
+    UPDATED_AT("k.updated_at");
+
+    private final String sql;
+
+    RunOrder(String sql) {
+        this.sql = sql;
+    }
+
+    /** @param name with a minus before it for the reverse */
+    public static RunOrder of(String name) {
+        return valueOf(name.replace("-", "").toUpperCase(Locale.ROOT));
+    }
+
+    String sql(boolean reverse) {
+        return sql + (reverse ? " desc nulls last" : " asc nulls last");
+    }
+}

@@ -1,0 +1,125 @@
+// One run as its page shows it: the run, short rows of its tasks with their stretches of time, and why it is not further.
+import { get, known } from '../api/client.js';
+import { isOpen, tally } from '../draw/state.js';
+import { runs } from './runs.js';
+
+/** Up to so many tasks all rows are read again after a change; of larger runs only those that changed. */
+const WHOLE = 500;
+/** How often the sums of a large run's times are read again while it is open. */
+const SUMS_MS = 20_000;
+
+/** The state that a row shows: that of its waiting steps, if it only waits. */
+const shown = (row) => ({ ...row, state: row.waits ?? row.state });
+
+export class RunData extends EventTarget {
+  tasks = null;
+  reasons = [];
+  failure = null;
+  gone = null;
+  timeline = null;
+  #rows = new Map();
+  #count = 0;
+  #busy = false;
+  #explaining = false;
+  #again = false;
+  #timer = null;
+  #took = 0;
+  #sums = 0;
+  #closed = false;
+
+  constructor(id) {
+    super();
+    this.id = id;
+  }
+
+  get run() { return runs.get(this.id); }
+
+  close() {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Changes are gathered: at most four reads a second, and of a large run fewer. Nothing is read for a page that nobody sees. */
+  soon() {
+    if (this.#closed) return;
+    this.#timer ??= setTimeout(() => { this.#timer = null; if (document.hidden) this.missed = true; else this.load(); }, Math.max(250, this.#took * 3));
+  }
+
+  /** Reads what was left out while the page was hidden. */
+  seen() {
+    if (this.missed) { this.missed = false; this.load(); }
+  }
+
+  async load() {
+    if (this.#busy) { this.#again = true; return; }
+    this.#busy = true;
+    const begun = performance.now();
+    try {
+      const first = this.timeline ? null : get(`/runs/${this.id}/timeline`);
+      first?.catch(() => null);
+      const run = runs.put(await get(`/runs/${this.id}`, { light: true }));
+      this.failure = null;
+      this.#tell();
+      this.#explain(run);
+      this.#take(await (first ?? this.#times(run)), run);
+    } catch (failure) {
+      if (failure.status === 404 && this.run) this.gone ??= Date.now();
+      else this.failure = failure;
+    } finally {
+      this.#busy = false;
+      this.#took = performance.now() - begun;
+      if (this.#again) { this.#again = false; this.soon(); }
+      this.#tell();
+    }
+  }
+
+  /** Asks only whether there is news, by the number of the last event. */
+  async check() {
+    const status = await known(`/runs/${this.id}/status`).catch((failure) => {
+      if (failure.status === 404 && this.run && !this.gone) { this.gone = Date.now(); this.#tell(); }
+    });
+    if (status) await this.load();
+  }
+
+  /** On its own: the reasons of a large run take longer than its rows. */
+  async #explain(run) {
+    if (this.#explaining) return;
+    if (!isOpen(run)) { this.reasons = []; return; }
+    this.#explaining = true;
+    const explained = await get(`/runs/${this.id}/explain`).catch(() => null);
+    this.#explaining = false;
+    this.reasons = explained?.reasons ?? this.reasons;
+    this.#tell();
+  }
+
+  #tell() { if (!this.#closed) this.dispatchEvent(new Event('change')); }
+
+  /** All rows, or those with an event after the last answer. */
+  #times(run) {
+    const known = this.timeline;
+    const grown = run.task_count !== this.#count || known?.attempt !== run.attempt_number || run.plan_version !== this.plan;
+    const sums = isOpen(run) ? performance.now() - this.#sums > SUMS_MS : known?.open;
+    if (!known || grown || sums || this.#rows.size <= WHOLE) {
+      this.#sums = performance.now();
+      return get(`/runs/${this.id}/timeline`);
+    }
+    return get(`/runs/${this.id}/timeline`, { after: known.last_seq });
+  }
+
+  #take(timeline, run) {
+    this.#count = run.task_count;
+    this.plan = run.plan_version;
+    if (timeline.spent) {
+      this.#rows = new Map(timeline.tasks.map((row) => [row.id, shown(row)]));
+      this.timeline = timeline;
+    } else {
+      for (const row of timeline.tasks) this.#rows.set(row.id, shown(row));
+      this.timeline = { ...this.timeline, to: timeline.to, open: timeline.open, last_seq: timeline.last_seq };
+      if (!timeline.tasks.length) return;
+    }
+    this.tasks = [...this.#rows.values()];
+    const parents = new Set(this.tasks.map((row) => row.group_id).filter(Boolean));
+    this.counts = tally(this.tasks.filter((row) => !parents.has(row.id)));
+    this.byKey = new Map(this.tasks.map((row) => [row.key, row]));
+  }
+}

@@ -1,0 +1,254 @@
+package io.keelson.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
+import com.microsoft.playwright.assertions.LocatorAssertions;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import io.keelson.server.http.ApiServer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntFunction;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The page of a run, the list of runs and transcripts: at full size, live, and on bad days. */
+class DashboardRunTest {
+
+    private static final int MOST_ELEMENTS = 3_000;
+    private static final int MOST_MODULES = 25;
+    private static final int MOST_BYTES = 60_000;
+    private static final String HIDE = """
+            hidden => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
+              document.dispatchEvent(new Event('visibilitychange')); }""";
+
+    @TempDir
+    static Path folder;
+
+    private static ApiServer api;
+    private static DashboardBrowser browser;
+    private static DashboardSeed seed;
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new ApiServer(folder);
+        browser = new DashboardBrowser(api.url(), api.key());
+        seed = new DashboardSeed(api);
+    }
+
+    @AfterAll
+    static void stop() {
+        browser.close();
+        api.close();
+    }
+
+    @AfterEach
+    void nothingWentWrong() {
+        browser.closePages();
+        browser.clean();
+    }
+
+    private static Locator state(Page page) {
+        return page.locator("h1 + .state");
+    }
+
+    private static void approve(String run) {
+        String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+        api.post("/api/v1/inbox/" + item + "/accept", "{}");
+        api.awaitState(run, "completed");
+    }
+
+    private static String large(String name, int tasks, IntFunction<String> dependsOn) {
+        return api.create("{\"name\": \"" + name + "\", \"start\": true, \"plan\": {\"tasks\": ["
+                + IntStream.range(0, tasks).mapToObj(i -> """
+                        {"id":"t%d","depends_on":[%s],"steps":[{"tool":"noop"}]}"""
+                        .formatted(i, dependsOn.apply(i))).collect(Collectors.joining(","))
+                + "]}}");
+    }
+
+    /** 10,000 tasks in the long runs. */
+    @Test
+    void largePlansAreFewElementsAndFewBoxes() {
+        int tasks = Boolean.getBoolean("keelson.long") ? 10_000 : 2_000;
+        Random random = new Random(1);
+        List<String> runs = List.of(large("distinct", tasks, _ -> ""),
+                large("chain", tasks / 10, i -> i == 0 ? "" : "\"t" + (i - 1) + "\""),
+                large("woven", tasks, i -> i < 50 ? ""
+                        : random.ints(3, 0, i).distinct().mapToObj(x -> "\"t" + x + "\"")
+                                .collect(Collectors.joining(","))));
+        Page page = browser.signedIn("/ui/");
+        for (String run : runs) {
+            DashboardBrowser.go(page, "/ui/runs/" + run);
+            page.locator(".tree-body .tree-row").nth(5).waitFor();
+            page.getByRole(AriaRole.TREEGRID).focus();
+            page.keyboard().press("End");
+            assertThat((Integer) page.evaluate("document.querySelectorAll('*').length")).isLessThan(MOST_ELEMENTS);
+            DashboardBrowser.go(page, "/ui/runs/" + run + "?view=graph");
+            page.locator(".box").first().waitFor();
+            assertThat((Integer) page.evaluate("document.querySelectorAll('*').length")).isLessThan(MOST_ELEMENTS);
+        }
+    }
+
+    @Test
+    void firstPagesAreFewAndSmallModules() {
+        for (String path : List.of("/ui/", "/ui/runs")) {
+            String code = api.post("/api/v1/sessions/links", "{}").json().get("code").asString();
+            Page page = browser.open(path + "#code=" + code, 1440, 900, ColorScheme.LIGHT);
+            page.locator(".page h1, .page h2").first().waitFor();
+            String files = "performance.getEntriesByType('resource').filter(each => each.name.includes('/ui/f/'))";
+            assertThat((Integer) page.evaluate(files + ".filter(each => each.name.endsWith('.js')).length")).as(path)
+                    .isLessThanOrEqualTo(MOST_MODULES);
+            assertThat((Integer) page.evaluate(files + ".reduce((sum, each) => sum + each.encodedBodySize, 0)"))
+                    .as(path)
+                    .isLessThan(MOST_BYTES);
+        }
+    }
+
+    @Test
+    void aFanOutIsExpandedInTheGraphAndFoldedAgain() {
+        Page page = browser.signedIn("/ui/runs/" + seed.releaseTrain() + "?view=graph");
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(Pattern.compile("Translate pages")))
+                .click();
+        PlaywrightAssertions.assertThat(page.locator(".box")).hasCount(16);
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(Pattern.compile("pages *fold"))).click();
+        PlaywrightAssertions.assertThat(page.locator(".box")).hasCount(5);
+    }
+
+    @Test
+    void aTaskNamesAllThatWaitForIt() {
+        Page page = browser.signedIn("/ui/runs/" + seed.releaseTrain() + "?task=pages[3]");
+        Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);
+        PlaywrightAssertions.assertThat(drawer.locator("dt", new Locator.LocatorOptions().setHasText("Blocks")))
+                .isVisible();
+        for (String key : List.of("build", "approve", "ship", "announce")) {
+            PlaywrightAssertions.assertThat(drawer.locator(".chip", new Locator.LocatorOptions().setHasText(key)))
+                    .isVisible();
+        }
+    }
+
+    @Test
+    void aLongOutputIsShownByItsBeginning() {
+        String run = api
+                .create("""
+                {"name": "long", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
+                  {"tool": "echo", "input": {"list": "${ [range(10000)] | map(\\"0123456789012345678901234567890123456789\\") }"}}]}]}}""");
+        api.awaitState(run, "completed");
+        Page page = browser.signedIn("/ui/runs/" + run + "?task=t");
+        Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);
+        drawer.locator("summary", new Locator.LocatorOptions().setHasText("Output")).first().click();
+        PlaywrightAssertions.assertThat(drawer).containsText("KiB");
+        PlaywrightAssertions.assertThat(drawer.getByRole(AriaRole.BUTTON,
+                new Locator.GetByRoleOptions().setName("Download")).first()).isVisible();
+        assertThat((Integer) page.evaluate("document.body.innerText.length")).isLessThan(20_000);
+        PlaywrightAssertions.assertThat(page.locator("k-run > .card .json summary")).containsText("Output of t");
+    }
+
+    @Test
+    void aTranscriptHasAllAttemptsCallsAndRefusals() {
+        String run = seed.agent();
+        Page page = browser.signedIn("/ui/runs/" + run + "?task=research");
+        page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName("Transcript")).click();
+        PlaywrightAssertions.assertThat(page.locator(".attempt")).hasCount(2);
+        PlaywrightAssertions.assertThat(page.locator(".attempt").last()).containsText("rejected: no source named");
+        PlaywrightAssertions.assertThat(page.locator(".attempt").first()).containsText("I read the file again");
+        page.locator(".attempt").last().locator("summary").first().click();
+        PlaywrightAssertions.assertThat(page.locator(".attempt").last()).containsText("I will look for licences");
+        PlaywrightAssertions.assertThat(page.locator(".attempt").last()).containsText("Apache-2.0");
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Only errors")).click();
+        PlaywrightAssertions.assertThat(page.locator(".attempt").last()).containsText("FILE_UNREADABLE");
+        PlaywrightAssertions.assertThat(page.locator(".attempt").last()).containsText("TOOL_NOT_ALLOWED");
+        PlaywrightAssertions.assertThat(page.locator(".attempt").last()).not().containsText("Apache-2.0");
+        assertThat(browser.violations(page)).isEmpty();
+    }
+
+    @Test
+    void aDeletedRunSaysSo() {
+        String run = seed.failing();
+        Page page = browser.open("/ui/runs/" + run, 1440, 900, ColorScheme.LIGHT);
+        page.clock().install();
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(state(page)).containsText("failed");
+        api.send("DELETE", "/api/v1/runs/" + run, null);
+        page.clock().runFor(31_000);
+        PlaywrightAssertions.assertThat(page.getByText("This run was deleted")).isVisible();
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Retry")))
+                .hasCount(0);
+        browser.expect("404");
+    }
+
+    @Test
+    void aHiddenPageAsksNothingAndIsRightWhenItIsSeen() {
+        String run = seed.waiting("hidden");
+        Page page = browser.open("/ui/runs/" + run, 1440, 900, ColorScheme.LIGHT);
+        page.clock().install();
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Live");
+        page.evaluate(HIDE, true);
+        page.clock().runFor(11_000);
+        List<String> asked = new CopyOnWriteArrayList<>();
+        page.onRequest(request -> asked.add(request.url()));
+        approve(run);
+        page.clock().runFor(60_000);
+        assertThat(asked).isEmpty();
+        page.evaluate(HIDE, false);
+        page.clock().runFor(1_000);
+        PlaywrightAssertions.assertThat(state(page)).containsText("completed");
+    }
+
+    @Test
+    void withoutStreamsThePagePollsUntilTheRunHasEnded() {
+        String run = seed.waiting("polled");
+        Page page = browser.open("/ui/runs/" + run, 1440, 900, ColorScheme.LIGHT);
+        page.route("**/events/stream*", Route::abort);
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Polling");
+        approve(run);
+        PlaywrightAssertions.assertThat(state(page)).containsText("completed",
+                new LocatorAssertions.ContainsTextOptions().setTimeout(10_000));
+        PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Ended");
+        browser.expect("Failed to load resource");
+        browser.expect("ERR_FAILED");
+    }
+
+    @Test
+    void aNewVersionOfTheServerIsSaid() {
+        Page page = browser.open("/ui/runs/" + seed.waiting("upgraded"), 1440, 900, ColorScheme.LIGHT);
+        AtomicBoolean cut = new AtomicBoolean();
+        page.route("**/events/stream*", route -> {
+            if (cut.getAndSet(true)) {
+                route.resume();
+            } else {
+                page.route("**/whoami", other -> other.fulfill(new Route.FulfillOptions()
+                        .setBody(api.get("/api/v1/whoami").text().replaceFirst("\"version\":\"[^\"]*\"",
+                                "\"version\":\"9.9.9\""))
+                        .setContentType("application/json")));
+                route.abort();
+            }
+        });
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(page.getByText("The server is a new version, 9.9.9")).isVisible();
+        browser.expect("Failed to load resource");
+    }
+
+    @Test
+    void troubleIsFoundByWhatRunsWaitFor() {
+        seed.waiting("asks-for-trouble");
+        seed.failing();
+        Page page = browser.signedIn("/ui/runs?view=trouble");
+        PlaywrightAssertions.assertThat(page.getByText("asks-for-trouble").first()).isVisible();
+        PlaywrightAssertions.assertThat(page.getByText("invoice-import")).hasCount(0);
+    }
+}
