@@ -158,7 +158,8 @@ public final class HttpModelClient implements ModelClient {
 
         @Override
         public CompletableFuture<Void> cancel(String id) {
-            return send("POST", path(id, "/cancel"), Json.object(), (status, document) -> status).thenAccept(status -> {});
+            return send("POST", path(id, "/cancel"), Json.object(), (status, document) -> status)
+                    .thenAccept(status -> {});
         }
     }
 
