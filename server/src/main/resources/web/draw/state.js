@@ -18,13 +18,6 @@ export const ICONS = {
 };
 
 export const family = (state) => OF[state] ?? 'waits';
-/** The state of a task as its steps show it: one that waits for a person does not work. */
-export function effective(task, steps) {
-  if (task.state !== 'running') return task.state;
-  const open = steps.filter((step) => step.state_type !== 'terminal' && step.state !== 'pending');
-  const states = new Set(open.map((step) => step.state));
-  return ['running', 'waiting_approval', 'awaiting_retry', 'waiting'].find((state) => states.has(state)) ?? task.state;
-}
 export const words = (state) => String(state ?? '').replaceAll('_', ' ');
 /** The states of runs that have not ended. */
 export const OPEN = ['created', 'pending', 'planning', 'awaiting_approval', 'ready', 'running', 'paused', 'budget_exceeded', 'escalated', 'resuming', 'retrying'];

@@ -15,7 +15,6 @@ const UNNAMED = { agent: 'default agent', model: 'no model', tool: 'no tool', re
 const PERIODS = [[1, 'Today'], [7, '7 days'], [30, '30 days'], [90, '90 days']];
 const DAY = 86_400_000;
 
-
 /** Balance, burn, who burns it, and the ledger. */
 class Money extends Part {
   static properties = { data: { state: true }, failure: { state: true }, checked: { state: true } };
