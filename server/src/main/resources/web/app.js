@@ -10,6 +10,7 @@ import { empty } from './part/bits.js';
 import { show } from './part/dialog.js';
 import { icon } from './part/icon.js';
 
+/** @type {any[]} */
 const PAGES = [
   { name: '', href: '/ui/', title: 'Overview', icon: 'home', key: 'o', load: () => import('./page/overview.js'), view: () => html`<k-overview></k-overview>` },
   { name: 'runs', href: '/ui/runs', title: 'Runs', icon: 'list', key: 'r', load: () => import('./page/runs.js'), view: () => html`<k-runs></k-runs>` },
@@ -21,7 +22,9 @@ const PAGES = [
     ['settings', 'Settings', 'gear', 't', () => import('./page/settings.js'), () => html`<k-settings></k-settings>`]].map(([name, title, symbol, key, load, view]) => (
     { name, href: `/ui/${name}`, title, icon: symbol, key, second: true, load, view })),
 ];
+/** @type {any} */
 const COMPARE = { name: 'compare', title: 'Compare', load: () => import('./page/compare.js'), view: () => html`<k-compare></k-compare>` };
+/** @type {any} */
 const RUN = { load: () => import('./page/run.js'), view: (id) => html`<k-run .run=${id}></k-run>` };
 const TRANSCRIPT = { load: () => import('./page/transcript.js'), view: (id) => html`<k-transcript .run=${id} .task=${route.path[3]}></k-transcript>` };
 const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };

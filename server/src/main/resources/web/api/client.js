@@ -46,7 +46,12 @@ function headers(extra) {
   return key ? { Authorization: `Bearer ${key}`, ...extra } : extra;
 }
 
-/** Sends one request and answers with the response; throws a Problem for a refusal. */
+/**
+ * Sends one request and answers with the response; throws a Problem for a refusal.
+ * @param {string} method
+ * @param {string} path
+ * @param {{query?: object, body?: any, idempotencyKey?: string, signal?: AbortSignal, accept?: string, ifMatch?: string, ifNoneMatch?: string, range?: string, quiet?: boolean}} [options]
+ */
 export async function send(method, path, { query, body, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {}) {
   let response;
   try {

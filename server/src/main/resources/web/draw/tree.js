@@ -6,6 +6,7 @@ const MOST_POPPED = 20;
 
 /** Nodes in plan order: a task of its own, or all items of one for_each. */
 export function group(tasks) {
+  /** @type {any[]} */
   const nodes = [];
   const groups = new Map();
   const parents = new Set(tasks.map((task) => task.group_id).filter(Boolean));

@@ -54,6 +54,7 @@ class Compare extends Part {
     } catch (failure) { this.failure = failure; this.asked = null; }
   }
 
+  /** @param {any[]} runs */
   #figures([a, b]) {
     const rows = [
       ['State', badge(a.state), badge(b.state), nothing],
@@ -89,6 +90,7 @@ class Compare extends Part {
       ${rows.length > 500 || !this.complete ? html`<p class="pad soft small">Only a part of the tasks is compared here.</p>` : nothing}</section>`;
   }
 
+  /** @param {any[]} runs */
   #plans([a, b]) {
     const diff = planDiff(a.plan, b.plan).filter((row) => row.kind !== 'same');
     return html`<section class="card"><header><h2>Plan</h2><span class="count">${diff.length ? `${diff.length} tasks differ` : 'the same'}</span></header><div class="pad stack gap4">${diff.length ? planTasks(diff) : html`<p class="soft">Both runs have the same tasks with the same definitions.</p>`}

@@ -63,6 +63,7 @@ class Money extends Part {
     return name(each[by], 120);
   }
 
+  /** @param {string[]} by */
   #part([by, title], usage) {
     const most = usage.items[0]?.credits ?? 0;
     return html`<section class="card"><header><h2>${title}</h2><span class="count end num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</span></header>

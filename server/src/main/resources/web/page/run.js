@@ -118,7 +118,7 @@ class Run extends Part {
 
   #button(action, run) {
     const lacks = me.lacks('runs:write');
-    return html`<button class="btn ${action.danger ? 'danger' : ''}" ?disabled=${lacks || this.doing} title=${lacks ?? ''} @click=${() => this.#act(action, run)}>${icon(action.icon, 'small')}${this.doing === action ? action.doing ?? '…' : action.title}</button>`;
+    return html`<button class="btn ${action.danger ? 'danger' : ''}" ?disabled=${lacks || this.doing} title=${lacks ?? ''} @click=${() => this.#act(action)}>${icon(action.icon, 'small')}${this.doing === action ? action.doing ?? '…' : action.title}</button>`;
   }
 
   #headline(run) {

@@ -16,6 +16,7 @@ import { place } from '../part/place.js';
 import { prefs } from '../store/prefs.js';
 
 /** Waiting is a matter of the reason: a run that is running may wait for a person. */
+/** @type {any[][]} */
 const VIEWS = [
   ['all', 'All', {}], ['trouble', 'Trouble', { waits_for: ['human', 'worker', 'limit', 'retry', 'money'] }], ['people', 'For people', { waits_for: 'human' }],
   ['running', 'Running', { state_type: 'running' }], ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],

@@ -10,7 +10,7 @@ class SignIn extends Part {
 
   async #enter(event) {
     event.preventDefault();
-    const key = new FormData(event.target).get('key').trim();
+    const key = String(new FormData(event.target).get('key')).trim();
     if (!key) return;
     this.busy = true;
     this.failure = null;

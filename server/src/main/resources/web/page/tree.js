@@ -156,7 +156,7 @@ class Tree extends Part {
     const first = Math.max(0, Math.min(this.top, this.#rows.length - 30) - 6);
     const shown = this.#rows.slice(first, Math.max(this.top, first) + 40);
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
-        ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold]].map(([parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
+        ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold]].map((/** @type {any[]} */ [parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
         <span class="end legend small soft" aria-hidden="true">${LEGEND.map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>

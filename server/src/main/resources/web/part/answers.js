@@ -38,8 +38,10 @@ function budgets(item) {
  * @param comment that was typed before
  */
 export function formOf(item, action, comment) {
+  /** @type {any[]} */
   const fields = [{ ...REASON, value: comment }];
   let inputs = {};
+  /** @type {(form: any) => object} */
   let more = () => ({});
   const note = [];
   if (action.name === 'accept' && item.kind === 'budget' && item.data?.charged !== undefined) fields.unshift(...budgets(item));

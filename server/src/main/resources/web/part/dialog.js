@@ -20,7 +20,7 @@ export function show(view, classes = '') {
 
 /**
  * Asks before something that cannot be taken back, or for values. Answers with the values by name, or undefined.
- * @param {{title: string, text?: any, fields?: {name: string, label: string, kind?: string, required?: boolean, value?: string, hint?: string}[], yes: string, danger?: boolean}} question
+ * @param {{title: any, text?: any, fields?: {name: string, label: string, kind?: string, required?: boolean, value?: string, hint?: string}[], yes: string, danger?: boolean}} question
  */
 export function ask(question) {
   return show((close) => html`<form method="dialog" @submit=${(event) => {

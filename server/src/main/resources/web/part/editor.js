@@ -76,8 +76,8 @@ function values(fields, form) {
 /**
  * A dialog with a form. It stays open, with the server's words at its fields, until `save` succeeds; answers with what that
  * gives, or undefined when it is left.
- * @param {{title: string, text?: any, fields: object[], yes: string, danger?: boolean, save: (values: object, form: HTMLFormElement) => Promise<any>,
- *   more?: (problems: object) => any, changed?: (values: object, draw: () => void) => void}} question `more` are further parts of the form
+ * @param {{title: any, text?: any, fields: any[], yes: string, danger?: boolean, wide?: boolean, save: (values: any, form: HTMLFormElement) => Promise<any>,
+ *   more?: (problems: object, draw: () => void) => any, changed?: (values: any, draw: () => void) => void}} question `more` are further parts of the form
  */
 export function edit(question) {
   let failure = null;

@@ -3,6 +3,7 @@ import { get } from '../../api/client.js';
 import { bytes, count } from '../../draw/format.js';
 import { meter, name } from '../../part/bits.js';
 
+/** @type {[string, string, (value: any) => string][]} */
 const ROWS = [['open_runs', 'Runs that have not ended', count], ['steps', 'Steps at work at a time', count], ['runs_per_minute', 'Runs created per minute', count], ['storage_bytes', 'Stored artifacts', bytes], ['requests_per_minute', 'Requests per minute of a key', count]];
 
 /** Limits of the workspace, and how far it is from them. */
