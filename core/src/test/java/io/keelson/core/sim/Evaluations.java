@@ -41,7 +41,7 @@ final class Evaluations {
         int dice = dice(asked.subject(), asked.kind());
         Saved.Step call = rows.steps.get(asked.subject());
         if (call != null && call.gate() != null && call.gate().conditional() && call.startedAt() == null) {
-            return new Evaluation.Holds(asks(call.id()) && dice != 0, dice == 0 ? "no" : null);
+            return new Evaluation.Holds(asks(call.id()) && dice % 4 != 0, dice % 4 == 0 ? "no" : null);
         }
         if (dice == 0) {
             return new Evaluation.Broken(new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no"));
