@@ -17,6 +17,7 @@ enum WaitsFor {
     RETRY("STEP_BACKOFF", "TASK_BACKOFF", "AGENT_BACKOFF", "RUN_BACKOFF"),
     MONEY("BUDGET_EXCEEDED", "CREDITS_HELD");
 
+    @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
     private final Set<String> codes;
 
     WaitsFor(String... codes) {
