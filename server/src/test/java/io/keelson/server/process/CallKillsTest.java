@@ -112,6 +112,7 @@ class CallKillsTest {
                     node.awaitDeath();
                     node.restart();
                     node.awaitReady();
+                    node.client().runs().awaitEnd(runs.getLast(), LIMIT);
                 }
                 Sums sums = new Sums();
                 for (int kill = 0; kill < KILLS; kill++) {
