@@ -56,7 +56,7 @@ public final class Decider {
         if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
             Resumption.resume(d);
         }
-        Thresholds.after(d);
+        RunBudget.replan(d);
         RunBudget.finished(d);
         if (d.heldBack || !d.budgets.isEmpty() || changes.events().size() > events) {
             LimitStop.after(d);

@@ -121,8 +121,11 @@ final class Holds {
 
     /** Forgets worst cases that executions have computed: further ones compute their own. */
     static void compute(Decision d) {
-        d.view.steps.values().stream().filter(step -> !step.state.terminal() && step.hold == null)
-                .forEach(step -> bound(d, step, step.spec().asPlanned()));
+        d.view.steps.values().stream().filter(step -> !step.state.terminal() && step.hold == null
+                && step.spec().worstCase() != null && step.spec().worstCase().computed()).forEach(step -> {
+                    bound(d, step, step.spec().asPlanned());
+                    d.changes.touch(step);
+                });
     }
 
     private static void bound(Decision d, StepRow step, StepSpec within) {

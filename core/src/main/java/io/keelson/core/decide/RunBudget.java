@@ -120,4 +120,13 @@ final class RunBudget {
     private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
         return one == null || other == null ? one == other : one.compareTo(other) == 0;
     }
+
+    /** Has a new plan made for a run that asks for one when most of its limit is used. */
+    static void replan(Decision d) {
+        if (d.replanAtBudget && d.run.policy().failures().replanAtBudget() && d.carriedOut()
+                && d.run.gate == RunRow.Gate.NONE && Replanning.possible(d)
+                && d.view.tasks.values().stream().anyMatch(task -> !task.terminal() && !task.system())) {
+            Replanning.begin(d, Thresholds.REPLAN + " % of the hard limit are used");
+        }
+    }
 }

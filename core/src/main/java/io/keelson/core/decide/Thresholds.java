@@ -35,13 +35,4 @@ final class Thresholds {
             }
         }
     }
-
-    /** Has a new plan made for a run that asks for one when most of its limit is used. */
-    static void after(Decision d) {
-        if (d.replanAtBudget && d.run.policy().failures().replanAtBudget() && d.carriedOut()
-                && d.run.gate == RunRow.Gate.NONE && Replanning.possible(d)
-                && d.view.tasks.values().stream().anyMatch(task -> !task.terminal() && !task.system())) {
-            Replanning.begin(d, REPLAN + " % of the hard limit are used");
-        }
-    }
 }

@@ -14,11 +14,12 @@
  * <li>Attempts, requests for plans, the run's end: AttemptRestarts, FirstPlan, Replanning, RunEnd.
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses.
- * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, TaskBudgets, ChildBudgets.
+ * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
+ * ChildBudgets.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
- * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes, Rungs.
+ * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,
- * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, Hold, LocalCapacity.
+ * ParentRow, TaskBudgetRow, SystemTasks, CallWindow, Hold, LocalCapacity, Rungs.
  * </ol>
  *
  * <p>A command passes them once. A reported failure: {@code Steps.fail} refuses a late report, records the result and
