@@ -41,7 +41,7 @@ class MonthlyLimitTest {
         return new BigDecimal(nodes.text("select keelson_used_in_month('" + Nodes.WORKSPACE + "', clock_timestamp())"));
     }
 
-    private static Reply start(Nodes nodes, Engine engine, NewRun run) {
+    private static Reply start(Engine engine, NewRun run) {
         return engine.submit(new Command.Create(run, true, Nodes.WHO)).join();
     }
 
@@ -93,16 +93,16 @@ class MonthlyLimitTest {
             limit(nodes, "0.5");
             Engine engine = nodes.node();
             NewRun first = nodes.run(ONE.formatted("0.3"));
-            assertThat(start(nodes, engine, first)).isEqualTo(Reply.CHANGED);
+            assertThat(start(engine, first)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(first.id(), "completed");
             assertThat(used(nodes)).isEqualByComparingTo("0.3");
 
             NewRun second = nodes
                     .run(ONE.formatted("0.3").replace("]}]}", ", {name: two, tool: noop, input: {cost: 0.1}}]}]}"));
-            assertThat(start(nodes, engine, second)).isEqualTo(Reply.CHANGED);
+            assertThat(start(engine, second)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(second.id(), "budget_exceeded");
             assertThat(used(nodes)).isEqualByComparingTo("0.5");
-            refused(start(nodes, engine, nodes.run(ONE.formatted("0.3"))), "MONTHLY_LIMIT_REACHED");
+            refused(start(engine, nodes.run(ONE.formatted("0.3"))), "MONTHLY_LIMIT_REACHED");
             refused(engine.submit(new Command.Resume(second.id(), Nodes.WHO)).join(), "MONTHLY_LIMIT_REACHED");
 
             limit(nodes, "0.9");
@@ -126,14 +126,14 @@ class MonthlyLimitTest {
                     """);
             limit(nodes, "3");
             assertThat(used(nodes)).isEqualByComparingTo("4");
-            refused(start(nodes, engine, nodes.run(ONE.formatted("0.1"))), "MONTHLY_LIMIT_REACHED");
+            refused(start(engine, nodes.run(ONE.formatted("0.1"))), "MONTHLY_LIMIT_REACHED");
             limit(nodes, "0");
             assertThat(engine.submit(new Command.Cancel(open, null, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
             assertThat(used(nodes)).isEqualByComparingTo("0");
-            refused(start(nodes, engine, nodes.run(ONE.formatted("0.1"))), "MONTHLY_LIMIT_REACHED");
+            refused(start(engine, nodes.run(ONE.formatted("0.1"))), "MONTHLY_LIMIT_REACHED");
             execute(nodes, "delete from workspace_limits");
             NewRun free = nodes.run(ONE.formatted("0.1"));
-            assertThat(start(nodes, engine, free)).isEqualTo(Reply.CHANGED);
+            assertThat(start(engine, free)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(free.id(), "completed");
             Invariants.hold(nodes.database);
         }
@@ -159,10 +159,10 @@ class MonthlyLimitTest {
                     .text("select sum(available) from credit_slots where workspace_id = '" + Nodes.WORKSPACE + "'"))
                     .isEqualTo("1.000000");
             NewRun run = nodes.run(ONE.formatted("2").replace("plan: {", "plan: {total_estimated_cost: 3.5, "));
-            assertThat(start(nodes, engine, run)).isEqualTo(Reply.CHANGED);
+            assertThat(start(engine, run)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(run.id(), "completed");
             assertThat(used(nodes)).isEqualByComparingTo("2");
-            refused(start(nodes, engine, nodes.run(
+            refused(start(engine, nodes.run(
                     ONE.formatted("2").replace("plan: {", "plan: {total_estimated_cost: 2.5, "))),
                     "MONTHLY_LIMIT_REACHED");
             Invariants.hold(nodes.database);

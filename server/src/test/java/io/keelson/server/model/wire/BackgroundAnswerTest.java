@@ -48,7 +48,7 @@ class BackgroundAnswerTest {
     private HttpServer provider;
 
     /** An answer whose id is known, or is written here. */
-    private final class Ids implements StoredAnswer {
+    private static final class Ids implements StoredAnswer {
         private final @Nullable String known;
         private boolean leaseLost;
         private String seen = "";
