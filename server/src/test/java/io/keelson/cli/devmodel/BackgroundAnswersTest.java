@@ -7,10 +7,12 @@ import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
 import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,6 +36,7 @@ class BackgroundAnswersTest {
               - {name: call, when: {turn: 1, text: "Count"}, answer: {calls: [{tool: echo, input: {n: 1}}], delay_ms: 300, usage: {input: 1000, output: 10}}}
               - {name: slow, when: {turn: 1, text: "Restart"}, answer: {text: "late", delay_ms: 3000, usage: {input: 1000, output: 10}}}
               - {name: never, when: {turn: 1, text: "Never"}, answer: {text: "late", delay_ms: 600000}}
+              - {name: refuse, when: {text: "Refuse", first: 1}, answer: {refusal: "no", usage: {input: 1000, output: 10}}}
               - {name: end, answer: {text: "done", usage: {input: 1000, output: 10}}}
             """;
 
@@ -117,6 +120,16 @@ class BackgroundAnswersTest {
         assertCharged(run, 1);
         assertThat(begun("Restart")).hasSize(1);
         assertThat(later("Restart")).doesNotContain("POST /v1/responses/ID/cancel");
+    }
+
+    @Test
+    void anAnswerWhoseFailureIsReportedIsNotFetchedAndChargedAgain() throws Exception {
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "refused once", "plan": {"tasks": [{"id": "ask", "title": "Ask", "steps": [
+                  {"name": "ask", "tool": "model.generate", "input": {"model": "small", "prompt": "Refuse once"},
+                    "retry": {"max_attempts": 3, "base_delay_seconds": 0.1}}]}]}}""")).start());
+        assertCharged(run, 2);
+        assertThat(begun("Refuse once")).hasSize(2);
     }
 
     @Test

@@ -276,7 +276,7 @@ public final class LocalExecutor {
                 return afterStop();
             } catch (ToolFailure e) {
                 return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()), e.spent(),
-                        sent.open())
+                        e.spent().equals(ToolUsage.NONE) ? sent.open() : sent.reported())
                         : afterStop();
             } catch (HandBackException e) {
                 if (e.busy() == null) {

@@ -108,6 +108,23 @@ public final class RecordedRequests implements SentRequests {
         return waiting ? lost(List.of(all.getLast())) : List.of();
     }
 
+    /**
+     * The usage of the answers so far is about to be reported with a failure: no further execution fetches one of them.
+     *
+     * @return the request whose end this execution has not seen, which its provider is asked to stop; empty for none
+     */
+    synchronized List<LostAnswer> reported() {
+        List<LostAnswer> unseen = waiting ? List.of(all.getLast().answer) : List.of();
+        if (all.stream().anyMatch(each -> each.id != null)) {
+            if (waiting && all.getLast().id != null) {
+                cancels.getLast().run();
+            }
+            all.replaceAll(each -> new Sent(each.answer, null));
+            details.write(text());
+        }
+        return unseen;
+    }
+
     /** Requests whose answers are not reported, but for those that the next execution fetches. */
     synchronized List<LostAnswer> unreported() {
         return lost(all);
