@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Explanation;
+import io.keelson.client.ForkRequest;
 import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
 import io.keelson.client.Keelson;
@@ -219,6 +220,36 @@ class CallApprovalTest {
         assertThat(item.data().get("detail").stringValue()).isEqualTo("process.run");
         keelson.inbox().accept(item.id(), null);
         ended(run);
+    }
+
+    @Test
+    void aForkAsksAsItsSourceDid() {
+        Run source = keelson.agents().run("fetcher", "Fetch", Map.of());
+        keelson.inbox().accept(item(source).id(), null);
+        ended(source);
+        Run fork = keelson.runs().fork(source.id(), ForkRequest.from(task(source)).turn(2));
+        InboxItem item = item(fork);
+        assertThat(item.data().get("reason").stringValue()).isEqualTo("tainted");
+        assertThat(item.data().get("detail").stringValue()).isEqualTo("untrusted_input");
+        assertThat(calls(fork)).containsExactly("echo completed", "pay waiting_approval");
+        keelson.inbox().accept(item.id(), null);
+        ended(fork);
+    }
+
+    @Test
+    void aForkWithOtherInstructionsKeepsTheRulesOfTheAgent() {
+        Run source = keelson.agents().run("payer", "Pay", Map.of());
+        keelson.inbox().accept(item(source).id(), null);
+        ended(source);
+        Run fork = keelson.runs().fork(source.id(), ForkRequest.from(task(source)).instructions("Be exact."));
+        InboxItem item = item(fork);
+        assertThat(item.data().get("reason").stringValue()).isEqualTo("always");
+        keelson.inbox().accept(item.id(), null);
+        ended(fork);
+    }
+
+    private String task(Run run) {
+        return keelson.runs().tasks(run.id()).getFirst().key();
     }
 
     @Test

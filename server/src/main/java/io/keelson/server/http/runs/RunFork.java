@@ -134,12 +134,9 @@ public final class RunFork {
     private CheckedMission mission(UUID workspace, UUID source, Fork body) {
         ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", body.inputs == null ? Json.object() : body.inputs);
-        Overrides overrides = body.overrides;
-        if (overrides != null) {
-            document.path("plan").path("tasks").valueStream()
-                    .filter(each -> each.path("temp_id").asString("").equals(body.task))
-                    .forEach(each -> override((ObjectNode) each, overrides));
-        }
+        document.path("plan").path("tasks").valueStream()
+                .filter(each -> each.path("temp_id").asString("").equals(body.task))
+                .forEach(each -> change((ObjectNode) each, body));
         if (body.taskOnly) {
             TaskOnly.reduce(document, body.task);
         }
@@ -157,7 +154,19 @@ public final class RunFork {
         };
     }
 
-    /** Other instructions or tools make the agent that had the task a contractor of the fork. */
+    /** Turns that are taken over may have seen data from outside; their calls are none of the fork's own. */
+    private static void change(ObjectNode task, Fork body) {
+        JsonNode agent = task.path("assigned_agent");
+        if (body.turn != null && body.turn > 1
+                && (agent.isObject() ? !agent.path("open_world").isEmpty() : !task.path("tools_needed").isEmpty())) {
+            task.put("untrusted_input", true);
+        }
+        if (body.overrides != null) {
+            override(task, body.overrides);
+        }
+    }
+
+    /** Other instructions or tools make the agent that had the task a contractor of the fork, under the same rules about its calls. */
     private static void override(ObjectNode task, Overrides overrides) {
         if (overrides.model != null) {
             task.put("suggested_model", overrides.model);
@@ -173,6 +182,9 @@ public final class RunFork {
             if (!value.isMissingNode() && !value.isNull() && value.asInt(1) > 0) {
                 contractor.set(kept, value);
             }
+        }
+        if (agent.path("approvals").isObject()) {
+            task.withObjectProperty("limits").set("approvals", agent.get("approvals"));
         }
         if (overrides.instructions != null) {
             contractor.put("instructions", overrides.instructions);
