@@ -168,11 +168,12 @@ class AgentKillsTest {
                 first.kill();
                 try (ServerProcess second = ServerProcess.start(folder.resolve("first"), settings(model, "64"))) {
                     List<Part> parts = here.get(2, TimeUnit.MINUTES);
-                    assertThat(LONG).startsWith(text(parts, 1));
-                    assertThat(text(parts, 1)).isNotEmpty();
+                    String killed = text(parts, parts.getFirst().epoch());
+                    assertThat(LONG).startsWith(killed);
+                    assertThat(killed).isNotEmpty();
                     assertThat(parts.stream().map(Part::type).filter(type -> !type.equals("text")))
-                            .containsExactly("superseded", "answer");
-                    assertThat(FINAL).startsWith(text(parts, 2));
+                            .startsWith("superseded").endsWith("answer");
+                    assertThat(FINAL).startsWith(text(parts, parts.getLast().epoch()));
                     assertThat(parts.getLast().text()).isEqualTo(FINAL);
                     ended(second.client(), run);
                 }
