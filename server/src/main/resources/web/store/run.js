@@ -78,7 +78,8 @@ export class RunData extends EventTarget {
     const status = await known(`/runs/${this.id}/status`).catch((failure) => {
       if (failure.status === 404 && this.run && !this.gone) { this.gone = Date.now(); this.#tell(); }
     });
-    if (status) await this.load();
+    if (!status) return;
+    if (document.hidden) this.missed = true; else await this.load();
   }
 
   /** On its own: the reasons of a large run take longer than its rows. */

@@ -62,7 +62,8 @@ public final class ChildJvm {
         List<String> command = new ArrayList<>();
         command.add(JAVA);
         command.addAll(OPTIONS);
-        command.addAll(List.of("-XX:AOTCache=" + CHILD.cache, "-cp", CHILD.classPath));
+        command.addAll(
+                List.of("-XX:AOTCache=" + CHILD.cache, "-Xlog:aot*=off", "-Xlog:cds*=off", "-cp", CHILD.classPath));
         return command;
     }
 
