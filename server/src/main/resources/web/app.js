@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { events as api, get, send, useKey } from './api/client.js';
+import { events as api, get, send, useKey, useWorkspace } from './api/client.js';
 import { live } from './live/stream.js';
 import { me } from './store/me.js';
 import { prefs } from './store/prefs.js';
@@ -34,12 +34,12 @@ const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w t', 'Overvi
   ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r c n', 'In the inbox: accept, reject, comment, next'], ['?', 'This list']];
 
 const SIGNED_IN = 'keelson.session';
-/** Whether this browser may have a session: without one nothing is asked. The session itself is in a cookie that scripts cannot read. */
+/** The workspace of the session that this browser may have, empty for any: without one nothing is asked. The session itself is in a cookie that scripts cannot read. */
 function remembered() {
-  try { return localStorage.getItem(SIGNED_IN) === 'yes'; } catch { return true; }
+  try { return localStorage.getItem(SIGNED_IN); } catch { return ''; }
 }
-function remember(yes) {
-  try { if (yes) localStorage.setItem(SIGNED_IN, 'yes'); else localStorage.removeItem(SIGNED_IN); } catch { /* a private window keeps nothing */ }
+function remember(workspace) {
+  try { if (workspace) localStorage.setItem(SIGNED_IN, workspace); else localStorage.removeItem(SIGNED_IN); } catch { /* a private window keeps nothing */ }
 }
 
 class App extends Part {
@@ -60,9 +60,10 @@ class App extends Part {
     });
     this.watch(api, 'signed-out', () => {
       if (!me.value) return;
-      remember(false);
+      remember(null);
       me.forget();
       useKey(null);
+      useWorkspace(null);
       this.note = 'Your session has ended. Sign in to go on where you were.';
     });
     this.watch(api, 'reach', (event) => { this.stale = event.detail ? null : this.stale ?? Date.now(); });
@@ -70,7 +71,7 @@ class App extends Part {
     this.watch(document, 'keelson-answered', () => this.#countSoon());
     this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
     this.watch(document, 'keydown', (event) => this.#key(event));
-    this.watch(me, 'change', () => { if (me.value) { remember(true); this.note = null; this.#count(); } });
+    this.watch(me, 'change', () => { if (me.value) { remember(me.value.workspace.id); this.note = null; this.#count(); } });
     this.#begin();
   }
 
@@ -78,12 +79,14 @@ class App extends Part {
   async #begin() {
     const link = new URLSearchParams(location.hash.slice(1));
     const code = link.get('code');
+    const known = remembered();
+    useWorkspace(known);
     if (code) {
       history.replaceState(null, '', location.pathname + location.search);
-      await send('POST', '/sessions', { body: { code } })
+      await send('POST', '/sessions', { body: { code } }).then(async (response) => useWorkspace((await response.json()).workspace_id))
         .catch(() => { this.note = 'This link was used already or is older than 60 seconds. The command keelson open makes another.'; });
     }
-    if (code || remembered()) await me.load().catch(() => remember(false));
+    if (code || known !== null) await me.load().catch(() => { remember(null); useWorkspace(null); });
     await this.#arrive();
   }
 
@@ -171,8 +174,9 @@ class App extends Part {
   async #leave() {
     const { session } = me.value;
     if (session) await send('DELETE', `/sessions/${session.id}`).catch(() => null);
-    remember(false);
+    remember(null);
     useKey(null);
+    useWorkspace(null);
     live.follow(null);
     me.forget();
   }

@@ -1,6 +1,7 @@
 // The only way to data: the public HTTP API. A pasted key lives in this module's memory and nowhere else.
 const BASE = '/api/v1';
 let key = null;
+let workspace = null;
 let offset = 0;
 let bestTook = Infinity;
 
@@ -20,6 +21,8 @@ export class Problem extends Error {
 
 export const events = new EventTarget();
 export function useKey(text) { key = text; }
+/** The workspace whose session is used, for a browser that is signed in to several; null where there is one session at most. */
+export function useWorkspace(id) { workspace = id; }
 /** Now by the server's clock, in milliseconds. */
 export function now() { return Date.now() + offset; }
 
@@ -43,7 +46,7 @@ function url(path, query) {
 }
 
 function headers(extra) {
-  return key ? { Authorization: `Bearer ${key}`, ...extra } : extra;
+  return { ...(key ? { Authorization: `Bearer ${key}` } : workspace ? { 'X-Workspace-ID': workspace } : {}), ...extra };
 }
 
 /**

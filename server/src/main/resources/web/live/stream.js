@@ -30,7 +30,7 @@ class Live extends EventTarget {
       else if (this.state === 'paused') { this.#restart(); this.dispatchEvent(new Event('resume')); }
     });
     addEventListener('online', () => { this.#failed = []; this.#restart(); });
-    reach.addEventListener('signed-out', () => this.#stop('closed'));
+    reach.addEventListener('signed-out', () => this.follow(null));
     reach.addEventListener('reach', (event) => {
       const back = this.#down && event.detail;
       this.#down = !event.detail;

@@ -152,7 +152,7 @@ class Board extends Part {
       <div class="row small soft wrap"><span class="tag">${task.priority}</span>${task.assignee ? html`<span class="row cut">${icon('user', 'small')}<span class="cut">${name(task.assignee, 60)}</span></span>` : nothing}
         ${task.tags.filter((tag) => tag !== 'mission' && tag !== task.status).slice(0, 3).map((tag) => html`<span class="tag cut">${name(tag, 40)}</span>`)}${task.children ? html`<a href="/ui/board?of=${task.id}">${count(task.children)} below</a>` : nothing}
         <span class="end row">${task.run_id ? html`<a href="/ui/runs/${task.run_id}">run</a>` : nothing}
-          ${fixed ? nothing : html`<label class="move" title="Move to another column">${icon('more')}<span class="hidden-text">Move ${label(task.title, 80)} to</span><select @change=${(event) => this.#move(task, event.target.value)}>${STATUSES.map(([status, title]) =>
+          ${fixed ? nothing : html`<label class="move" title="Move to another column">${icon('more')}<span class="hidden-text">Move ${label(task.title, 80)} to</span><select @change=${(event) => { const to = event.target.value; event.target.value = task.status; this.#move(task, to); }}>${STATUSES.map(([status, title]) =>
     html`<option value=${status} ?selected=${status === task.status}>${title}</option>`)}</select></label>`}</span></div></li>`;
   }
 

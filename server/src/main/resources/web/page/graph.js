@@ -54,11 +54,11 @@ class Graph extends Part {
   willUpdate() {
     const expanded = route.get('expand') ?? '';
     if (this.#asked === this.data.tasks && expanded === this.#expanded) return;
-    const wait = this.#asked && expanded === this.#expanded ? AGAIN_MS : 0;
+    const other = !this.#asked || expanded !== this.#expanded;
     this.#asked = this.data.tasks;
     this.#expanded = expanded;
-    clearTimeout(this.coming);
-    this.coming = setTimeout(() => this.#load(expanded), wait);
+    if (other) { clearTimeout(this.coming); this.coming = null; }
+    this.coming ??= setTimeout(() => { this.coming = null; this.#load(this.#expanded); }, other ? 0 : AGAIN_MS);
   }
 
   async #load(expanded) {
@@ -77,6 +77,7 @@ class Graph extends Part {
   /** The zoom at which the whole is seen, but no smaller than can be read. */
   #fit() {
     const body = this.querySelector('.graph');
+    if (!body) return;
     const fits = (zoom) => this.graph.width * ZOOMS[zoom] + 32 <= body.clientWidth && this.graph.height * ZOOMS[zoom] + 32 <= Math.max(body.clientHeight, 420);
     this.zoom = [4, 3, 2].find(fits) ?? 3;
   }

@@ -54,6 +54,9 @@ class Inbox extends Part {
 
   willUpdate() {
     const item = this.#current();
+    const comment = /** @type {HTMLTextAreaElement | null} */ (this.querySelector('textarea[name=reason]'));
+    if (comment && item?.id !== this.shown) comment.value = '';
+    this.shown = item?.id;
     if (!item || this.single?.id === item.id || this.asked === item.id) return;
     this.asked = item.id;
     this.#actions(item).catch(() => null);
@@ -71,7 +74,7 @@ class Inbox extends Part {
   }
 
   #key(event) {
-    if (!prefs.values.shortcuts || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog') || !this.items?.length) return;
+    if (!prefs.values.shortcuts || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog') || !this.items?.length) return;
     const item = this.#current();
     const act = { j: () => this.#go(1), n: () => this.#go(1), k: () => this.#go(-1), a: () => this.#answer(item, 'accept'), r: () => this.#answer(item, 'reject'),
       e: () => this.#assign(item), c: () => this.querySelector('textarea[name=reason]')?.focus() }[event.key];

@@ -51,8 +51,7 @@ class Money extends Part {
   async #verify() {
     this.checked = 'Checking…';
     const answer = await get('/ledger/verify').catch((failure) => ({ failure }));
-    const wrong = answer.items ?? answer.discrepancies ?? [];
-    this.checked = answer.failure ? answer.failure.message : wrong.length ? `${wrong.length} discrepancies` : 'All balances follow from the ledger.';
+    this.checked = answer.failure?.message ?? answer.discrepancy?.message ?? 'All balances follow from the ledger.';
   }
 
   /** What a line of a report is about, as people call it. */
@@ -113,7 +112,8 @@ class Money extends Part {
     if (!this.data) return html`${head}<div class="card">${skeleton()}</div>`;
     const { balance, byDay, ledger, parts, prices } = this.data;
     const list = days(byDay.items, byDay.from, byDay.to);
-    const burn = byDay.total.credits / Math.max(1, Math.min(period, list.filter((each) => each.credits > 0).length || 1));
+    const begun = list.findIndex((each) => each.credits > 0);
+    const burn = begun < 0 ? 0 : byDay.total.credits / (list.length - begun);
     const left = burn > 0 ? balance.available / burn : null;
     return html`${head}
       <dl class="figures"><div><dt>Available</dt><dd><strong class="num" title=${exact(balance.available)}>${credits(balance.available)}</strong><span class="small soft">${left === null ? 'nothing is used' : left > 365 ? 'more than a year at this pace' : `about ${Math.max(0, Math.floor(left))} days at this pace`}</span></dd></div>

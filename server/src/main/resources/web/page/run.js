@@ -83,7 +83,7 @@ class Run extends Part {
   }
 
   #key(event) {
-    if (!prefs.values.shortcuts || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog')) return;
+    if (!prefs.values.shortcuts || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog')) return;
     if (event.key === 't') route.set({ view: null });
     if (event.key === 'Escape' && route.get('task')) route.set({ task: null });
   }

@@ -100,10 +100,10 @@ class Runs extends Part {
     this.busy = false;
   }
 
-  /** Rows that changed and are known are asked for together, at most four times a second. */
+  /** Rows that changed and are known are asked for together, at most four times a second. Any change may bring a run into a view. */
   #changed(event) {
     if (!event.run_id || !this.rows) return;
-    if (event.event_type === 'run_created') this.fresh = true;
+    if (event.event_type === 'run_created' || (route.get('view') && this.rows.length <= PAGE)) this.fresh = true;
     else if (this.rows.includes(event.run_id)) this.#dirty.add(event.run_id);
     this.refreshing ??= setTimeout(async () => {
       this.refreshing = null;
@@ -138,7 +138,7 @@ class Runs extends Part {
   }
 
   #key(event) {
-    if (!prefs.values.shortcuts || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog, .menu')) return;
+    if (!prefs.values.shortcuts || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog, .menu')) return;
     const list = this.rows ? this.#sorted() : [];
     const move = { j: 1, k: -1 }[event.key];
     if (move && list.length) {

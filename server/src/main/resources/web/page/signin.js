@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { send, useKey } from '../api/client.js';
+import { send, useKey, useWorkspace } from '../api/client.js';
 import { me } from '../store/me.js';
 import { icon } from '../part/icon.js';
 import { Part } from '../part/base.js';
@@ -16,8 +16,9 @@ class SignIn extends Part {
     this.failure = null;
     useKey(key);
     try {
-      await send('POST', '/sessions', { body: {} });
+      const session = await (await send('POST', '/sessions', { body: {} })).json();
       useKey(null);
+      useWorkspace(session.workspace_id);
       await me.load();
     } catch (failure) {
       useKey(null);

@@ -67,9 +67,10 @@ class Transcript extends Part {
       this.failure = null;
       document.title = `${label(row.title || row.key, 60)} · transcript · Keelson`;
       this.#follow(items.findLast((entry) => entry.kind === 'turn' && entry.state === 'running'));
-    } catch (failure) { this.failure = failure; }
-    this.busy = false;
-    if (this.again) { this.again = false; this.#soon(); }
+    } catch (failure) { this.failure = failure; } finally {
+      this.busy = false;
+      if (this.again) { this.again = false; this.#soon(); }
+    }
   }
 
   /** The text of the turn that is being taken. An execution that replaces another begins the text again. */

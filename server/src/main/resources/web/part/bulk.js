@@ -12,15 +12,15 @@ export function bulk(action, filter) {
   let job = null;
   let failure = null;
   let timer = null;
+  let left = false;
   const key = crypto.randomUUID();
   return show((close, draw) => {
     const step = async (work) => { try { await work(); } catch (problemOfStep) { failure = problemOfStep; } draw(); };
     const watch = () => step(async () => {
       job = await get(`/bulk/${job.id}`);
-      if (job.state === 'running') timer = setTimeout(watch, 500);
+      if (job.state === 'running' && !left) timer = setTimeout(watch, 500);
     });
     if (!counted && !failure) step(async () => { counted = await post(`/runs:${action}`, { filter, dry_run: true }); });
-    const end = () => { clearTimeout(timer); close(); };
     return html`<div class="body"><h2>${action[0].toUpperCase() + action.slice(1)} ${filter.ids ? count(filter.ids.length) + ' selected runs' : 'all runs that match'}</h2>
       <p class="soft">${filter.ids ? nothing : Object.entries(filter).map(([name, value]) => html`<code>${name}: ${[value].flat().join(', ')}</code> `)} ${LOST[action]}</p>
       ${failure ? problem(failure) : nothing}
@@ -30,7 +30,7 @@ export function bulk(action, filter) {
         <p role="status">The job is ${job.state}.</p>`
     : html`<p role="status">${counted ? html`<strong>${counted.matches_at_least ? 'At least ' : ''}${count(counted.matches)} runs</strong> can do this now.` : 'Counting…'}</p>`}
       <footer>${job?.state === 'running' ? html`<button class="btn danger" @click=${() => step(async () => { job = await post(`/bulk/${job.id}/stop`); })}>Stop</button>` : nothing}
-        <button class="btn" @click=${end}>Close</button>
+        <button class="btn" @click=${() => close()}>Close</button>
         ${job ? nothing : html`<button class="btn first" ?disabled=${!counted?.matches} @click=${() => step(async () => { job = await post(`/runs:${action}`, { filter }, key); watch(); })}>${action} ${counted ? count(counted.matches) : ''}</button>`}</footer></div>`;
-  });
+  }).finally(() => { left = true; clearTimeout(timer); });
 }

@@ -65,7 +65,7 @@ function row(field, wrong) {
 /** The values of a form by the kinds of its fields; empty texts and numbers are null. */
 function values(fields, form) {
   return Object.fromEntries(fields.map((field) => {
-    const element = form.elements[field.name];
+    const element = form.querySelector(`#${CSS.escape(`f-${field.name}`)}`);
     if (field.kind === 'checkbox') return [field.name, element.checked];
     if (field.kind === 'checks') return [field.name, [...form.querySelectorAll(`input[name="${field.name}"]:checked`)].map((each) => each.value)];
     if (element.value.trim() === '') return [field.name, null];

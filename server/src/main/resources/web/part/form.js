@@ -38,14 +38,14 @@ function initial(schema, kind) {
 function control(input, schema, kind, invalid) {
   const described = `${input}-hint`;
   const value = initial(schema, kind);
-  if (kind === 'boolean') return html`<input type="checkbox" id=${input} name=${input} ?checked=${schema.default === true} aria-describedby=${described}>`;
+  if (kind === 'boolean') return html`<input type="checkbox" data-input=${input} id=${input} name=${input} ?checked=${schema.default === true} aria-describedby=${described}>`;
   if (kind === 'enum') {
-    return html`<select class="input" id=${input} name=${input} aria-describedby=${described} aria-invalid=${invalid}><option value="">–</option>${schema.enum.map((each, i) =>
+    return html`<select class="input" data-input=${input} id=${input} name=${input} aria-describedby=${described} aria-invalid=${invalid}><option value="">–</option>${schema.enum.map((each, i) =>
       html`<option value=${i} ?selected=${each === schema.default}>${label(each, 100)}</option>`)}</select>`;
   }
-  if (['lines', 'list', 'json'].includes(kind)) return html`<textarea class="input" id=${input} name=${input} rows="3" aria-describedby=${described} aria-invalid=${invalid} .value=${value}></textarea>`;
+  if (['lines', 'list', 'json'].includes(kind)) return html`<textarea class="input" data-input=${input} id=${input} name=${input} rows="3" aria-describedby=${described} aria-invalid=${invalid} .value=${value}></textarea>`;
   const type = DATES[kind] ?? (kind === 'number' || kind === 'integer' ? 'number' : schema.format === 'uri' ? 'url' : 'text');
-  return html`<input class="input ${schema.format === 'path' ? 'mono' : ''}" id=${input} name=${input} type=${type} step=${kind === 'integer' ? 1 : 'any'} min=${schema.minimum ?? nothing} max=${schema.maximum ?? nothing}
+  return html`<input class="input ${schema.format === 'path' ? 'mono' : ''}" data-input=${input} id=${input} name=${input} type=${type} step=${kind === 'integer' ? 1 : 'any'} min=${schema.minimum ?? nothing} max=${schema.maximum ?? nothing}
     aria-describedby=${described} aria-invalid=${invalid} .value=${value} autocomplete="off">`;
 }
 
@@ -73,7 +73,8 @@ export function valuesOf(schemas, form) {
   const values = {};
   for (const [input, given] of Object.entries(schemas)) {
     try {
-      const value = valueOf(given.schema ?? given, form.elements[input]);
+      // Not by form.elements: an input may be called length, item or as another field.
+      const value = valueOf(given.schema ?? given, form.querySelector(`[data-input="${CSS.escape(input)}"]`));
       if (value !== undefined) values[input] = value;
     } catch { throw { input, message: 'This is not JSON.' }; }
   }

@@ -1,4 +1,6 @@
 // Where the page is: everything that a link should show stands in the URL.
+const decoded = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
+
 class Route extends EventTarget {
   path = [];
   query = new URLSearchParams();
@@ -16,7 +18,7 @@ class Route extends EventTarget {
   }
 
   #read() {
-    this.path = location.pathname.replace(/^\/ui\/?/, '').split('/').filter(Boolean).map(decodeURIComponent);
+    this.path = location.pathname.replace(/^\/ui\/?/, '').split('/').filter(Boolean).map(decoded);
     this.query = new URLSearchParams(location.search);
   }
 

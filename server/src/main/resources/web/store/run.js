@@ -21,6 +21,8 @@ export class RunData extends EventTarget {
   #count = 0;
   #busy = false;
   #explaining = false;
+  /** The run as it was read while an earlier state of it was being explained. */
+  #unexplained = null;
   #again = false;
   #timer = null;
   #took = 0;
@@ -78,19 +80,22 @@ export class RunData extends EventTarget {
     const status = await known(`/runs/${this.id}/status`).catch((failure) => {
       if (failure.status === 404 && this.run && !this.gone) { this.gone = Date.now(); this.#tell(); }
     });
-    if (!status) return;
+    if (!status && !this.failure) return;
     if (document.hidden) this.missed = true; else await this.load();
   }
 
   /** On its own: the reasons of a large run take longer than its rows. */
   async #explain(run) {
-    if (this.#explaining) return;
     if (!isOpen(run)) { this.reasons = []; return; }
+    if (this.#explaining) { this.#unexplained = run; return; }
     this.#explaining = true;
     const explained = await get(`/runs/${this.id}/explain`).catch(() => null);
     this.#explaining = false;
     this.reasons = explained?.reasons ?? this.reasons;
     this.#tell();
+    const later = this.#unexplained;
+    this.#unexplained = null;
+    if (later && !this.#closed) this.#explain(later);
   }
 
   #tell() { if (!this.#closed) this.dispatchEvent(new Event('change')); }

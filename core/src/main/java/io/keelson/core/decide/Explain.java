@@ -16,6 +16,7 @@ import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
 public final class Explain {
     private static final int SHOWN = 100;
+    private static final String CHOSEN = "AGENT_CHOSEN";
 
     private final RunView view;
     private final Surroundings around;
@@ -63,7 +65,7 @@ public final class Explain {
                     .filter(task -> task.state != TaskState.PENDING || task.upstreamsOpen == 0).limit(SHOWN)
                     .forEach(explain::task);
         }
-        return explain.reasons;
+        return explain.ordered();
     }
 
     /** The reasons of one task: what holds up the run, if anything, then its own. */
@@ -71,7 +73,7 @@ public final class Explain {
         Explain explain = new Explain(view, around);
         explain.held();
         explain.task(task);
-        return explain.reasons;
+        return explain.ordered();
     }
 
     /** The reasons of one step: what holds up the run or its task, then its own. */
@@ -82,7 +84,12 @@ public final class Explain {
             explain.task(step.task());
         }
         explain.step(step);
-        return explain.reasons;
+        return explain.ordered();
+    }
+
+    /** As they were found, but who was chosen as an agent last: that holds up nothing. */
+    private List<Explanation> ordered() {
+        return reasons.stream().sorted(Comparator.comparing(reason -> reason.code().equals(CHOSEN))).toList();
     }
 
     /** Adds what holds up the whole run; true when there is something. */
@@ -222,7 +229,7 @@ public final class Explain {
     private void task(TaskRow task) {
         AgentTerms terms = Rungs.terms(task);
         if (terms != null && terms.slug() != null && !task.terminal()) {
-            add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
+            add(task, CHOSEN, "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
                     ? "as the plan says"
                     : AgentTerms.CONTRACTOR.equals(terms.type()) ? "for no agent of the roster scored enough"
                             : "for it scored best")

@@ -5,9 +5,11 @@ import static io.keelson.core.decide.Plans.task;
 import static io.keelson.core.decide.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.EscalationPolicy;
 import io.keelson.core.policy.RetryPolicy;
@@ -82,6 +84,18 @@ class ExplainTest {
         assertThat(held.code()).isEqualTo("RUNNING");
         assertThat(held.until()).isEqualTo(LATER);
         assertThat(held.on()).containsExactly("w1");
+    }
+
+    @Test
+    void whatHoldsUpATaskComesBeforeTheChoiceOfItsAgent() {
+        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of(), 0, List.of());
+        World world = World.start(plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)),
+                task("b").step("ok", StepKind.APPROVAL)));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("QUEUED", "MISSING_WORKER", "APPROVAL",
+                "AGENT_CHOSEN");
+        assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("QUEUED",
+                "MISSING_WORKER", "AGENT_CHOSEN");
     }
 
     @Test

@@ -100,7 +100,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /** The header of a new key to a new workspace, with all scopes that it can have. */
-    String stranger() {
+    public String stranger() {
         UUID workspace = UUID.randomUUID();
         sql("insert into workspaces (id, name) values ('" + workspace + "', 'elsewhere')");
         TestCredits.grant(database, workspace);

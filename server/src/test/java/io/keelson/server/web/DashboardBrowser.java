@@ -102,7 +102,7 @@ public final class DashboardBrowser implements AutoCloseable {
         signIn(page, key);
     }
 
-    private static void signIn(Page page, String apiKey) {
+    void signIn(Page page, String apiKey) {
         page.getByLabel("API key").fill(apiKey);
         page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Sign in")).click();
         page.locator(".shell").waitFor();

@@ -119,6 +119,109 @@ class DashboardWorkTest {
         page.context().close();
     }
 
+    /** The menu of a ticket that takes the place of a moved one begins where its own task is. */
+    @Test
+    void tasksOfAColumnAreMovedOneAfterAnother() {
+        task("Sweep the yard");
+        task("Sweep the stairs");
+        Page page = browser.signedIn("/ui/board");
+        Locator menus = column(page, "Inbox").locator("select");
+        sees(button(page, "Sweep the yard"));
+        int before = menus.count();
+        menus.first().selectOption("review");
+        sees(page.getByText("Moved to Review"));
+        PlaywrightAssertions.assertThat(menus).hasCount(before - 1);
+        PlaywrightAssertions.assertThat(menus.first()).hasValue("inbox");
+        page.context().close();
+    }
+
+    @Test
+    void ledgerThatDoesNotAddUpIsSaid() {
+        Page page = browser.signedIn("/ui/money");
+        button(page, "Verify").click();
+        sees(page.getByText("All balances follow from the ledger."));
+        page.route("**/api/v1/ledger/verify", route -> route.fulfill(new Route.FulfillOptions()
+                .setContentType("application/json").setBody("""
+                        {"ok": false, "entries": 9, "attempts": 1, "workspaces": 1, "discrepancy": {"kind": "balance_differs",
+                         "message": "the balance 'spent' is 3 and not 2"}}""")));
+        button(page, "Verify").click();
+        sees(page.getByText("the balance 'spent' is 3 and not 2"));
+        page.context().close();
+    }
+
+    @Test
+    void commentStaysWithItsItemAndTheKeysOfAnotherPageAnswerNothing() {
+        seed.waiting("comment-one");
+        seed.waiting("comment-two");
+        Page page = browser.signedIn("/ui/inbox");
+        Locator comment = page.locator("textarea[name=reason]");
+        comment.fill("only for this one");
+        page.locator(".queue .item:not([aria-current])").first().click();
+        PlaywrightAssertions.assertThat(comment).hasValue("");
+        page.locator("h1").click();
+        page.keyboard().press("g");
+        page.keyboard().press("r");
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs").setExact(true)));
+        PlaywrightAssertions.assertThat(page.locator(".run-row").first()).isVisible();
+        PlaywrightAssertions.assertThat(dialog(page)).hasCount(0);
+        page.context().close();
+    }
+
+    @Test
+    void eventsAreFollowedAgainAfterASecondSignIn() {
+        Page page = browser.signedIn("/ui/board");
+        sees(page.locator(".live").getByText("Live"));
+        api.get("/api/v1/sessions").json().get("items")
+                .forEach(each -> api.send("DELETE", "/api/v1/sessions/" + each.get("id").asString(), null));
+        DashboardBrowser.go(page, "/ui/schedules");
+        sees(page.getByText("Your session has ended"));
+        browser.expect("401");
+        browser.signIn(page);
+        PlaywrightAssertions.assertThat(page.locator(".live").getByText("Live")).isVisible(LATE);
+        page.context().close();
+    }
+
+    /** The browser then has cookies of both; the page uses the later one, also after it is loaded again. */
+    @Test
+    void secondWorkspaceIsSignedInToBesideTheFirst() {
+        Page page = browser.signedIn("/ui/board");
+        sees(page.getByText("Renew the certificate").first());
+        page.evaluate("localStorage.clear()");
+        page.reload();
+        browser.signIn(page, api.stranger().substring("Bearer ".length()));
+        sees(page.getByText("Nothing on the board"));
+        page.reload();
+        sees(page.getByText("Nothing on the board"));
+        page.context().close();
+    }
+
+    /** Names that the list of a form's fields has for other things. */
+    @Test
+    void inputsMayHaveAnyName() {
+        String made = api.post("/api/v1/recipes", """
+                {"name": "names", "inputs": {"length": {"type": "integer"}, "item": {"type": "string"}},
+                 "plan": {"tasks": [{"id": "a", "steps": [{"tool": "echo"}]}]}}""").json().get("id").stringValue();
+        Page page = browser.signedIn("/ui/launch?recipe=" + made);
+        page.locator("#length").fill("3");
+        page.locator("#item").fill("pen");
+        button(page, "Start the run").click();
+        page.waitForURL(Pattern.compile(".*/ui/runs/.*"));
+        String run = page.url().substring(page.url().lastIndexOf('/') + 1);
+        assertThat(api.get("/api/v1/runs/" + run).json().get("inputs"))
+                .isEqualTo(Json.read("{\"length\": 3, \"item\": \"pen\"}".getBytes(StandardCharsets.UTF_8)));
+        page.context().close();
+    }
+
+    @Test
+    void graphOfARunWithoutTasksSaysSo() {
+        String run = api.create("{\"name\": \"nothing\", \"plan\": {\"tasks\": []}}");
+        Page page = browser.signedIn("/ui/runs/" + run + "?view=graph");
+        sees(page.getByText("There are no tasks yet."));
+        button(page, "Fit").click();
+        sees(page.getByText("There are no tasks yet."));
+        page.context().close();
+    }
+
     @Test
     void secondEditorOfATaskSeesBothVersionsAndDecides() {
         String id = task("Buy paper");

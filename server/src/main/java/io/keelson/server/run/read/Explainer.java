@@ -51,7 +51,7 @@ public final class Explainer {
 
     /** The workspace's reached limits with their values; queried only where limits exist. */
     private static final String FULL = """
-            select l.name, l.name || '=' || l.most as text
+            select l.name, l.name || '=' || trim_scale(l.most) as text
               from workspace_limits l
              where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
                and l.most <= (select count(*) from work_queue q
