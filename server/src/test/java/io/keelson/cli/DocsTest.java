@@ -51,6 +51,7 @@ class DocsTest {
             new NotRun("docs/guide/dev-model.md", "./keelson dev-model", ENDLESS),
             new NotRun("docs/internals/benchmarks.md", "./benchmark", MAVEN),
             new NotRun("docs/guide/board.md", "./keelson board", PLACEHOLDERS),
+            new NotRun("docs/guide/budgets.md", "keelson budget RUN", PLACEHOLDERS),
             new NotRun("docs/guide/commands.md", "curl", OWN_TOOLS),
             new NotRun("docs/guide/composition.md", "./keelson signal", PLACEHOLDERS),
             new NotRun("docs/reference/events.md", "curl", ENDLESS),

@@ -165,6 +165,6 @@ class MoneyCommandsTest {
     void usageIsATableWithATotal() throws Exception {
         assertThat(inProcessCli.lines("usage", "--by", "agent").getLast().replaceAll(" +", " "))
                 .isEqualTo("total 0 0 0 0");
-        assertThat(inProcessCli.run("usage", "--by", "hour").code()).isEqualTo(2);
+        assertThat(inProcessCli.run("usage", "--by", "week").code()).isEqualTo(2);
     }
 }

@@ -33,7 +33,7 @@ class BudgetGuideTest {
         try (TestModel model = new TestModel(file(guide, "script.yaml"))) {
             Path models = Files.writeString(folder.resolve("models.yaml"),
                     file(guide, "models.yaml").replace("http://127.0.0.1:4100", model.uri("").toString()));
-            Path mission = Files.writeString(folder.resolve("mission.yaml"), file(guide, "mission.yaml"));
+            Path mission = Files.writeString(folder.resolve("mission.yaml"), file(guide, "weather.yaml"));
             try (InProcessCli cli = new InProcessCli(Files.createDirectory(folder.resolve("data")),
                     TestDatabase.createUrl(), Map.of("KEELSON_MODELS", models.toString()))) {
                 Result ended = cli.run("run", mission.toString(), "--json");
