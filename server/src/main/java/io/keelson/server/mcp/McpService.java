@@ -7,6 +7,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.SafeText;
 import io.keelson.server.mcp.wire.McpException;
 import io.keelson.server.mcp.wire.ParameterHeaders;
 import io.keelson.server.outbound.OutboundClient;
@@ -219,7 +220,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         try (McpConnections.Use use = connections.use(server)) {
             list(server, use);
         } catch (McpException e) {
-            store.failed(server, e.code() + ": " + e.getMessage());
+            store.failed(server, SafeText.clean(e.code() + ": " + e.getMessage()));
         }
         refresh();
     }
@@ -238,7 +239,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
             String name = tool.path("name").asString("");
             String flaw = flaw(server, name, tool);
             if (flaw == null) {
-                tools.put(name, McpToolRow.pinned(use.struck().json(tool)));
+                tools.put(name, McpToolRow.pinned(SafeText.clean(use.struck().json(tool))));
             } else {
                 LOG.warn("the tool {} of the MCP server {} cannot be used: {}", name.replaceAll("[^ -~]", "?"),
                         server.name(), flaw);

@@ -31,10 +31,12 @@ public final class McpStore {
     private static final String SERVER = "select * from mcp_servers where workspace_id = ? and name = ?";
     private static final String TOOLS = """
             select * from mcp_tools where ?::uuid is null or workspace_id = ? order by workspace_id, server, name""";
-    /** Another text after each change of a row; null without rows. */
+    private static final String TOOLS_OF_SERVER =
+            "select * from mcp_tools where workspace_id = ? and server = ? order by name";
+    /** Another text after each change of a definition or a tool, and not after a mere look at one; null without rows. */
     private static final String FINGERPRINT = """
             select md5(string_agg(mark, ',' order by mark)) from (
-                select concat(workspace_id, name, xmin) as mark from mcp_servers
+                select concat(workspace_id, name, revision, extract(epoch from created_at)) as mark from mcp_servers
                 union all
                 select concat(workspace_id, server, name, xmin) from mcp_tools) as rows""";
     private static final String PUT = """
@@ -112,8 +114,7 @@ public final class McpStore {
 
     /** The server's tools, by name. */
     public List<McpToolRow> tools(UUID workspace, String server) {
-        return database.withConnection(c -> tools(c, workspace)).stream().filter(row -> row.server().equals(server))
-                .toList();
+        return database.withConnection(c -> tools(c, workspace, server));
     }
 
     private static List<McpServerRow> servers(Connection c, @Nullable UUID workspace) throws SQLException {
@@ -128,6 +129,14 @@ public final class McpStore {
         try (PreparedStatement read = c.prepareStatement(TOOLS)) {
             read.setObject(1, workspace);
             read.setObject(2, workspace);
+            return Rows.all(read, McpStore::tool);
+        }
+    }
+
+    private static List<McpToolRow> tools(Connection c, UUID workspace, String server) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(TOOLS_OF_SERVER)) {
+            read.setObject(1, workspace);
+            read.setString(2, server);
             return Rows.all(read, McpStore::tool);
         }
     }
@@ -257,8 +266,7 @@ public final class McpStore {
         database.runInTransaction(c -> {
             checked(c, server, spoken, null);
             Map<String, McpToolRow> before = new HashMap<>();
-            tools(c, server.workspaceId()).stream().filter(row -> row.server().equals(server.name()))
-                    .forEach(row -> before.put(row.name(), row));
+            tools(c, server.workspaceId(), server.name()).forEach(row -> before.put(row.name(), row));
             for (Map.Entry<String, ObjectNode> each : tools.entrySet()) {
                 McpToolRow row = before.get(each.getKey());
                 if (row == null || !each.getValue().equals(row.seen())) {

@@ -2,6 +2,7 @@ package io.keelson.server.mcp;
 
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.SafeText;
 import io.keelson.server.mcp.wire.Mcp;
 import io.keelson.server.mcp.wire.McpClient;
 import io.keelson.server.mcp.wire.McpException;
@@ -203,7 +204,8 @@ final class McpTool implements Tool {
         }
         return switch (result.path("resultType").asString("complete")) {
             case "complete" -> McpResults.of(call, name, accepted.path("outputSchema"), result);
-            case "input_required" -> throw asked(call, raw, before, null);
+            case "input_required" ->
+                throw asked(call, result, raw.path("requestState").stringValue(null), before, null);
             case "task" -> throw works(call, raw, before);
             default -> throw ToolFailure.permanent("MCP_RESULT_INVALID", "the result's type is unknown");
         };
@@ -212,7 +214,7 @@ final class McpTool implements Tool {
     private ToolResult task(ToolCall call, JsonNode task, Wait before, String id) throws ToolFailure {
         return switch (task.path("status").asString("")) {
             case "working" -> throw later(task);
-            case "input_required" -> throw asked(call, task, before, id);
+            case "input_required" -> throw asked(call, task, null, before, id);
             case "completed" -> McpResults.of(call, name, accepted.path("outputSchema"), task.path("result"));
             case "failed" -> throw ToolFailure.permanent("MCP_REFUSED", "the server's task failed: "
                     + task.at("/error/message").asString(task.path("statusMessage").asString("")));
@@ -223,8 +225,8 @@ final class McpTool implements Tool {
 
     private HandBackException works(ToolCall call, JsonNode result, @Nullable Wait before) throws ToolFailure {
         String id = result.path("taskId").asString("");
-        if (id.isEmpty()) {
-            throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's task has no id");
+        if (id.isEmpty() || !storable(id)) {
+            throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's task has no usable id");
         }
         put(call, State.TASK, before, null, id, null);
         return later(result);
@@ -236,9 +238,9 @@ final class McpTool implements Tool {
                 "a task of " + server + " works for the call");
     }
 
-    private HandBackException asked(ToolCall call, JsonNode result, @Nullable Wait before, @Nullable String task)
-            throws ToolFailure {
-        JsonNode questions = result.path("inputRequests");
+    private HandBackException asked(ToolCall call, JsonNode result, @Nullable String state, @Nullable Wait before,
+            @Nullable String task) throws ToolFailure {
+        JsonNode questions = SafeText.clean(result.path("inputRequests"));
         int rounds = before == null ? 0 : before.rounds();
         if (rounds >= MAX_ROUNDS) {
             throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server asked " + MAX_ROUNDS + " times for one call");
@@ -249,12 +251,19 @@ final class McpTool implements Tool {
                     "the server asks for what this client does not give: only people's answers to questions");
         }
         boolean none = questions.isMissingNode() || questions.isEmpty();
-        String state = result.path("requestState").stringValue(null);
+        if (state != null && !storable(state)) {
+            throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's requestState cannot be stored");
+        }
         Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
                 none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);
         service.database().runInTransaction(c -> service.waits().put(c, next));
         return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", SOON, PATIENCE),
                 server + " wants the call again") : asks(call);
+    }
+
+    /** Whether it is given back as it is. */
+    private static boolean storable(String text) {
+        return SafeText.clean(text).equals(text);
     }
 
     private static HandBackException asks(ToolCall call) {

@@ -7,6 +7,8 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.JsonSize;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.json.SchemaErrors;
+import io.keelson.server.json.Schemas;
+import io.keelson.server.json.TimedText;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -41,11 +43,14 @@ public final class ToolCatalog {
     private final WorkspaceTools ofWorkspaces;
     private final @Nullable UUID workspace;
 
+    /** Patterns of foreign tools are RE2, so that they cannot hang a thread. */
     public ToolCatalog(Collection<? extends Tool> tools) {
         ofWorkspaces = WorkspaceTools.NONE;
         workspace = null;
-        SchemaRegistry schemas = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+        SchemaRegistry own = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+        SchemaRegistry foreign = Schemas.registry();
         for (Tool tool : tools) {
+            SchemaRegistry schemas = tool.spec().name().startsWith(ToolSpec.MCP) ? foreign : own;
             Entry entry = new Entry(tool, schemas.getSchema(tool.spec().inputSchema()),
                     schemas.getSchema(tool.spec().outputSchema()));
             if (entries.put(tool.spec().name(), entry) != null) {
@@ -153,10 +158,14 @@ public final class ToolCatalog {
     }
 
     private static List<Problem> problems(Schema schema, JsonNode value) {
-        return SchemaErrors.flaws(schema.validate(value)).stream()
-                .map(flaw -> new Problem(flaw.pointer(), flaw.message()))
-                .sorted(Comparator.comparing(Problem::pointer).thenComparing(Problem::message))
-                .toList();
+        try {
+            return SchemaErrors.flaws(schema.validate(value)).stream()
+                    .map(flaw -> new Problem(flaw.pointer(), flaw.message()))
+                    .sorted(Comparator.comparing(Problem::pointer).thenComparing(Problem::message))
+                    .toList();
+        } catch (TimedText.StoppedException e) {
+            return List.of(new Problem("", String.valueOf(e.getMessage())));
+        }
     }
 
     /** As {@link #validateInput} for a template: what an expression may still put right is no problem. */

@@ -6,10 +6,12 @@ import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
+import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.FakeMcpServer;
 import io.keelson.server.mcp.NpmServers;
 import io.keelson.server.mcp.TokenEndpoint;
+import io.keelson.server.mcp.wire.Mcp;
 import java.io.BufferedReader;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -252,6 +254,16 @@ class McpApiTest {
         assertThat(refused.text()).contains("TOOL_INPUT_INVALID");
     }
 
+    /** A pattern that backtracks would take minutes for this. */
+    @Test
+    void patternOfAToolCannotHoldAThread() {
+        long begun = System.nanoTime();
+        Answer refused = api.post("/api/v1/runs", CALL.formatted(false, "mcp.other.add",
+                "{\"code\": \"%s!\"}".formatted("a".repeat(120))));
+        assertThat(refused.text()).contains("TOOL_INPUT_INVALID").contains("/code");
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(3));
+    }
+
     @Test
     void questionBecomesAnInboxItemWhoseAnswerIsSentOnce() {
         String run = run("mcp.other.ask", "{}");
@@ -425,6 +437,75 @@ class McpApiTest {
             changing.description = "Third";
             api.post("/api/v1/mcp-servers/inboxed/check", "");
             assertThat(change("inboxed")).as("as it was accepted again").isEmpty();
+        }
+    }
+
+    @Test
+    void changeIsShownAndAnsweredOverTheProtocolByItsSchemas() throws Exception {
+        McpPeer person = new McpPeer(api.url(), api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.values())), "{}");
+        try (FakeMcpServer changing = new FakeMcpServer("{}")) {
+            put("peered", "{\"url\": \"%s\", \"tools\": [\"add\"]}".formatted(changing.url()));
+            changing.description = "Second";
+            api.post("/api/v1/mcp-servers/peered/check", "");
+            JsonNode listed = person.call("inbox_list", "{\"kind\": \"tool_change\"}").path("structuredContent");
+            assertThat(flaws(person, "inbox_list", listed)).isEmpty();
+            String item = listed.at("/items/0/id").asString();
+            JsonNode decided = person.call("inbox_answer", Json.object().put("id", item).put("decision", "accept")
+                    .toString()).path("structuredContent");
+            assertThat(flaws(person, "inbox_answer", decided)).isEmpty();
+            assertThat(decided.path("decision").asString()).isEqualTo("accepted");
+            assertThat(change("peered")).isEmpty();
+        }
+    }
+
+    private static List<DeclaredSchema.Flaw> flaws(McpPeer peer, String tool, JsonNode result) {
+        return new DeclaredSchema(peer.modern("tools/list", "{}").result().path("tools").valueStream()
+                .filter(each -> each.path("name").asString().equals(tool)).findFirst().orElseThrow()
+                .path("outputSchema")).check(result);
+    }
+
+    @Test
+    void textThatCannotBeStoredIsReplaced() throws Exception {
+        try (FakeMcpServer odd = new FakeMcpServer("{}")) {
+            odd.description = "Adds\u0000";
+            odd.question = "Whom\\u0000?";
+            Answer set = put("odd", "{\"url\": \"%s\", \"tools\": [\"*\"]}".formatted(odd.url()));
+            assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
+            api.awaitState(run("mcp.odd.add", "{}"), "completed");
+            String run = run("mcp.odd.ask", "{}");
+            Awaitility.await().atMost(LIMIT).until(() -> api.get("/api/v1/inbox?run_id=" + run).text()
+                    .contains("Whom\uFFFD?"));
+        }
+    }
+
+    /** An internal error says nothing about what was done before it. */
+    @Test
+    void callWithAnInternalErrorIsNotRepeatedWhereThatMayDoHarm() throws Exception {
+        try (FakeMcpServer failing = new FakeMcpServer("{}")) {
+            failing.error = Mcp.INTERNAL_ERROR;
+            put("failing", """
+                    {"url": "%s", "tools": ["*"], "effects": {"add": "once", "note": "idempotent"}}"""
+                    .formatted(failing.url()));
+            String once = run("mcp.failing.add", "{}");
+            api.awaitState(once, "failed");
+            assertThat(step(once).toString()).contains("OUTCOME_UNKNOWN");
+            assertThat(failing.calls("add")).hasSize(1);
+            String repeated = run("mcp.failing.note", "{}");
+            api.awaitState(repeated, "failed");
+            assertThat(step(repeated).toString()).contains("MCP_REFUSED");
+            assertThat(failing.calls("note")).hasSize(3);
+        }
+    }
+
+    @Test
+    void secretInAQuestionIsRedacted() throws Exception {
+        try (FakeMcpServer curious = new FakeMcpServer("{}")) {
+            curious.question = "Is your token very-secret?";
+            put("curious", """
+                    {"url": "%s", "bearer": "${ secret(\\"token\\") }", "tools": ["*"]}""".formatted(curious.url()));
+            String inbox = "/api/v1/inbox?run_id=" + run("mcp.curious.ask", "{}");
+            Awaitility.await().atMost(LIMIT).until(() -> !api.get(inbox).json().path("items").isEmpty());
+            assertThat(api.get(inbox).text()).contains("Is your token").doesNotContain("very-secret");
         }
     }
 

@@ -369,6 +369,37 @@ class McpServerTest {
         assertThat(person.modern("tasks/update", accept).result().path("resultType").asString()).isEqualTo("complete");
     }
 
+    @Test
+    void formTakesOnlyItsOwnMembers() {
+        String run = person.call("signed", "{}").path("taskId").asString();
+        awaitHuman(run);
+        String key = person.modern("tasks/get", task(run)).result().path("inputRequests").propertyNames().iterator()
+                .next();
+        String more = "{\"action\": \"accept\", \"content\": {\"decision\": \"accept\", \"content\": 1,"
+                + " \"input\": \"x\", \"gate\": 99999999999, \"tasks\": {\"a\": \"b\"}}}";
+        assertThat(person.modern("tasks/update", answer(run, key, more)).status()).isEqualTo(200);
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void textThatCannotBeStoredIsRefused() {
+        String whole = "{\"jsonrpc\": \"2.0\", \"id\": %s, \"method\": \"tools/call\", \"params\": %s}";
+        for (String params : List.of("{\"name\": \"a\\u0000\"}",
+                "{\"name\": \"sum\", \"arguments\": {\"a\": \"\\ud800\"}}",
+                "{\"name\": \"mission_start\", \"arguments\": {\"recipe\": \"sum\", \"idempotency_key\": \"\\u0000\"}}",
+                "{\"name\": \"mission_start\", \"arguments\": {\"recipe\": \"sum\\u0000\"}}",
+                "{\"name\": \"sum\", \"arguments\": {\"a\": 1e4000}}")) {
+            refuses(whole.formatted("1", params), Map.of(), Mcp.INVALID_REQUEST);
+        }
+        refuses(whole.formatted("\"\\udfff\"", "{\"name\": \"sum\"}"), Map.of(), Mcp.INVALID_REQUEST);
+        String cursor = Base64.getUrlEncoder().encodeToString("mcp tools:\0".getBytes(StandardCharsets.UTF_8));
+        assertThat(agent.modern("tools/list", "{\"cursor\": \"%s\"}".formatted(cursor)).code())
+                .isEqualTo(Mcp.INVALID_PARAMS);
+        JsonNode gate =
+                person.call("inbox_answer", "{\"id\": \"task_1\", \"decision\": \"accept\", \"gate\": 99999999999}");
+        assertThat(gate.toString()).contains("/gate");
+    }
+
     private static String answer(String run, String key, String response) {
         ObjectNode params = Json.object().put("taskId", run);
         params.putObject("inputResponses").set(key, Json.read(response));

@@ -35,6 +35,10 @@ public final class FakeMcpServer implements AutoCloseable {
     public final Map<String, String> tasks = new ConcurrentHashMap<>();
     public volatile String description = "Adds";
     public volatile String text = "sum";
+    /** What {@code ask} asks. */
+    public volatile String question = "Whom?";
+    /** The code of the error that answers calls of tools; 0 for none. */
+    public volatile int error;
     /** The header Authorization without which requests are refused; null where it does not matter. */
     public volatile @Nullable String wanted;
     private final String annotations;
@@ -95,7 +99,9 @@ public final class FakeMcpServer implements AutoCloseable {
             exchange.close();
             return;
         }
-        byte[] body = Json.write(JsonRpc.result(message.get("id"), result));
+        boolean fails = error != 0 && message.path("method").asString().equals("tools/call");
+        byte[] body = Json.write(fails ? JsonRpc.error(message.get("id"), error, "failed")
+                : JsonRpc.result(message.get("id"), result));
         boolean stream = message.path("method").asString().equals("tools/list");
         if (stream) {
             body = (": keep-alive\n\nevent: message\ndata: " + JsonRpc.result(message.get("id"), result) + "\n\n")
@@ -130,7 +136,8 @@ public final class FakeMcpServer implements AutoCloseable {
                     .put("description", name.equals("add") ? description : "Tool " + name);
             tool.set("inputSchema", Json.read("""
                     {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties":
-                      {"n": {"$ref": "#/$defs/N"}, "region": {"type": "string", "x-mcp-header": "Region"}},
+                      {"n": {"$ref": "#/$defs/N"}, "region": {"type": "string", "x-mcp-header": "Region"},
+                       "code": {"type": "string", "pattern": "^.*.*.*.*.*.*=$"}},
                      "$defs": {"N": {"type": "integer"}}}"""));
             tool.set("annotations", Json.read(annotations));
         }
@@ -143,11 +150,13 @@ public final class FakeMcpServer implements AutoCloseable {
         return switch (params.path("name").asString()) {
             case "ask" -> params.has("inputResponses") ? text(params.at("/inputResponses/who/action").asString() + " "
                     + params.at("/inputResponses/who/content/name").asString("") + " "
-                    + params.path("requestState").asString("")) : Json.read("""
+                    + params.path("requestState").asString(""))
+                    : Json.read("""
                             {"resultType": "input_required", "requestState": "opaque", "inputRequests": {"who": {
-                              "method": "elicitation/create", "params": {"mode": "form", "message": "Whom?",
+                              "method": "elicitation/create", "params": {"mode": "form", "message": "%s",
                               "requestedSchema": {"type": "object", "required": ["name"],
-                                                  "properties": {"name": {"type": "string"}}}}}}}""");
+                                                  "properties": {"name": {"type": "string"}}}}}}}"""
+                            .formatted(question));
             case "visit" -> params.has("inputResponses") ? text(params.at("/inputResponses/page/action").asString())
                     : Json.read("""
                             {"resultType": "input_required", "inputRequests": {"page": {"method": "elicitation/create",

@@ -115,7 +115,7 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
             throw RpcError.invalid("the response to " + key(item) + " does not fit its form: "
                     + (flaws.isEmpty() ? "it has no content" : flaws.getFirst().message()));
         }
-        ObjectNode said = given.deepCopy();
+        ObjectNode said = given.deepCopy().retain("decision", "reason", "answer");
         if (isQuestion(item) && said.has("answer") && item.path("data").path("schema").isObject()
                 && !isPlain(item.path("data").path("schema"))) {
             said.set("answer", json(item, said.get("answer").stringValue()));

@@ -9,6 +9,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.SessionCookie;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.SafeText;
 import io.keelson.server.mcp.wire.JsonRpc;
 import io.keelson.server.mcp.wire.Mcp;
 import java.io.IOException;
@@ -54,13 +55,21 @@ public final class McpEndpoint {
         requireOwnOrigin(request);
         request.body().requireType("application/json");
         byte[] body = request.body().bytes();
-        JsonNode id = null;
+        JsonNode message;
         try {
-            JsonNode message = Json.readStrict(body);
-            id = id(message);
-            return answer(request, message, id);
+            message = Json.readStrict(body);
         } catch (JacksonException e) {
-            return refused(RpcError.malformed(Mcp.PARSE_ERROR, "the body is not JSON"), id);
+            return refused(RpcError.malformed(Mcp.PARSE_ERROR, "the body is not JSON"), null);
+        }
+        if (!SafeText.clean(message).equals(message)) {
+            return refused(
+                    RpcError.malformed(Mcp.INVALID_REQUEST, "the message has a NUL character, half of a surrogate"
+                            + " pair or a number that cannot be stored"),
+                    null);
+        }
+        JsonNode id = id(message);
+        try {
+            return answer(request, message, id);
         } catch (RpcError e) {
             return refused(e, id);
         } catch (ApiProblem e) {

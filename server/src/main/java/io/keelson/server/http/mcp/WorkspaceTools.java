@@ -56,7 +56,7 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
     private static final String PAGE = """
             {"type": "object", "required": ["items"], "properties": {
               "items": {"type": "array", "items": {"type": "object", "required": ["id", "kind", "question", "run_id"], "properties": {
-                "id": {"type": "string"}, "kind": {"type": "string"}, "question": {"type": "string"}, "run_id": {"type": "string"}}}},
+                "id": {"type": "string"}, "kind": {"type": "string"}, "question": {"type": "string"}, "run_id": {"type": ["string", "null"]}}}},
               "next_cursor": {"type": ["string", "null"]}
             }}""";
     private static final String ANSWER = """
@@ -67,7 +67,7 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
               "answer": {"description": "To a question"},
               "content": {"type": "object", "description": "To an elicitation, by its schema"},
               "input": {"type": "object", "description": "For a call_approval: the input to make the call with instead"},
-              "gate": {"type": "integer", "minimum": 1, "description": "For a task_review: the attempt that is meant"},
+              "gate": {"type": "integer", "minimum": 1, "maximum": 2147483647, "description": "For a task_review: the attempt that is meant"},
               "retry": {"type": "boolean", "description": "For a rejected task_review: whether the task is done again"},
               "hard_limit_usd": {"type": "number", "exclusiveMinimum": 0, "description": "For a budget: the new limit"},
               "downgrade": {"type": "string", "minLength": 1, "maxLength": 200, "description": "For a budget: the model that takes all further turns of agents"},
@@ -77,7 +77,8 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
     private static final String DECIDED = """
             {"type": "object", "required": ["id", "decision", "run_id", "run_state"], "properties": {
               "id": {"type": "string"}, "kind": {"type": "string"}, "decision": {"type": "string"},
-              "run_id": {"type": "string"}, "run_state": {"type": "string"}
+              "run_id": {"type": ["string", "null"], "description": "Null for a tool_change, which is of no run"},
+              "run_state": {"type": ["string", "null"]}
             }}""";
 
     List<OfferedTool> list() {

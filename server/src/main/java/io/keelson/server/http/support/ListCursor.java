@@ -1,5 +1,6 @@
 package io.keelson.server.http.support;
 
+import io.keelson.server.json.SafeText;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.function.Function;
@@ -36,7 +37,7 @@ public final class ListCursor {
         }
         try {
             String plain = new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8);
-            if (plain.startsWith(list + ":")) {
+            if (plain.startsWith(list + ":") && SafeText.clean(plain).equals(plain)) {
                 return read.apply(plain.substring(list.length() + 1));
             }
         } catch (RuntimeException e) {

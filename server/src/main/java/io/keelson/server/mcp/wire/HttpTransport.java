@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -35,6 +35,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class HttpTransport implements Transport {
     private static final int NOT_FOUND = 404;
     private static final int MAX_ERROR_BODY = 65_536;
+    /** Requests of the server that are answered while it answers one. */
+    private static final int MAX_ASKED = 100;
     private static final Duration BESIDES = Duration.ofSeconds(10);
 
     private final OutboundClient outbound;
@@ -123,7 +125,8 @@ final class HttpTransport implements Transport {
         }
     }
 
-    private static McpException failure(Throwable cause) {
+    /** What has gone wrong; all that may come after the request has arrived is lost. */
+    static McpException failure(Throwable cause) {
         return switch (cause) {
             case McpException known -> known;
             case OutboundRefusedException refused -> refused.code().equals("RESPONSE_TOO_LARGE")
@@ -132,7 +135,7 @@ final class HttpTransport implements Transport {
             case UnknownHostException e -> McpException.unreachable("unknown host: " + e.getMessage());
             case ConnectException e -> McpException.unreachable("no connection: " + e.getMessage());
             case NoRouteToHostException e -> McpException.unreachable("no connection: " + e.getMessage());
-            case SSLException e -> McpException.unreachable("TLS handshake failed: " + e.getMessage());
+            case SSLHandshakeException e -> McpException.unreachable("TLS handshake failed: " + e.getMessage());
             case IOException e -> McpException.lost("the connection broke off: " + e.getMessage());
             default -> McpException.unreadable(String.valueOf(cause.getMessage()));
         };
@@ -199,6 +202,7 @@ final class HttpTransport implements Transport {
     private JsonNode stream(long id, InputStream in, @Nullable String version) throws IOException, McpException {
         BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         StringBuilder data = new StringBuilder();
+        int asked = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.startsWith("data:")) {
                 data.append(data.isEmpty() ? "" : "\n").append(line.substring(line.startsWith("data: ") ? 6 : 5));
@@ -206,6 +210,11 @@ final class HttpTransport implements Transport {
                 JsonNode message = message(data.toString());
                 data.setLength(0);
                 if (message.has("method")) {
+                    asked += message.has("id") ? 1 : 0;
+                    if (asked > MAX_ASKED) {
+                        throw McpException
+                                .unreadable("the server asks more than " + MAX_ASKED + " times in one answer");
+                    }
                     asked(message, version);
                 } else if (message.path("id").asLong(-1) == id) {
                     return Answers.result(message);

@@ -1,6 +1,7 @@
 package io.keelson.server.mcp.wire;
 
 import io.keelson.server.json.Json;
+import io.keelson.server.json.JsonSize;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.builtin.InteractiveProcess;
 import java.io.IOException;
@@ -149,19 +150,25 @@ public final class McpClient implements AutoCloseable {
         return serverInfo;
     }
 
-    /** The server's tools as it describes them; at most {@value #MAX_TOOLS}. */
+    /** The server's tools as it describes them; at most {@value #MAX_TOOLS}, and as much as one message has. */
     public List<JsonNode> tools(Duration timeout) throws McpException, InterruptedException {
         List<JsonNode> tools = new ArrayList<>();
         if (!capabilities.has("tools")) {
             return tools;
         }
         @Nullable String cursor = null;
+        long size = 0;
         for (int page = 0; page < MAX_PAGES && tools.size() < MAX_TOOLS; page++) {
             ObjectNode params = Json.object();
             if (cursor != null) {
                 params.put("cursor", cursor);
             }
             JsonNode answer = request("tools/list", params, Map.of(), timeout);
+            size += JsonSize.chars(answer, Transport.MAX_MESSAGE);
+            if (size > Transport.MAX_MESSAGE) {
+                throw McpException
+                        .unreadable("the list of tools has more than " + Transport.MAX_MESSAGE + " characters");
+            }
             answer.path("tools").forEach(each -> {
                 if (tools.size() < MAX_TOOLS) {
                     tools.add(each);

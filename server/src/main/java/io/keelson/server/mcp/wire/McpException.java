@@ -17,7 +17,7 @@ public final class McpException extends Exception {
         LOST
     }
 
-    /** In place of an error's code of JSON-RPC, which are negative. */
+    /** In place of an error's code of JSON-RPC. */
     private static final int UNAUTHORIZED = 401;
 
     private final String code;
@@ -68,7 +68,7 @@ public final class McpException extends Exception {
 
     /** True when other credentials may help. */
     boolean unauthorized() {
-        return rpcCode == UNAUTHORIZED;
+        return outcome == Outcome.NOT_SENT && rpcCode == UNAUTHORIZED;
     }
 
     /** The server is busy. */
@@ -76,9 +76,11 @@ public final class McpException extends Exception {
         return new McpException("MCP_BUSY", Outcome.REFUSED, false, 0, retryAfter, message);
     }
 
-    /** The server has answered with an error. */
+    /** The server has answered with an error. An internal one may have come after the effect. */
     static McpException refused(int rpcCode, String message) {
-        return new McpException("MCP_REFUSED", Outcome.REFUSED, rpcCode != Mcp.INTERNAL_ERROR, rpcCode, null, message);
+        boolean internal = rpcCode == Mcp.INTERNAL_ERROR;
+        return new McpException("MCP_REFUSED", internal ? Outcome.LOST : Outcome.REFUSED, !internal, rpcCode, null,
+                message);
     }
 
     /** The same with another message. */

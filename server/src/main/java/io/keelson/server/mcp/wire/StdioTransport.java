@@ -37,6 +37,8 @@ final class StdioTransport implements Transport {
     /** Their bytes, likewise. */
     private static final long MAX_UNASKED_BYTES = 64L << 20;
     private static final int MAX_QUEUED = 1_000;
+    /** Bytes of messages that the process has not read. */
+    private static final long MAX_QUEUED_BYTES = 64L << 20;
     private static final byte[] END = {};
 
     private final InteractiveProcess process;
@@ -44,6 +46,7 @@ final class StdioTransport implements Transport {
     private final AtomicLong ids = new AtomicLong();
     private final Map<Long, CompletableFuture<JsonNode>> waiting = new ConcurrentHashMap<>();
     private final BlockingQueue<byte[]> outgoing = new LinkedBlockingQueue<>(MAX_QUEUED);
+    private final AtomicLong queuedBytes = new AtomicLong();
     private final AtomicBoolean changed = new AtomicBoolean();
     /** Why it carries nothing any more. */
     private volatile @Nullable String ended;
@@ -84,7 +87,7 @@ final class StdioTransport implements Transport {
     }
 
     private void cancel(long id) {
-        outgoing.offer(line(JsonRpc.notification("notifications/cancelled", Json.object().put("requestId", id))));
+        queued(line(JsonRpc.notification("notifications/cancelled", Json.object().put("requestId", id))));
     }
 
     @Override
@@ -103,12 +106,21 @@ final class StdioTransport implements Transport {
             throw McpException.forbidden("MCP_MESSAGE_TOO_LARGE",
                     "the request has more than " + MAX_MESSAGE + " bytes");
         }
-        if (!outgoing.offer(line)) {
+        if (!queued(line)) {
             throw McpException.unreachable("the server does not read its input");
         }
         if (ended != null) {
             end(String.valueOf(ended));
         }
+    }
+
+    /** False where the process has too much to read already. */
+    private boolean queued(byte[] line) {
+        if (queuedBytes.addAndGet(line.length) <= MAX_QUEUED_BYTES && outgoing.offer(line)) {
+            return true;
+        }
+        queuedBytes.addAndGet(-line.length);
+        return false;
     }
 
     private static byte[] line(ObjectNode message) {
@@ -120,6 +132,7 @@ final class StdioTransport implements Transport {
             for (byte[] line = outgoing.take(); line != END; line = outgoing.take()) {
                 out.write(line);
                 out.flush();
+                queuedBytes.addAndGet(-line.length);
             }
         } catch (IOException e) {
             end("the server's process has ended");
@@ -191,7 +204,7 @@ final class StdioTransport implements Transport {
             changed.set(true);
         }
         if (message.has("id")) {
-            outgoing.offer(line(Answers.toServer(message)));
+            queued(line(Answers.toServer(message)));
         }
     }
 

@@ -78,6 +78,17 @@ class AccessTokensTest {
     }
 
     @Test
+    void errorOfTheServerIsNoRefusedToken() throws Exception {
+        try (McpClient client = client("s3cret & more")) {
+            server.error = 401;
+            McpException refused = catchThrowableOfType(McpException.class, () -> client.call(
+                    new McpClient.ToolRequest("add", Json.object(), Json.object(), Json.object(), null, null), LIMIT));
+            assertThat(refused.outcome()).isEqualTo(McpException.Outcome.REFUSED);
+            assertThat(server.calls("add")).hasSize(1);
+        }
+    }
+
+    @Test
     void refusedClientIsAPermanentErrorAndTheServerIsNotAsked() {
         McpException refused = catchThrowableOfType(McpException.class, () -> client("wrong"));
         assertThat(refused.code()).isEqualTo("MCP_AUTH_REFUSED");

@@ -9,6 +9,7 @@ import io.keelson.server.tool.builtin.Processes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -104,6 +105,22 @@ class McpClientTest {
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
         Awaitility.await().atMost(Duration.ofSeconds(2))
                 .until(() -> !Processes.alive(child));
+    }
+
+    @Test
+    void whatAProcessDoesNotReadIsBounded() throws Exception {
+        try (McpClient client = client(List.of("sh", "-c", """
+                read -r line
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\\n'
+                sleep 1000"""))) {
+            ObjectNode much = Json.object().put("text", "x".repeat(7 << 20));
+            List<String> codes = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                codes.add(catchThrowableOfType(McpException.class, () -> client.call(new McpClient.ToolRequest("any",
+                        Json.object(), much, Json.object(), null, null), Duration.ofMillis(1))).code());
+            }
+            assertThat(codes).startsWith("MCP_TIMEOUT").endsWith("MCP_UNREACHABLE");
+        }
     }
 
     @Test

@@ -1,0 +1,48 @@
+package io.keelson.server.mcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.audit.AuditOrigin;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.json.Json;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What makes nodes read all servers and tools again. */
+class McpStoreTest {
+    private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
+    private static final McpDefinition DEFINITION =
+            McpDefinition.of(Json.read("{\"url\": \"http://127.0.0.1:1/mcp\", \"tools\": [\"*\"]}"));
+
+    @Test
+    void lookThatFindsTheSameToolsIsNoChange() {
+        try (Database database = TestDatabase.create()) {
+            database.runInTransaction(c -> {
+                try (Statement statement = c.createStatement()) {
+                    statement.execute("insert into workspaces (id, name) values ('" + WORKSPACE + "', 'ours')");
+                }
+            });
+            McpStore store = new McpStore(database);
+            String none = store.fingerprint();
+            store.put(WORKSPACE, "one", DEFINITION, AuditOrigin.SERVER);
+            McpServerRow server = store.server(WORKSPACE, "one").orElseThrow();
+            String set = store.fingerprint();
+            assertThat(set).isNotEqualTo(none);
+            Map<String, ObjectNode> tools = Map.of("add", Json.object().put("name", "add"));
+            store.seen(server, "2026-07-28", tools);
+            String seen = store.fingerprint();
+            assertThat(seen).isNotEqualTo(set);
+            store.seen(server, "2026-07-28", tools);
+            store.failed(server, "MCP_UNREACHABLE");
+            assertThat(store.fingerprint()).isEqualTo(seen);
+            store.remove(WORKSPACE, "one", AuditOrigin.SERVER);
+            store.put(WORKSPACE, "one", DEFINITION, AuditOrigin.SERVER);
+            assertThat(store.fingerprint()).as("a new one of the same name").isNotEqualTo(set);
+        }
+    }
+}
