@@ -101,9 +101,9 @@ comment on column orchestration_tasks.begun_at is 'when the work of its current 
 comment on column orchestration_tasks.cancelled_at is 'completed_at of a cancelled task; null in every other state';
 
 -- PRD-101 has (run_id); attempt and key behind it let an expression find the tasks that it names without reading all
--- others. Its index by state is left out: with it no change of a task would be heap-only.
+-- others. It has (agent_id), too; type and id behind it find the latest tasks of an agent. Its index by state is left out: with it no change of a task would be heap-only.
 create index if not exists ix_orch_tasks_run on orchestration_tasks (run_id, attempt, key);
-create index if not exists ix_orch_tasks_agent on orchestration_tasks (agent_id, task_type, completed_at)
+create index if not exists ix_orch_tasks_agent on orchestration_tasks (agent_id, task_type, id)
     where agent_id is not null;
 create index if not exists ix_orch_tasks_board on orchestration_tasks (board_task_id) where board_task_id is not null;
 

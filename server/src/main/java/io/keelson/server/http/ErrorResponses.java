@@ -29,7 +29,11 @@ final class ErrorResponses {
 
     private ErrorResponses() {}
 
-    /** @param document is changed */
+    /**
+     * An operation's own forms of errors stay beside the problem documents.
+     *
+     * @param document is changed
+     */
     static void addTo(ObjectNode document) {
         OpenApiDocument.forEachOperation(document, (method, path, item, operation) -> {
             Set<ErrorCode> codes = codes(document, method, path, item, operation);
@@ -40,7 +44,13 @@ final class ErrorResponses {
                 byStatus.computeIfAbsent(status(code, path), _ -> EnumSet.noneOf(ErrorCode.class)).add(code);
             });
             ObjectNode responses = (ObjectNode) operation.get("responses");
-            byStatus.forEach((status, those) -> responses.set(Integer.toString(status), response(those)));
+            byStatus.forEach((status, those) -> {
+                ObjectNode response = response(those);
+                responses.path(Integer.toString(status)).path("content")
+                        .propertyStream()
+                        .forEach(own -> response.withObject("/content").set(own.getKey(), own.getValue()));
+                responses.set(Integer.toString(status), response);
+            });
         });
     }
 

@@ -320,7 +320,7 @@ class BadInputTest {
                 get(ledger + "?format=csv&cursor=YWJj", 400, "INVALID_PARAMETER"),
                 get(RUNS + "/" + UNKNOWN + "/ledger", 404, "RUN_NOT_FOUND"),
                 get(RUNS + "/" + UNKNOWN + "/ledger?format=csv", 404, "RUN_NOT_FOUND"),
-                get("/api/v1/usage?by=hour", 400, "INVALID_PARAMETER"),
+                get("/api/v1/usage?by=weekday", 400, "INVALID_PARAMETER"),
                 get("/api/v1/usage?from=2026-02-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
                 get("/api/v1/usage?from=2020-01-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
                 get(prices + "?version=-1", 400, "INVALID_PARAMETER"),

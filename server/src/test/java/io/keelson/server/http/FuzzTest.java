@@ -62,7 +62,9 @@ class FuzzTest {
                 + (body == null ? "" : new String(body, StandardCharsets.UTF_8))
                 + "\n" + answer.text();
         assertThat(answer.status()).as(what).isLessThan(500);
-        if (answer.status() >= 400) {
+        if (answer.status() >= 400 && answer.json().has("jsonrpc")) {
+            assertThat(answer.json().at("/error/code").intValue()).as(what).isNegative();
+        } else if (answer.status() >= 400) {
             assertThat(answer.header("Content-Type")).as(what).isEqualTo("application/problem+json");
             assertThat(answer.json().get("code").stringValue()).as(what).matches("[A-Z][A-Z_]+");
         }

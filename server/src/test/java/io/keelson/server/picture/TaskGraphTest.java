@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.picture.TaskGraph.Box;
 import io.keelson.server.picture.TaskGraph.Picture;
 import io.keelson.server.picture.TaskGraph.Task;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -17,8 +16,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Boxes never overlap, edges point one way, and the same plan gives the same picture, at any size. */
 class TaskGraphTest {
-
-    private static final Duration WITHIN = Duration.ofSeconds(1);
 
     private static List<Task> tasks(int count) {
         return IntStream.range(0, count).mapToObj(i -> new Task("t" + i, "Task " + i, -1)).toList();
@@ -105,33 +102,21 @@ class TaskGraphTest {
     }
 
     @Test
-    void largePlansHaveFewBoxesAndTakeLessThanASecond() {
-        assertFast(tasks(10_000), new int[0][]);
-        assertFast(tasks(1_000), chain(1_000));
-        assertFast(tasks(10_000), random(10_000, 30_000, 7));
+    void largePlansHaveFewBoxes() {
+        assertSmall(tasks(10_000), new int[0][]);
+        assertSmall(tasks(1_000), chain(1_000));
+        assertSmall(tasks(10_000), random(10_000, 30_000, 7));
         int[][] fans = IntStream.range(0, 9_900).mapToObj(i -> new int[] {i % 100, 100 + i}).toArray(int[][]::new);
-        assertFast(tasks(10_000), fans);
+        assertSmall(tasks(10_000), fans);
     }
 
-    private static void assertFast(List<Task> tasks, int[][] edges) {
-        long begun = System.nanoTime();
-        Picture picture = sound(tasks, edges, Set.of());
-        assertThat(picture.boxes()).hasSizeLessThanOrEqualTo(TaskGraph.MOST);
-        Duration took = Duration.ofNanos(System.nanoTime() - begun);
-        TaskGraph.picture(tasks, edges, Set.of());
-        long again = System.nanoTime();
-        TaskGraph.picture(tasks, edges, Set.of());
-        assertThat(Duration.ofNanos(System.nanoTime() - again)).as("first time, with checks: " + took)
-                .isLessThan(WITHIN);
+    private static void assertSmall(List<Task> tasks, int[][] edges) {
+        assertThat(sound(tasks, edges, Set.of()).boxes()).hasSizeLessThanOrEqualTo(TaskGraph.MOST);
     }
 
     @Test
-    void aLayoutOfAllTasksTakesLessThanASecond() {
-        Graph graph = new Graph(10_000, random(10_000, 30_000, 7));
-        Layout.of(graph);
-        long begun = System.nanoTime();
-        Layout layout = Layout.of(graph);
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(WITHIN);
+    void aLayoutPlacesAllTasks() {
+        Layout layout = Layout.of(new Graph(10_000, random(10_000, 30_000, 7)));
         assertThat(layout.x()).hasSize(10_000);
     }
 }

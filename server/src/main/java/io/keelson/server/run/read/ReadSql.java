@@ -133,7 +133,7 @@ final class ReadSql {
              where t.agent_id is not null and t.state_type <> 'terminal'
              group by t.agent_id""";
 
-    /** By agent and type of task: its latest ended tasks, and how many of them were completed. */
+    /** By agent and type of task: its latest ended tasks by their ids, and how many of them were completed. */
     static final String HISTORY_OF_AGENTS = """
             select a.id as agent_id, y.task_type, (100 * h.completed / h.ended)::int as percent
               from unnest(?::int[]) as a (id)
@@ -143,7 +143,7 @@ final class ReadSql {
                   from (select t.state from orchestration_tasks t
                          where (t.workspace_id = ?) is true and t.agent_id = a.id and t.task_type = y.task_type
                            and t.state in ('completed', 'failed')
-                         order by t.completed_at desc limit ?) latest) h
+                         order by t.id desc limit ?) latest) h
              where h.ended > 0""";
 
     static final String BY_EXTERNAL_ID = """

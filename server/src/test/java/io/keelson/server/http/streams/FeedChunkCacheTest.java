@@ -30,7 +30,7 @@ class FeedChunkCacheTest {
 
     private static ObjectNode event(long id, int size) {
         ObjectNode event = Json.object().put("id", id).put("run_id", UUID.randomUUID().toString())
-                .put("event_type", "run_progress").putNull("task_id").putNull("agent_id");
+                .put("seq", id).put("event_type", "run_progress").putNull("task_id").putNull("agent_id");
         event.putObject("payload").put("text", "x".repeat(size));
         return event;
     }
