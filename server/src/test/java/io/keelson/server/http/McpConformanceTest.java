@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.GeneratedDocs;
+import io.keelson.core.Breadth;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.NpmServers;
 import java.io.BufferedReader;
@@ -26,6 +27,7 @@ import tools.jackson.databind.JsonNode;
 
 /** The conformance suites of the protocol, and the official TypeScript clients, against this server. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Breadth.InPart(2)
 class McpConformanceTest {
     private static final List<String> TASKS = List.of("tasks-lifecycle", "tasks-capability-negotiation",
             "tasks-wire-fields", "tasks-request-state-removal", "tasks-mrtr-input", "tasks-request-headers",

@@ -15,6 +15,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.worker.Worker;
+import io.keelson.core.Breadth;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Servers are killed while agents call tools, wait for people, and write. */
+@Breadth.InPart(1)
 class AgentKillsTest {
     private static final Duration LIMIT = Duration.ofSeconds(120);
     private static final String LONG =

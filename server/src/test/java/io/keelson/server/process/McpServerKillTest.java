@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.Keelson;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.McpPeer;
 import io.keelson.server.json.Json;
@@ -19,6 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A run that an MCP client has started: its task survives the server. */
+@Breadth.InPart(1)
 class McpServerKillTest {
     private static final String TASKS =
             "{\"extensions\": {\"io.modelcontextprotocol/tasks\": {}}, \"elicitation\": {\"form\": {}}}";

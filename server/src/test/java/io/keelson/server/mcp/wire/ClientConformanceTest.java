@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.keelson.GeneratedDocs;
+import io.keelson.core.Breadth;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.NpmServers;
 import io.keelson.server.outbound.OutboundClient;
@@ -35,6 +36,7 @@ import tools.jackson.databind.node.ObjectNode;
  * The conformance suites of the protocol against this client. A suite starts its server and a small script, which has this test
  * call the server's tools. Scenarios about sign-in through a browser are left out.
  */
+@Breadth.InPart(1)
 class ClientConformanceTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final List<String> OLD = List.of("initialize", "tools_call", "elicitation-sep1034-client-defaults",
