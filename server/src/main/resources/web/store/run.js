@@ -41,7 +41,7 @@ export class RunData extends EventTarget {
     clearTimeout(this.#timer);
   }
 
-  /** Changes are gathered: at most four reads a second, and of a large run fewer. Nothing is read for a page that nobody sees. */
+  /** Gathers changes: at most four reads a second, and fewer of a large run. A hidden page reads nothing. */
   soon() {
     if (this.#closed) return;
     this.#timer ??= setTimeout(() => { this.#timer = null; if (document.hidden) this.missed = true; else this.load(); }, Math.max(250, this.#took * 3));

@@ -21,7 +21,7 @@ async function create() {
     ],
     save: async ({ days, ...values }) => (await send('POST', '/api-keys', { body: { ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)), ...(days ? { expires_in_seconds: Math.round(days * DAY) } : {}) } })).json(),
   });
-  if (made) await once('Your new API key', 'It is not shown again. Whoever has it may do what its scopes say.', made.key);
+  if (made) await once('Your new API key', 'It is not shown again. It permits what its scopes say.', made.key);
   return made;
 }
 

@@ -15,7 +15,6 @@ import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.client.worker.Worker;
 import io.keelson.server.Server;
-import io.keelson.server.Settings;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
@@ -94,9 +93,7 @@ class CallApprovalTest {
     }
 
     private void serve() throws Exception {
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
-                "models.yaml"), folder, folder));
+        server = TestModel.server(folder, URL);
         keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
         worker = Worker.builder(keelson).tool("pay", step -> {
             paid.add(step.input());

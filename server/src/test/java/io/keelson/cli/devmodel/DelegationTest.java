@@ -12,7 +12,6 @@ import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Step;
 import io.keelson.server.Server;
-import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
@@ -85,9 +84,7 @@ class DelegationTest {
     }
 
     private void serve() throws Exception {
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
-                "models.yaml"), folder, folder));
+        server = TestModel.server(folder, URL);
         keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
     }
 

@@ -12,7 +12,6 @@ import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.Usage;
 import io.keelson.server.Server;
-import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
@@ -21,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -70,9 +68,7 @@ class ModelBudgetTest {
                   j: {wire: openai-chat, base_url: "%1$s/v1", model: j, family: g, context_tokens: 9000, max_output_tokens: 2000,
                       prices: {input: 1, output: 40}}
                 """.formatted(model.uri("")));
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
-                "models.yaml"), folder, folder));
+        server = TestModel.server(folder, URL);
         keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
     }
 

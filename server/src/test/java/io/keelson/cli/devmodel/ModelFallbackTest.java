@@ -7,7 +7,6 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.server.Server;
-import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
@@ -15,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -63,9 +61,7 @@ class ModelFallbackTest {
         models.append(entry("spare", "anthropic-messages", "", "two", ""));
         models.append(entry("third", "openai-responses", "/v1", "three", ""));
         Files.writeString(folder.resolve("models.yaml"), models);
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
-                "models.yaml"), folder, folder));
+        server = TestModel.server(folder, URL);
         keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
     }
 

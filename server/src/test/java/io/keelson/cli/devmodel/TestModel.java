@@ -1,5 +1,9 @@
 package io.keelson.cli.devmodel;
 
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
@@ -18,6 +22,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -46,6 +51,13 @@ public final class TestModel implements AutoCloseable {
         }
         model = new DevModel(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), new Script(document),
                 new Journal(CLOCK, journal), CLOCK);
+    }
+
+    /** A server with the models of {@code models.yaml} in the folder, and its data below it. */
+    static Server server(Path folder, DatabaseUrl database) throws Exception {
+        return Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
+                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(database), "KEELSON_MODELS",
+                "models.yaml"), folder, folder));
     }
 
     /** The smallest request of a path, with a message. */

@@ -58,19 +58,17 @@ public final class AnswerStreams {
     private ApiResponse ofStep(ApiRequest request) throws InterruptedException {
         UUID step = request.id("id", IdKind.STEP);
         String seen = lastSeen(request);
-        long wait = request.query().integer("wait_ms", EventStreams.LONGEST_MILLIS);
+        Duration wait = EventStreams.longest(request);
         ObjectNode found = streamReads.once(() -> reads.step(request.workspace(), step));
         if (seen.equals(END) && ended(found)) {
             return ApiResponse.empty(EventStreams.NO_CONTENT);
         }
         limiter.requireRoom(request);
         UUID run = UUID.fromString(found.get("run_id").stringValue());
-        return ApiResponse.live("text/event-stream", out -> new Stream(request, run, step, out, seen)
-                .send(Duration.ofMillis(Math.min(wait, EventStreams.LONGEST_MILLIS))))
-                .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+        return EventStreams.stream(out -> new Stream(request, run, step, out, seen).send(wait));
     }
 
-    private static boolean ended(JsonNode step) {
+    static boolean ended(JsonNode step) {
         return step.get("state_type").stringValue().equals("terminal");
     }
 

@@ -33,7 +33,7 @@ public final class EventStreams {
     static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
     /** When a client whose stream broke off comes again. */
     static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
-    static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
+    private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
     /** Sent to a client that reconnects after the end, so that it stops. */
     static final int NO_CONTENT = 204;
 
@@ -73,7 +73,7 @@ public final class EventStreams {
         UUID run = request.id("id", IdKind.RUN);
         Query query = request.query();
         long after = query.integer("after", 0);
-        long wait = query.integer("wait_ms", Long.MAX_VALUE);
+        Duration wait = longest(request);
         long seen = Math.max(after, lastSeen(request, 0));
         Progress known = streamReads.once(() -> reads.read((reader, c) -> Reads.found(
                 reader.progress(c, request.workspace(), run), IdKind.RUN, run)));
@@ -83,8 +83,18 @@ public final class EventStreams {
         limiter.requireRoom(request);
         // an id that is none of this run's yet, as of another stream, skips nothing that is to come
         long from = Math.min(seen, known.lastSeq());
-        return ApiResponse.live("text/event-stream", out -> send(new Reader(request, run, out, from), known, wait))
-                .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+        return stream(out -> send(new Reader(request, run, out, from), known, wait));
+    }
+
+    /** Sends events as they come, past caches and buffers of proxies. */
+    static ApiResponse stream(ApiResponse.Writer events) {
+        return ApiResponse.live("text/event-stream", events).header("Cache-Control", "no-cache")
+                .header("X-Accel-Buffering", "no");
+    }
+
+    /** How long the client follows at most without an event. */
+    static Duration longest(ApiRequest request) {
+        return Duration.ofMillis(Math.min(request.query().integer("wait_ms", Long.MAX_VALUE), LONGEST_MILLIS));
     }
 
     /** The event to resume after, as the client sends it. */
@@ -100,11 +110,11 @@ public final class EventStreams {
         return Long.parseLong(id);
     }
 
-    private void send(Reader reader, Progress known, long wait) throws IOException, InterruptedException {
+    private void send(Reader reader, Progress known, Duration wait) throws IOException, InterruptedException {
         try (StreamLimiter.Place _ = limiter.take(reader.request);
                 RunProgressPoller.Watch watch = news.watch(reader.run, known)) {
             reader.write(RETRY);
-            follow(reader, known, watch, Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
+            follow(reader, known, watch, wait);
         }
     }
 

@@ -34,8 +34,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FeedStreams {
 
-    private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
-
     private static final List<String> EVENT_TYPES = Stream.of(EventType.values()).map(EventType::wire).toList();
 
     private final Reads reads;
@@ -90,7 +88,7 @@ public final class FeedStreams {
     private ApiResponse ofWorkspace(ApiRequest request) throws InterruptedException {
         Query query = request.query();
         long after = query.integer("after", -1);
-        long wait = query.integer("wait_ms", Long.MAX_VALUE);
+        Duration wait = EventStreams.longest(request);
         Set<String> types = types(query.text("types"), StreamTypes.all());
         Set<UUID> runs = streamReads.once(() -> runs(request));
         Duration digest = Duration.ofMillis(query.integer("digest_ms", 0));
@@ -98,13 +96,12 @@ public final class FeedStreams {
         limiter.requireRoom(request);
         long head =
                 streamReads.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
-        return ApiResponse.live("text/event-stream", out -> {
+        return EventStreams.stream(out -> {
             try (StreamLimiter.Place _ = limiter.take(request); FeedPoller.Watch watch = news.watch()) {
                 new Reader(request, types, runs, digest, out, seen < 0 ? head : Math.min(seen, head)).follow(watch,
-                        head,
-                        Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
+                        head, wait);
             }
-        }).header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+        });
     }
 
     private static Set<String> types(@Nullable String text, List<String> known) {

@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.UUID;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -51,21 +50,21 @@ public final class LogStreams {
     private ApiResponse ofStep(ApiRequest request) throws InterruptedException {
         UUID step = request.id("id", IdKind.STEP);
         long seen = Math.max(request.query().integer("after", 0), EventStreams.lastSeen(request, 0));
-        Duration wait =
-                Duration.ofMillis(
-                        Math.min(request.query().integer("wait_ms", Long.MAX_VALUE), EventStreams.LONGEST_MILLIS));
-        ObjectNode found = streamReads.once(() -> reads.step(request.workspace(), step));
-        if (ended(found) && lines(request, step, seen).items().isEmpty() && request.header("Last-Event-ID") != null) {
+        Duration wait = EventStreams.longest(request);
+        ObjectNode found = streamReads.once(() -> step(request, step));
+        if (AnswerStreams.ended(found) && lines(request, step, seen).items().isEmpty()
+                && request.header("Last-Event-ID") != null) {
             return ApiResponse.empty(EventStreams.NO_CONTENT);
         }
         limiter.requireRoom(request);
         UUID run = UUID.fromString(found.get("run_id").stringValue());
-        return ApiResponse.live("text/event-stream", out -> new Stream(request, run, step, out, seen).send(wait))
-                .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+        return EventStreams.stream(out -> new Stream(request, run, step, out, seen).send(wait));
     }
 
-    private static boolean ended(JsonNode step) {
-        return step.get("state_type").stringValue().equals("terminal");
+    /** Without its values, which may be large: it is read again and again. */
+    private ObjectNode step(ApiRequest request, UUID step) {
+        return reads.read(
+                (reader, c) -> Reads.found(reader.lightStep(c, request.workspace(), step), IdKind.STEP, step));
     }
 
     private Page<ObjectNode> lines(ApiRequest request, UUID step, long seen) throws InterruptedException {
@@ -99,10 +98,10 @@ public final class LogStreams {
                     RunProgressPoller.Watch watch = progress.watch(run, known)) {
                 write(EventStreams.RETRY);
                 while (!shutdown.hasBegun() && streamReads.patiently(() -> authenticator.stillOpenTo(request))) {
-                    ObjectNode now = streamReads.patiently(() -> reads.step(request.workspace(), step));
+                    ObjectNode now = streamReads.patiently(() -> step(request, step));
                     boolean more = sendLines();
                     progressOf(now);
-                    if (ended(now) && !more || System.nanoTime() - sentAt > wait.toNanos()) {
+                    if (AnswerStreams.ended(now) && !more || System.nanoTime() - sentAt > wait.toNanos()) {
                         return;
                     }
                     if (!more) {
