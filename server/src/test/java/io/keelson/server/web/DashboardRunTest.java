@@ -57,7 +57,6 @@ class DashboardRunTest {
 
     @AfterEach
     void nothingWentWrong() {
-        browser.closePages();
         browser.clean();
     }
 
