@@ -62,7 +62,8 @@ final class ReferenceCheck {
             ToolKnowledge.Names names = tools.namesInTemplate(task.output());
             Set<String> others = new HashSet<>(names.tasks());
             others.remove(task.id());
-            check(new ToolKnowledge.Names(others, names.steps(), names.inputs()), index, steps, steps, at + "/output");
+            check(new ToolKnowledge.Names(others, names.allTasks(), names.steps(), names.inputs()), index, steps, steps,
+                    at + "/output");
         }
     }
 

@@ -47,10 +47,12 @@ public interface ToolKnowledge {
      * Names in expressions, as far as they are literal.
      *
      * @param tasks ids after {@code .tasks}
+     * @param allTasks whether the expressions can reach tasks that they do not name
      * @param steps names after {@code .steps}
      * @param inputs names after {@code .inputs}
      */
-    record Names(Collection<String> tasks, Collection<String> steps, Collection<String> inputs) {
-        public static final Names NONE = new Names(List.of(), List.of(), List.of());
+    record Names(Collection<String> tasks, boolean allTasks, Collection<String> steps,
+            Collection<String> inputs) {
+        public static final Names NONE = new Names(List.of(), false, List.of(), List.of());
     }
 }

@@ -140,7 +140,7 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     private Names names(JsonNode template) {
         References references = expressions.references(template);
-        return new Names(references.tasks(), references.steps(), references.inputs());
+        return new Names(references.tasks(), references.allTasks(), references.steps(), references.inputs());
     }
 
     private void syntax(JsonNode node, String at, List<PlanProblem> problems) {

@@ -40,7 +40,7 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
     }
 
     private Names others(Names names) {
-        return new Names(names.tasks().stream().filter(task -> !completed.contains(task)).toList(), names.steps(),
-                names.inputs());
+        return new Names(names.tasks().stream().filter(task -> !completed.contains(task)).toList(), names.allTasks(),
+                names.steps(), names.inputs());
     }
 }

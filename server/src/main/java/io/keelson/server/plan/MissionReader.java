@@ -168,8 +168,7 @@ public final class MissionReader {
         StepReader steps = new StepReader(toolTimeout, problems);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
                 AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config), tools::openWorld),
-                tools::openWorld,
-                config, problems);
+                new UntrustedInputs(tools)::marked, config, problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
         String name = name(document, problems);

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -99,7 +98,7 @@ public final class NewPlans {
         }
         Plan left = MissionReader.plan(answer,
                 reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0,
-                        tools.apply(workspace)::openWorld), tools.apply(workspace)::openWorld, config, problems));
+                        tools.apply(workspace)::openWorld), tools.apply(workspace), config, problems));
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed),
@@ -127,10 +126,10 @@ public final class NewPlans {
         return plan;
     }
 
-    private TaskReader reader(AgentAssignment agentAssignment, Predicate<String> openWorld, JsonNode config,
+    private TaskReader reader(AgentAssignment agentAssignment, ToolKnowledge known, JsonNode config,
             Problems problems) {
-        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment, openWorld,
-                config, problems);
+        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment,
+                new UntrustedInputs(known)::marked, config, problems);
     }
 
     /** A mission with this plan, for the published schema to judge. */
@@ -181,7 +180,7 @@ public final class NewPlans {
                 .add(((ObjectNode) task.deepCopy()).without(List.of(AgentAssignment.key(), LadderReader.STORED))));
         TaskReader reader =
                 reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace),
-                        tools.apply(workspace)::openWorld), tools.apply(workspace)::openWorld, config, new Problems());
+                        tools.apply(workspace)::openWorld), tools.apply(workspace), config, new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }

@@ -5,6 +5,7 @@ import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.json.Json;
 import java.time.Duration;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import tools.jackson.databind.node.MissingNode;
 
 /** Reads plans as runs keep them: checked when they were accepted, so any problem now is a bug. */
@@ -24,9 +25,7 @@ public final class StoredPlans {
         Problems problems = new Problems();
         Plan plan = MissionReader.plan(Json.read(json),
                 new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, AgentAssignment.stored(),
-                        tool -> false,
-                        MissingNode.getInstance(),
-                        problems));
+                        UnaryOperator.identity(), MissingNode.getInstance(), problems));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("a stored plan cannot be read: " + problems.all());
         }

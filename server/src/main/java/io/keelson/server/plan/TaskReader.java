@@ -1,6 +1,5 @@
 package io.keelson.server.plan;
 
-import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepSpec;
@@ -13,17 +12,13 @@ import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.plan.AgentAssignment.Hired;
 import io.keelson.server.tool.ApprovalRules;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -37,6 +32,7 @@ final class TaskReader {
             Set.of("id", "dependency_type", AgentAssignment.key(), LadderReader.STORED);
     static final String BUDGET = "budget_usd";
     private static final String WORST_CASE = "worst_case";
+    /** Also of a run's configuration. */
     private static final String UNTRUSTED = "untrusted_input";
     private static final String ORDERING = "ordering";
 
@@ -45,19 +41,21 @@ final class TaskReader {
     private final LadderReader ladders;
     private final RetryPolicy retry;
     private final AgentAssignment agentAssignment;
-    private final Predicate<String> openWorld;
+    private final UnaryOperator<List<TaskSpec>> marks;
+    private final boolean untrusted;
     private final Problems problems;
     private final Map<JsonNode, Hired> hired = new IdentityHashMap<>();
 
     /**
      * @param retry where what a task's own policy leaves out comes from
      * @param agentAssignment who does the tasks that have no steps
-     * @param openWorld whether results of a tool come from outside
-     * @param config the run's: its ladder, and the model that judges where a check names none
+     * @param marks marks tasks whose inputs may contain data from outside
+     * @param config the run's: its ladder, the model that judges where a check names none, and whether its inputs come from outside
      */
-    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment, Predicate<String> openWorld,
-            JsonNode config, Problems problems) {
-        this.openWorld = openWorld;
+    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment,
+            UnaryOperator<List<TaskSpec>> marks, JsonNode config, Problems problems) {
+        this.marks = marks;
+        this.untrusted = config.path(UNTRUSTED).asBoolean(false);
         this.ladders = new LadderReader(config.path("ladder"), agentAssignment, steps);
         this.agentAssignment = agentAssignment;
         this.steps = steps;
@@ -111,30 +109,12 @@ final class TaskReader {
         return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")))
                 .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null)
                 .judgedBy(verifiers.judges(raw.path("verify")))
-                .untrusted(raw.path(UNTRUSTED).asBoolean(false));
+                .untrusted(untrusted || raw.path(UNTRUSTED).asBoolean(false));
     }
 
-    /** The tasks with marks on those whose inputs may contain data from outside, by way of their upstreams. */
+    /** The tasks with marks on those whose inputs may contain data from outside. */
     List<TaskSpec> marked(List<TaskSpec> tasks) {
-        Map<String, List<String>> downstreams = new HashMap<>();
-        tasks.forEach(task -> task.dependsOn().stream().filter(Dependency::data).forEach(
-                on -> downstreams.computeIfAbsent(on.task(), _ -> new ArrayList<>()).add(task.id())));
-        Set<String> reached = new HashSet<>();
-        Deque<String> open = new ArrayDeque<>(
-                tasks.stream().filter(this::bringsIn).map(TaskSpec::id).toList());
-        while (!open.isEmpty()) {
-            downstreams.getOrDefault(open.remove(), List.of()).stream().filter(reached::add).forEach(open::add);
-        }
-        return reached.isEmpty() ? tasks
-                : tasks.stream().map(task -> !reached.contains(task.id()) ? task
-                        : task.with(task.policy().untrusted(true))).toList();
-    }
-
-    /** Whether the task's output may contain data from outside. */
-    private boolean bringsIn(TaskSpec task) {
-        AgentTerms terms = task.policy().agent();
-        return task.policy().untrusted() || terms != null && !terms.openWorld().isEmpty()
-                || task.steps().stream().anyMatch(step -> openWorld.test(step.tool()));
+        return marks.apply(tasks);
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */

@@ -47,8 +47,10 @@ public final class StartedRuns implements ChildMissions {
     }
 
     @Override
-    public Evaluation make(Starter starter, JsonNode input) {
-        return switch (input.path("recipe").isString() ? recipe(starter, input) : plan(starter, input)) {
+    public Evaluation make(Starter starter, boolean untrusted, JsonNode input) {
+        ObjectNode request = request(starter, untrusted, input);
+        return switch (input.path("recipe").isString() ? recipe(starter, request, input)
+                : plan(starter, request, input)) {
             case ReadResult.Ok<PreparedMission>(PreparedMission prepared) -> new Evaluation.Starts(input.toString(),
                     run(starter, prepared),
                     budget(input.path("budget_usd")), input.path("on_parent_close").asString("").equals("abandon"),
@@ -90,19 +92,17 @@ public final class StartedRuns implements ChildMissions {
                 + ")";
     }
 
-    private ReadResult<PreparedMission> recipe(Starter starter, JsonNode input) {
+    private ReadResult<PreparedMission> recipe(Starter starter, ObjectNode request, JsonNode input) {
         String named = input.get("recipe").stringValue();
         Optional<RecipeRow> found = missions.find(starter.workspaceId(), named);
         if (found.isEmpty()) {
             return new ReadResult.Invalid<>(List.of(RecipeMissions.unknownRecipe(named)));
         }
-        ObjectNode request = request(starter, input);
         request.set("input", input.has("inputs") ? input.get("inputs") : JsonNodeFactory.instance.objectNode());
         return missions.ofRecipe(found.get(), found.get().version(), found.get().mission(), request, "/inputs");
     }
 
-    private ReadResult<PreparedMission> plan(Starter starter, JsonNode input) {
-        ObjectNode document = request(starter, input);
+    private ReadResult<PreparedMission> plan(Starter starter, ObjectNode document, JsonNode input) {
         document.put("name", input.path("name").asString(starter.name()));
         ObjectNode declared = document.putObject("inputs");
         ObjectNode values = document.putObject("input");
@@ -113,13 +113,18 @@ public final class StartedRuns implements ChildMissions {
         return missions.read(starter.workspaceId(), document);
     }
 
-    private static ObjectNode request(Starter starter, JsonNode input) {
+    private static ObjectNode request(Starter starter, boolean untrusted, JsonNode input) {
         ObjectNode request =
                 JsonNodeFactory.instance.objectNode().put("trigger", "run.start").put("priority", starter.priority());
         if (input.path("name").isString()) {
             request.set("name", input.get("name"));
         }
         MISSION_MEMBERS.stream().filter(input::has).forEach(key -> request.set(key, input.get(key)));
+        if (untrusted && (!input.has("config") || input.get("config").isObject())) {
+            ObjectNode config = JsonNodeFactory.instance.objectNode();
+            input.path("config").properties().forEach(each -> config.set(each.getKey(), each.getValue()));
+            request.set("config", config.put("untrusted_input", true));
+        }
         return request;
     }
 

@@ -257,11 +257,39 @@ class CallApprovalTest {
                   {"id": "between", "depends_on": ["run"], "steps": [{"tool": "echo", "input": {}}]},
                   {"id": "run", "steps": [{"tool": "process.run", "input": {"argv": ["none"]}}]},
                   {"id": "after", "depends_on": [{"task": "run", "type": "ordering"}], "suggested_agent": {"agent_name": "payer"}},
+                  {"id": "named", "depends_on": [{"task": "run", "type": "ordering"}],
+                    "steps": [{"tool": "echo", "input": {"v": "${ .tasks.run.output }"}}]},
+                  {"id": "far", "depends_on": [{"task": "after", "type": "ordering"}], "for_each": "${ .tasks.run.output }",
+                    "suggested_agent": {"agent_name": "payer"}},
+                  {"id": "any", "depends_on": [{"task": "run", "type": "ordering"}],
+                    "steps": [{"tool": "echo", "input": {"v": "${ .tasks | keys }"}}]},
+                  {"id": "behind", "depends_on": ["named"], "suggested_agent": {"agent_name": "payer"}},
+                  {"id": "hand", "steps": [{"tool": "process.run", "input": {"argv": ["none"]}},
+                    {"tool": "run.start", "input": {"plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}}]},
                   {"id": "report", "depends_on": ["fetch"], "suggested_agent": {"agent_name": "payer"}},
                   {"id": "fetch", "suggested_agent": {"agent_name": "fetcher"}}]}}""")));
         assertThat(keelson.runs().get(run.id()).plan().get("tasks").valueStream()
                 .filter(task -> task.path("untrusted_input").asBoolean(false))
-                .map(task -> task.get("temp_id").stringValue())).containsExactly("pay", "between", "report");
+                .map(task -> task.get("temp_id").stringValue())).containsExactlyInAnyOrder("pay", "between", "report",
+                        "named", "far", "any", "behind", "hand");
+    }
+
+    @Test
+    void theTasksOfAChildRunWithUntrustedInputsAreMarked() {
+        for (String untrusted : List.of("true", "false")) {
+            Run parent = keelson.runs()
+                    .create(RunRequest.of(Json
+                            .read("""
+                    {"name": "hand over", "plan": {"tasks": [{"id": "hand", "untrusted_input": %s, "steps": [
+                      {"tool": "run.start", "input": {"inputs": {"text": "from outside"}, "config": {"untrusted_input": false},
+                        "plan": {"tasks": [{"id": "echo", "steps": [{"tool": "echo", "input": {"v": "${ .inputs.text }"}}]}]}}}]}]}}"""
+                                    .formatted(untrusted)))
+                            .start());
+            ended(parent);
+            Run child = keelson.runs().children(parent.id()).getFirst();
+            assertThat(keelson.runs().get(child.id()).plan().at("/tasks/0/untrusted_input").asBoolean(false))
+                    .isEqualTo(Boolean.parseBoolean(untrusted));
+        }
     }
 
     @Test

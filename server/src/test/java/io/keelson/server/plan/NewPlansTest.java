@@ -64,8 +64,20 @@ class NewPlansTest {
                 .containsExactlyInAnyOrder("DEPENDENCY_CYCLE", "DEPENDENCY_UNKNOWN", "UNKNOWN_TOOL");
     }
 
+    @Test
+    void allTasksOfARunWithUntrustedInputsAreMarked() {
+        ReadResult<NewPlans.Checked> read = read("{\"tasks\": [{\"id\": \"new\", \"steps\": [{\"tool\": \"noop\"}]}]}",
+                JsonMapper.shared().createObjectNode().put("untrusted_input", true));
+        assertThat(((ReadResult.Ok<NewPlans.Checked>) read).value().plan().tasks())
+                .allSatisfy(task -> assertThat(task.policy().untrusted()).isTrue());
+    }
+
     private static ReadResult<NewPlans.Checked> read(String answer) {
-        return READER.read(new UUID(0, 1), JsonMapper.shared().readTree(answer), JsonMapper.shared().createObjectNode(),
-                OLD, Set.of("done"), Set.of("who"));
+        return read(answer, JsonMapper.shared().createObjectNode());
+    }
+
+    private static ReadResult<NewPlans.Checked> read(String answer, JsonNode config) {
+        return READER.read(new UUID(0, 1), JsonMapper.shared().readTree(answer), config, OLD, Set.of("done"),
+                Set.of("who"));
     }
 }

@@ -10,7 +10,7 @@ public interface ChildMissions {
     /** No run may start others. */
     ChildMissions NONE = new ChildMissions() {
         @Override
-        public Evaluation make(ScopeReader.Starter starter, JsonNode input) {
+        public Evaluation make(ScopeReader.Starter starter, boolean untrusted, JsonNode input) {
             throw new IllegalStateException("no child runs here");
         }
 
@@ -24,9 +24,10 @@ public interface ChildMissions {
      * An {@link Evaluation.Starts}, or an {@link Evaluation.Broken} with all problems.
      *
      * @param starter the run of the step
+     * @param untrusted whether the input may contain data from outside
      * @param input the step's, resolved except for the child's own expressions
      */
-    Evaluation make(ScopeReader.Starter starter, JsonNode input);
+    Evaluation make(ScopeReader.Starter starter, boolean untrusted, JsonNode input);
 
     /**
      * The same for a call of {@code agent.delegate}.

@@ -150,6 +150,7 @@ public final class Evaluator {
         JsonNode input = Json.read(step.input());
         JsonNode resolved = scopes.resolve(request.runId(), step.taskId(), ChildInput.outer(input).toString());
         return children.make(database.withConnection(c -> reader.starter(c, request.runId())),
+                database.withConnection(c -> reader.caller(c, request.subject())).untrusted(),
                 ChildInput.joined(input, resolved));
     }
 
