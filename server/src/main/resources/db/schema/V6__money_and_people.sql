@@ -440,4 +440,4 @@ comment on column call_waits.remote_task is 'the task''s id on the other server'
 
 create index if not exists ix_call_waits_run on call_waits (run_id);
 create index if not exists ix_call_waits_asked on call_waits (workspace_id, since) where state = 'asked';
-create index if not exists ix_call_waits_tasks on call_waits (since) where remote_task is not null;
+create index if not exists ix_call_waits_since on call_waits (since);

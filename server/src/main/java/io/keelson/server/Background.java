@@ -1,6 +1,8 @@
 package io.keelson.server;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
 import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
@@ -68,7 +70,8 @@ final class Background {
         CommandUpkeep commands = closer.register(new CommandUpkeep(parts.commands()));
         engine.start(Map.of(DueWorkPoller.Kind.SCHEDULES, scheduleRunner::signal,
                 DueWorkPoller.Kind.WEBHOOKS, webhooks::signal, DueWorkPoller.Kind.COMMANDS, commands::signal));
-        parts.mcp().start(engine::settingsChanged);
+        parts.mcp().start(engine::settingsChanged, answered -> engine
+                .submit(new Command.RetryTask(answered.runId(), answered.taskId(), Actor.SYSTEM), null));
         tasks.add(parts.mcp().task());
         WorkspacePurger purger = closer.register(new WorkspacePurger(database, storage.runs(), engine).start());
         Stream.of(events.tasks(), scheduleRunner.tasks(), bulk.tasks(), webhooks.tasks(), commands.tasks(),

@@ -28,7 +28,7 @@ final class NeighbourNames {
 
     /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
-            "ix_call_waits_asked ix_call_waits_run ix_call_waits_tasks ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
+            "ix_call_waits_asked ix_call_waits_run ix_call_waits_since ix_session_links_key ix_sessions_key ix_sessions_workspace ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
                     + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
                     + " ix_artifact_uploads_workspace ix_artifact_reservations_workspace ix_artifacts_deleted"
                     + " ix_artifacts_expires ix_artifacts_kept ix_artifacts_open ix_billing_ledger_created"

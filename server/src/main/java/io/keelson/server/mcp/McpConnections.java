@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -74,6 +75,12 @@ final class McpConnections implements AutoCloseable {
             this.client = client;
             this.struck = struck;
             this.revision = revision;
+            open.add(this);
+        }
+
+        private void close() {
+            client.close();
+            open.remove(this);
         }
 
         /** False when another one is needed. */
@@ -93,7 +100,7 @@ final class McpConnections implements AutoCloseable {
                 last = retired && users == 0;
             }
             if (last) {
-                client.close();
+                close();
             }
         }
 
@@ -104,7 +111,7 @@ final class McpConnections implements AutoCloseable {
                 retired = true;
             }
             if (unused || !client.usable()) {
-                client.close();
+                close();
             }
         }
 
@@ -197,16 +204,11 @@ final class McpConnections implements AutoCloseable {
                 retire();
             }
         }
-
-        private void end() {
-            Connection known = current;
-            if (known != null) {
-                known.client.close();
-            }
-        }
     }
 
     private final Map<Key, Entry> entries = new ConcurrentHashMap<>();
+    /** All connections that have not ended, also retired ones. */
+    private final Set<Connection> open = ConcurrentHashMap.newKeySet();
     private final McpCommands commands;
     private final OutboundClient outbound;
     private final SecretStore secrets;
@@ -307,7 +309,7 @@ final class McpConnections implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        List<Thread> closing = entries.values().stream().map(entry -> Thread.ofVirtual().start(entry::end)).toList();
+        List<Thread> closing = open.stream().map(each -> Thread.ofVirtual().start(each::close)).toList();
         for (Thread each : closing) {
             try {
                 each.join(Duration.ofSeconds(5));

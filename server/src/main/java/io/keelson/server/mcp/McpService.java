@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -41,7 +42,9 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(McpService.class);
     private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_.-]{1,128}");
     private static final Pattern NAMED = Pattern.compile("mcp\\.([a-z0-9_-]{1,64})\\.([A-Za-z0-9_.-]{1,128})");
+    private static final int MAX_TITLE = 256;
     private static final int MAX_DESCRIPTION = 4_096;
+    private static final int MAX_ANNOTATIONS = 4_096;
     private static final int MAX_SCHEMA = 65_536;
     private static final Duration LIST_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(5);
@@ -69,6 +72,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     private final BackgroundTask upkeep = BackgroundTask.every("mcp-upkeep", UPKEEP, this::upkeep);
     private volatile Known known = NOTHING;
     private volatile Runnable changed = () -> {};
+    private volatile Consumer<CallWaits.Wait> waker = wait -> {};
 
     /**
      * @param folder where processes start
@@ -86,9 +90,13 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         this.nanos = nanos;
     }
 
-    /** @param notify other nodes, after a change of servers or tools */
-    public void start(Runnable notify) {
+    /**
+     * @param notify other nodes, after a change of servers or tools
+     * @param wake has the step of an answered call claimed again
+     */
+    public void start(Runnable notify, Consumer<CallWaits.Wait> wake) {
         changed = notify;
+        waker = wake;
         upkeep.start();
     }
 
@@ -253,6 +261,12 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         if (!TOOL.matcher(name).matches()) {
             return "its name has other characters than letters, digits, '.', '_' and '-', or more than 128";
         }
+        if (tool.path("title").toString().length() > MAX_TITLE) {
+            return "its title has more than " + MAX_TITLE + " characters";
+        }
+        if (tool.path("annotations").toString().length() > MAX_ANNOTATIONS) {
+            return "its annotations have more than " + MAX_ANNOTATIONS + " characters";
+        }
         if (tool.path("description").asString("").length() > MAX_DESCRIPTION) {
             return "its description has more than " + MAX_DESCRIPTION + " characters";
         }
@@ -327,15 +341,15 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         return clock;
     }
 
-    /** Ends idle connections, and cancels tasks whose steps have ended. */
+    /** Ends idle connections, wakes answered calls, and cancels tasks whose steps have ended. */
     private void upkeep() throws InterruptedException {
         connections.dropIdle();
         if (known.servers.isEmpty()) {
             return;
         }
-        List<CallWaits.Wait> orphans =
-                Tenancy.allWorkspaces(() -> database.inTransaction(waits::takeOrphans));
-        for (CallWaits.Wait each : orphans) {
+        Tenancy.allWorkspaces(() -> database.withConnection(waits::answered)).forEach(waker);
+        List<CallWaits.Wait> left = Tenancy.allWorkspaces(() -> database.inTransaction(waits::takeEnded));
+        for (CallWaits.Wait each : left) {
             String task = each.remoteTask();
             if (task != null) {
                 cancel(each, task);

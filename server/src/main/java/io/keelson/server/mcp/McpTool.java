@@ -142,8 +142,9 @@ final class McpTool implements Tool {
         boolean first = service.database().inTransaction(c -> before == null
                 ? service.waits().send(c,
                         new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server,
-                                name, State.SENT, null, null, null, null, 0))
-                : service.waits().sendAnswered(c, before));
+                                name, State.SENT, null, null, null, null, 0),
+                        call.leaseEpoch())
+                : service.waits().sendAnswered(c, before, call.leaseEpoch()));
         if (!first) {
             throw unknown("another execution of this call has sent it");
         }
@@ -155,9 +156,9 @@ final class McpTool implements Tool {
             return unknown(String.valueOf(e.getMessage()));
         }
         if (before == null) {
-            service.database().runInTransaction(c -> service.waits().remove(c, call.stepId()));
+            service.database().runInTransaction(c -> service.waits().remove(c, call.stepId(), call.leaseEpoch()));
         } else {
-            service.database().runInTransaction(c -> service.waits().put(c, before));
+            store(call, before);
         }
         return failure(call, e);
     }
@@ -256,7 +257,7 @@ final class McpTool implements Tool {
         }
         Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
                 none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);
-        service.database().runInTransaction(c -> service.waits().put(c, next));
+        store(call, next);
         return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", SOON, PATIENCE),
                 server + " wants the call again") : asks(call);
     }
@@ -276,6 +277,13 @@ final class McpTool implements Tool {
         Wait wait = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name, state,
                 state == State.SENT && before != null ? before.serverState() : serverState, task, questions,
                 state == State.SENT && before != null ? before.answers() : null, before == null ? 0 : before.rounds());
-        service.database().runInTransaction(c -> service.waits().put(c, wait));
+        store(call, wait);
+    }
+
+    private void store(ToolCall call, Wait wait) {
+        boolean stored = service.database().inTransaction(c -> service.waits().put(c, wait, call.leaseEpoch()));
+        if (!stored) {
+            throw new HandBackException("the step is executed under another lease");
+        }
     }
 }

@@ -34,6 +34,12 @@ public final class HandBackException extends RuntimeException {
         this.busy = null;
     }
 
+    /** The step goes back at once. */
+    public HandBackException(String message) {
+        super(message);
+        this.busy = null;
+    }
+
     public HandBackException(Busy busy, String message) {
         super(message);
         this.busy = busy;

@@ -26,6 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 class McpTurnsTest {
     private static final String SCRIPT = """
             rules:
+              - name: calls a tool that is no more
+                when: {turn: 1, text: "Add unseen"}
+                answer: {calls: [{tool: mcp.other.add, input: {n: 1}}]}
               - name: calls
                 when: {turn: 1}
                 answer: {calls: [{tool: mcp_other_add, input: {n: 1}}, {tool: mcp_other_fail, input: {}}]}
@@ -75,6 +78,12 @@ class McpTurnsTest {
                 assertThat(other.calls("add")).as("a destructive call without an approval").hasSize(1);
                 keelson.runs().approve(asking.id(), "once");
                 assertThat(keelson.runs().awaitEnd(asking.id(), Duration.ofSeconds(60)).state()).isEqualTo("completed");
+                assertThat(other.calls("add")).hasSize(2);
+
+                keelson.mcpServers().remove("other");
+                Run unseen = keelson.agents().run("caller", "Add unseen", Map.of());
+                Awaitility.await().until(() -> keelson.runs().steps(unseen.id()).stream()
+                        .anyMatch(step -> step.state().equals("waiting_approval")));
                 assertThat(other.calls("add")).hasSize(2);
             }
         }

@@ -196,6 +196,19 @@ class DispatchApiTest {
         assertThat(tool("test.remote").get("description").isNull()).isTrue();
     }
 
+    @Test
+    void workerServesNoToolOfAnMcpServer() {
+        ApiServer.Answer claim = api.post("/api/v1/dispatch/claim",
+                "{\"worker_id\": \"poses\", \"tools\": [\"test.remote\", \"mcp.files.read\"]}");
+        assertThat(claim.status()).isEqualTo(422);
+        assertThat(claim.json().at("/problems/0/pointer").asString()).isEqualTo("/tools/1");
+        ApiServer.Answer next = api.post("/api/v1/dispatch/complete",
+                "{\"worker_id\": \"poses\", \"items\": [{\"step_id\":"
+                        + " \"00000000-0000-0000-0000-000000000001\", \"lease_epoch\": 1}], \"next\": {\"tools\": [\"mcp.files.read\"]}}");
+        assertThat(next.json().at("/problems/0/pointer").asString()).as(next.text()).isEqualTo("/next/tools/0");
+        assertThat(items(api.get("/api/v1/workers"))).noneMatch(worker -> worker.toString().contains("poses"));
+    }
+
     private JsonNode tool(String name) {
         return items(api.get("/api/v1/tools?limit=200")).stream()
                 .filter(each -> each.get("name").stringValue().equals(name)).findFirst().orElseThrow();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
 import io.keelson.server.json.DeclaredSchema;
@@ -12,15 +13,20 @@ import io.keelson.server.mcp.FakeMcpServer;
 import io.keelson.server.mcp.NpmServers;
 import io.keelson.server.mcp.TokenEndpoint;
 import io.keelson.server.mcp.wire.Mcp;
+import io.keelson.server.run.queue.CallWaits;
+import io.keelson.server.run.queue.CallWaits.State;
+import io.keelson.server.run.queue.CallWaits.Wait;
 import java.io.BufferedReader;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.ResultSet;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -286,6 +292,88 @@ class McpApiTest {
         assertThat(api.post(accept, "{\"content\": {\"name\": \"Bob\"}}").status()).isEqualTo(404);
     }
 
+    /** As between the question and the deferral of its step, or while that looks for an answer. */
+    @Test
+    void answerDuringAnExecutionIsStored() {
+        String run = run("mcp.other.slow", "{\"n\": 1}");
+        Awaitility.await().atMost(LIMIT).until(() -> other.calls("slow").size() == 1);
+        String step = step(run).path("id").asString();
+        api.sql("""
+                update call_waits set state = 'asked', questions = '{"who": {"method": "elicitation/create", "params": {
+                  "mode": "form", "message": "Whom?", "requestedSchema": {"type": "object"}}}}'
+                 where step_id = '%s'""".formatted(step));
+        String accept = "/api/v1/inbox/elic_" + step + "/accept";
+        Answer accepted = api.post(accept, "{\"content\": {}}", "Idempotency-Key", "during");
+        assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
+        assertThat(api.post(accept, "{\"content\": {}}").status()).isEqualTo(404);
+        other.released.release();
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void answerUnderAKeyIsRepeated() {
+        String run = run("mcp.other.ask", "{}");
+        String accept = Awaitility.await().atMost(LIMIT).until(
+                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject)
+                .at("/links/accept").asString();
+        awaitDeferral(run);
+        for (int i = 0; i < 2; i++) {
+            Answer accepted = api.post(accept, "{\"content\": {\"name\": \"Ada\"}}", "Idempotency-Key", run);
+            assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
+        }
+        api.awaitState(run, "completed");
+    }
+
+    private void awaitDeferral(String run) {
+        Awaitility.await().atMost(LIMIT).until(
+                () -> api.get("/api/v1/runs/" + run + "/explain").text().contains("QUESTION"));
+    }
+
+    /** As after a crash between the answer and the wake-up of its step. */
+    @Test
+    void answerThatItsStepWasNotToldIsSentSoon() {
+        String run = run("mcp.other.ask", "{}");
+        awaitDeferral(run);
+        api.sql("""
+                update call_waits set state = 'answered',
+                    answers = '{"who": {"action": "accept", "content": {"name": "Ada"}}}' where run_id = '%s'"""
+                .formatted(run));
+        api.awaitState(run, "completed");
+        assertThat(step(run).at("/output/text").asString()).isEqualTo("accept Ada opaque");
+    }
+
+    @Test
+    void executionWithoutTheLeaseChangesNothingOfACall() throws Exception {
+        try (FakeMcpServer fenced = new FakeMcpServer("{}")) {
+            put("fenced", "{\"url\": \"%s\", \"tools\": [\"*\"], \"effects\": {\"slow\": \"idempotent\"}}"
+                    .formatted(fenced.url()));
+            String run = run("mcp.fenced.slow", "{\"n\": 1}");
+            Awaitility.await().atMost(LIMIT).until(() -> fenced.calls("slow").size() == 1);
+            JsonNode step = step(run);
+            UUID id = UUID.fromString(step.path("id").asString());
+            int epoch = step.path("lease_epoch").asInt();
+            CallWaits waits = new CallWaits(DbClock.DATABASE);
+            Wait wait = new Wait(id, Bootstrap.DEFAULT_WORKSPACE, UUID.fromString(run),
+                    UUID.fromString(step.path("task_id").asString()), "fenced", "slow", State.ANSWERED, null, null,
+                    null,
+                    null, 1);
+            api.database().runInTransaction(c -> {
+                assertThat(waits.put(c, wait, epoch - 1)).isFalse();
+                assertThat(waits.send(c, wait, epoch - 1)).isFalse();
+                assertThat(waits.find(c, id)).isEmpty();
+                assertThat(waits.put(c, wait, epoch)).isTrue();
+                assertThat(waits.sendAnswered(c, wait, epoch - 1)).isFalse();
+                waits.remove(c, id, epoch - 1);
+                assertThat(waits.find(c, id)).contains(wait);
+                assertThat(waits.sendAnswered(c, wait, epoch)).isTrue();
+                waits.remove(c, id, epoch);
+                assertThat(waits.find(c, id)).isEmpty();
+            });
+            fenced.released.release();
+            api.awaitState(run, "completed");
+        }
+    }
+
     @Test
     void declinedQuestionIsSentAsDeclined() {
         String run = run("mcp.other.ask", "{}");
@@ -327,12 +415,24 @@ class McpApiTest {
         other.tasks.put("t1", "completed");
         api.awaitState(run, "completed");
         assertThat(step(run).at("/output/text").asString()).isEqualTo("worked");
+        Awaitility.await().atMost(LIMIT).until(() -> waits(run) == 0);
+        assertThat(other.of("tasks/cancel")).isEmpty();
         other.tasks.put("t1", "working");
         String second = run("mcp.other.work", "{}");
         int polled = other.of("tasks/get").size();
         Awaitility.await().atMost(LIMIT).until(() -> other.of("tasks/get").size() > polled);
         api.post("/api/v1/runs/" + second + "/cancel", "{}");
         Awaitility.await().atMost(LIMIT).until(() -> other.of("tasks/cancel").size() == 1);
+    }
+
+    private long waits(String run) {
+        return api.database().withConnection(c -> {
+            try (var s = c.createStatement(); ResultSet row = s.executeQuery(
+                    "select count(*) from call_waits where run_id = '" + run + "'")) {
+                row.next();
+                return row.getLong(1);
+            }
+        });
     }
 
     @Test
@@ -397,6 +497,42 @@ class McpApiTest {
     private List<JsonNode> change(String server) {
         return api.get("/api/v1/inbox?kind=tool_change").json().path("items").valueStream()
                 .filter(item -> item.at("/data/server").asString().equals(server)).toList();
+    }
+
+    /** As the acceptance beside the inbox. */
+    @Test
+    void changeIsAnsweredByAdministratorsOnly() throws Exception {
+        try (FakeMcpServer changing = new FakeMcpServer("{}")) {
+            put("guarded", "{\"url\": \"%s\", \"tools\": [\"add\"]}".formatted(changing.url()));
+            changing.description = "Second";
+            api.post("/api/v1/mcp-servers/guarded/check", "");
+            JsonNode item = change("guarded").getFirst();
+            Set<Scope> approves = Set.of(Scope.RUNS_READ, Scope.APPROVE);
+            String approver = api.bearer(Bootstrap.DEFAULT_WORKSPACE, approves);
+            for (String answer : List.of("accept", "reject")) {
+                Answer refused = api.post(item.at("/links/" + answer).asString(), "{}", "Authorization", approver);
+                assertThat(refused.status()).isEqualTo(403);
+                assertThat(refused.json().path("scope").asString()).isEqualTo("admin");
+            }
+            McpPeer peer = new McpPeer(api.url(), api.bearer(Bootstrap.DEFAULT_WORKSPACE, approves), "{}");
+            JsonNode refused = peer.call("inbox_answer", Json.object().put("id", item.path("id").asString())
+                    .put("decision", "accept").toString());
+            assertThat(refused.path("isError").asBoolean()).isTrue();
+            assertThat(refused.toString()).contains("SCOPE_MISSING");
+            assertThat(change("guarded")).hasSize(1);
+            assertThat(api.post(item.at("/links/reject").asString(), "{}").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void titlesAndAnnotationsAreBounded() throws Exception {
+        try (FakeMcpServer noted = new FakeMcpServer("{\"title\": \"%s\"}".formatted("x".repeat(5_000)));
+                FakeMcpServer titled = new FakeMcpServer("{}")) {
+            assertThat(put("noted", "{\"url\": \"%s\"}".formatted(noted.url())).json().path("tools")).isEmpty();
+            titled.title = "x".repeat(300);
+            assertThat(put("titled", "{\"url\": \"%s\"}".formatted(titled.url())).json().path("tools").valueStream()
+                    .map(tool -> tool.path("name").asString())).contains("ask").doesNotContain("add");
+        }
     }
 
     @Test

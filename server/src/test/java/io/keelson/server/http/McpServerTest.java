@@ -369,6 +369,23 @@ class McpServerTest {
         assertThat(person.modern("tasks/update", accept).result().path("resultType").asString()).isEqualTo("complete");
     }
 
+    /** As when the task is done again between the look at its form and the answer. */
+    @Test
+    void reviewThroughTheTaskIsOfTheAttemptThatWasShown() {
+        String run = api.create("""
+                {"name": "review", "start": true, "plan": {"tasks": [{"id": "a", "success_criteria": "short",
+                  "steps": [{"tool": "echo", "input": {"text": "long"}}], "verify": [{"kind": "human"}]}]}}""");
+        awaitHuman(run);
+        String key = person.modern("tasks/get", task(run)).result().path("inputRequests").propertyNames().iterator()
+                .next();
+        String accept = answer(run, key, "{\"action\": \"accept\", \"content\": {\"decision\": \"accept\"}}");
+        api.sql("update orchestration_tasks set attempt_number = 7 where run_id = '" + run + "'");
+        assertThat(person.modern("tasks/update", accept).toString()).contains("GATE_CHANGED");
+        api.sql("update orchestration_tasks set attempt_number = 1 where run_id = '" + run + "'");
+        person.modern("tasks/update", accept).result();
+        api.awaitState(run, "completed");
+    }
+
     @Test
     void formTakesOnlyItsOwnMembers() {
         String run = person.call("signed", "{}").path("taskId").asString();

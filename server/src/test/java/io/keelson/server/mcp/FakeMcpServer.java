@@ -35,6 +35,8 @@ public final class FakeMcpServer implements AutoCloseable {
     public final Map<String, String> tasks = new ConcurrentHashMap<>();
     public volatile String description = "Adds";
     public volatile String text = "sum";
+    /** The title of {@code add}. */
+    public volatile String title = "Add";
     /** What {@code ask} asks. */
     public volatile String question = "Whom?";
     /** The code of the error that answers calls of tools; 0 for none. */
@@ -140,6 +142,9 @@ public final class FakeMcpServer implements AutoCloseable {
                        "code": {"type": "string", "pattern": "^.*.*.*.*.*.*=$"}},
                      "$defs": {"N": {"type": "integer"}}}"""));
             tool.set("annotations", Json.read(annotations));
+            if (name.equals("add")) {
+                tool.put("title", title);
+            }
         }
         ObjectNode result = Json.object().put("resultType", "complete");
         result.set("tools", tools);

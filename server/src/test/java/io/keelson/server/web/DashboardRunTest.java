@@ -57,6 +57,7 @@ class DashboardRunTest {
 
     @AfterEach
     void nothingWentWrong() {
+        browser.closePages();
         browser.clean();
     }
 

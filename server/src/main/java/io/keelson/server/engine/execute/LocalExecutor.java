@@ -191,8 +191,7 @@ public final class LocalExecutor {
             this.execution = execution;
             this.lane = new Lane(execution.taskId(), execution.lane());
             this.slot = runner.slot(execution.tool());
-            this.sent = new RecordedRequests(details.of(execution),
-                    slot == SlotKind.MODEL && execution.leaseEpoch() > 1, clock);
+            this.sent = new RecordedRequests(details.of(execution), clock);
         }
 
         @Override
@@ -361,7 +360,7 @@ public final class LocalExecutor {
                             VerdictText.of(result.output()),
                             runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null,
                             usage.asked()),
-                    null, sent.unused(), actor);
+                    actor);
         }
 
         private static List<NewArtifact> artifacts(Stream<StoredArtifact> stored) {
@@ -370,7 +369,8 @@ public final class LocalExecutor {
         }
 
         private Command fail(StepError error) {
-            return fail(error, ToolUsage.NONE, sent.abandon());
+            sent.abandon();
+            return fail(error, ToolUsage.NONE, sent.all());
         }
 
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {

@@ -75,10 +75,15 @@ public final class ToolRunner {
         return recorded.of(workspace, task, TurnText.of(output, tool -> terms(workspace, tool)));
     }
 
-    /** How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. */
+    /**
+     * How an agent's call of the tool is executed. A tool of workers is executed as long as one of them answers. A tool of an MCP
+     * server that this node does not know, or does not know yet, may destroy.
+     */
     private TurnText.Terms terms(UUID workspace, String tool) {
-        return catalog.find(workspace, tool).map(found -> new TurnText.Terms(found.spec().defaultTimeout(),
-                found.spec().effects())).orElseGet(() -> new TurnText.Terms(TIMEOUT, announced.of(workspace, tool)));
+        return catalog.find(workspace, tool)
+                .map(found -> new TurnText.Terms(found.spec().defaultTimeout(), found.spec().effects()))
+                .orElseGet(() -> new TurnText.Terms(TIMEOUT,
+                        tool.startsWith(ToolSpec.MCP) ? Effects.DESTRUCTIVE : announced.of(workspace, tool)));
     }
 
     /** Whether executors of servers run the tool: built in, or a workspace's own that a server calls. */

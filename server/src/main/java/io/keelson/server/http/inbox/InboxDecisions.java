@@ -141,6 +141,7 @@ public final class InboxDecisions {
         ObjectNode decided = Json.object().put("id", id.text()).put("kind", id.kind().wire())
                 .put("decision", decision.accept ? "accepted" : "rejected");
         if (id.kind() == InboxKind.TOOL_CHANGE) {
+            request.require(Scope.ADMIN);
             if (!mcp.answer(request.workspace(), id.subject(), decision.accept, decision.comment, request.origin())) {
                 throw InboxItems.notFound(id.text());
             }
@@ -219,14 +220,20 @@ public final class InboxDecisions {
                         request.actor()));
     }
 
-    /** Stores the answer, and has the call sent again. */
+    /**
+     * Stores the answer, and has the call sent again. While the step is executed it cannot be told: {@link McpService} tells it
+     * afterwards.
+     */
     private void elicitation(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
+        if (submission.repeats(request)) {
+            return;
+        }
         UUID task = UUID.fromString(reads.read((runs, c) -> runs.step(c, request.workspace(), id.subject()))
                 .orElseThrow(() -> InboxItems.notFound(id.text())).get("task_id").stringValue());
         items.answer(request.workspace(), id, asked -> Elicitation.answers(asked,
                 said.accept() ? "accept" : said.cancel() ? "cancel" : "decline", said.content()),
                 String.valueOf(request.actor().id()));
-        submission.submit(request, new Command.RetryTask(run, task, request.actor()));
+        submission.offer(request, new Command.RetryTask(run, task, request.actor()));
     }
 
     private void escalation(ApiRequest request, UUID id, Decision said) throws InterruptedException {

@@ -103,6 +103,9 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
             JsonNode response = responses.path(key(item));
             if (response.path("action").asString("").equals("accept")) {
                 ObjectNode content = checked(item, response.path("content"));
+                if (item.path("gate").isInt()) {
+                    content.set("gate", item.get("gate"));
+                }
                 boolean accept = content.get("decision").stringValue().equals("accept");
                 decisions.decide(incoming.request(), item.get("id").stringValue(), accept, content);
             }

@@ -23,28 +23,45 @@ public final class Submission {
      * @throws ApiProblem when it was refused; nothing has changed then
      */
     public boolean submit(ApiRequest request, Command command) throws InterruptedException {
+        return !repeats(request) && submit(command, use(request, command));
+    }
+
+    private static @Nullable KeyUse use(ApiRequest request, Command command) {
         Idempotency.Keyed keyed = request.keyed();
-        if (keyed != null && keyed.repeated()) {
-            return false;
+        return keyed == null ? null : keyed.use().of(command.runId());
+    }
+
+    /** As {@link #submit}, where a refusal does no harm. */
+    public void offer(ApiRequest request, Command command) throws InterruptedException {
+        if (!repeats(request)) {
+            var _ = commit(command, use(request, command));
         }
-        return submit(command, keyed == null ? null : keyed.use().of(command.runId()));
+    }
+
+    /** True under an idempotency key that was used. */
+    public boolean repeats(ApiRequest request) {
+        Idempotency.Keyed keyed = request.keyed();
+        return keyed != null && keyed.repeated();
     }
 
     /** As {@link #submit(Notification, Command)} of what goes before the command that is asked for, and does no harm twice. */
     public void prepare(ApiRequest request, Command command) throws InterruptedException {
-        Idempotency.Keyed keyed = request.keyed();
-        if (keyed == null || !keyed.repeated()) {
+        if (!repeats(request)) {
             submit(command, null);
         }
     }
 
     private boolean submit(Command command, @Nullable KeyUse use) throws InterruptedException {
+        Reply reply = commit(command, use);
+        if (reply instanceof Reply.Rejected rejected) {
+            throw problem(rejected);
+        }
+        return reply instanceof Reply.Done(boolean changed) && changed;
+    }
+
+    private Reply commit(Command command, @Nullable KeyUse use) throws InterruptedException {
         try {
-            Reply reply = commands.commit(command, use);
-            if (reply instanceof Reply.Rejected rejected) {
-                throw problem(rejected);
-            }
-            return reply instanceof Reply.Done(boolean changed) && changed;
+            return commands.commit(command, use);
         } catch (Commands.RunNotFound e) {
             throw IdKind.RUN.notFound(command.runId());
         }

@@ -12,6 +12,7 @@ import io.keelson.server.http.support.LongPoll;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Json;
 import io.keelson.server.tool.Proposed;
+import io.keelson.server.tool.ToolSpec;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -50,6 +51,16 @@ public final class DispatchActions {
                 work.fail(request.workspace(), batch.workerId, numbered(batch.items, Failure::failure))));
         table.post(Scope.WORK, "/dispatch/release", Releases.class, (request, batch) -> answers(
                 work.release(request.workspace(), batch.workerId, map(batch.items, Release::handback))));
+    }
+
+    /** Refuses tools that only servers of the Model Context Protocol have. */
+    private static void requireOwn(List<String> tools, String at) {
+        for (int i = 0; i < tools.size(); i++) {
+            if (tools.get(i).startsWith(ToolSpec.MCP)) {
+                throw ApiProblem.of("INVALID_VALUE", at + "/" + i, "begins with '" + ToolSpec.MCP
+                        + "': such a tool is one of an MCP server, which no worker serves");
+            }
+        }
     }
 
     record Claim(String workerId, List<String> tools, int max, long waitMs, @Nullable Long leaseMs,
@@ -165,6 +176,7 @@ public final class DispatchActions {
     record Failures(String workerId, List<Failure> items) {}
 
     private ApiResponse claim(ApiRequest request, Claim claim) throws IOException, InterruptedException {
+        requireOwn(claim.tools, "/tools");
         Duration wait = Duration.ofMillis(Math.min(claim.waitMs, poll.longestMillis()));
         List<RemoteWork.Item> items = work.claim(
                 new RemoteWork.Claim(request.workspace(), claim.workerId, claim.tools, claim.max, wait,
@@ -179,6 +191,9 @@ public final class DispatchActions {
     }
 
     private ApiResponse complete(ApiRequest request, Completions batch) {
+        if (batch.next != null) {
+            requireOwn(batch.next.tools, "/next/tools");
+        }
         RemoteWork.Continuation next = batch.next == null ? null
                 : new RemoteWork.Continuation(batch.next.tools, millis(batch.next.leaseMs));
         return answers(

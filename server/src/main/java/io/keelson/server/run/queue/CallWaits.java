@@ -48,30 +48,41 @@ public final class CallWaits {
             @Nullable JsonNode answers, int rounds) {}
 
     private static final String FIND = "select * from call_waits where step_id = ?";
+    /** Whether the step is executed under the lease. */
+    private static final String LEASED = """
+            exists (select from orchestration_steps s where s.id = ? and s.lease_epoch = ? and s.state = 'running')""";
     private static final String PUT = """
             insert into call_waits (step_id, workspace_id, run_id, task_id, system, tool, state, server_state,
                 remote_task, questions, answers, rounds, since)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?, (select {now}))
+            select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?, {now} where {leased}
             on conflict (step_id) do update
                set state = excluded.state, server_state = excluded.server_state, remote_task = excluded.remote_task,
                    questions = excluded.questions, answers = excluded.answers, rounds = excluded.rounds,
-                   since = excluded.since""".replace("{now}", DbClock.SQL);
+                   since = excluded.since""".replace("{now}", DbClock.SQL).replace("{leased}", LEASED);
     private static final String SEND = """
             insert into call_waits (step_id, workspace_id, run_id, task_id, system, tool, state, rounds, since)
-            values (?, ?, ?, ?, ?, ?, 'sent', 0, (select {now}))
-            on conflict (step_id) do nothing""".replace("{now}", DbClock.SQL);
+            select ?, ?, ?, ?, ?, ?, 'sent', 0, {now} where {leased}
+            on conflict (step_id) do nothing""".replace("{now}", DbClock.SQL).replace("{leased}", LEASED);
     private static final String SEND_ANSWERED = """
             update call_waits set state = 'sent', since = (select {now})
-             where step_id = ? and state = 'answered' and rounds = ?""".replace("{now}", DbClock.SQL);
-    private static final String REMOVE = "delete from call_waits where step_id = ?";
-    /** Tasks of steps that have ended without a result or are no more, at most 50. */
-    private static final String ORPHANS = """
-            delete from call_waits where step_id = any (array(
-                select w.step_id from call_waits w left join orchestration_steps s on s.id = w.step_id
-                 where w.remote_task is not null
-                   and (s.id is null or s.state in ('failed', 'cancelled', 'skipped'))
-                 order by w.since limit 50 for update of w skip locked))
-            returning *""";
+             where step_id = ? and state = 'answered' and rounds = ? and {leased}""".replace("{now}", DbClock.SQL)
+            .replace("{leased}", LEASED);
+    private static final String REMOVE = "delete from call_waits where step_id = ? and " + LEASED;
+    /** Calls of steps that have ended or are no more, at most 500. */
+    private static final String ENDED = """
+            with ended as (
+                select w.step_id, s.state as step_state
+                  from call_waits w left join orchestration_steps s on s.id = w.step_id
+                 where s.id is null or s.state in ('completed', 'failed', 'cancelled', 'skipped')
+                 order by w.since limit 500 for update of w skip locked),
+            removed as (
+                delete from call_waits w using ended e where w.step_id = e.step_id returning w.*, e.step_state)
+            select * from removed where remote_task is not null and step_state is distinct from 'completed'""";
+    private static final String ANSWERED = """
+            select w.* from call_waits w join orchestration_steps s on s.id = w.step_id
+             where w.state = 'answered' and w.answers is not null and s.state = 'running'
+               and s.next_run_at > {now}
+             order by w.since limit 500""".replace("{now}", DbClock.SQL);
 
     private final DbClock clock;
 
@@ -86,8 +97,13 @@ public final class CallWaits {
         }
     }
 
-    /** Stores where a call is now. */
-    public void put(Connection c, Wait wait) throws SQLException {
+    /**
+     * Stores where a call is now.
+     *
+     * @param epoch of the lease under which the call's step is executed
+     * @return false when that is another one now, and nothing is stored
+     */
+    public boolean put(Connection c, Wait wait, int epoch) throws SQLException {
         try (PreparedStatement put = c.prepareStatement(PUT)) {
             put.setObject(1, wait.stepId);
             put.setObject(2, wait.workspaceId);
@@ -102,15 +118,21 @@ public final class CallWaits {
             put.setString(11, wait.answers == null ? null : wait.answers.toString());
             put.setInt(12, wait.rounds);
             clock.bind(put, 13);
-            put.executeUpdate();
+            bind(put, 14, wait.stepId, epoch);
+            return put.executeUpdate() == 1;
         }
     }
 
+    private static void bind(PreparedStatement statement, int at, UUID step, int epoch) throws SQLException {
+        statement.setObject(at, step);
+        statement.setInt(at + 1, epoch);
+    }
+
     /**
-     * Stores that a call is about to be sent for the first time. False when another execution of its step, perhaps of a lost
-     * lease, was first.
+     * Stores that a call is about to be sent for the first time. False when another execution of its step was first, or has the
+     * lease.
      */
-    public boolean send(Connection c, Wait wait) throws SQLException {
+    public boolean send(Connection c, Wait wait, int epoch) throws SQLException {
         try (PreparedStatement send = c.prepareStatement(SEND)) {
             send.setObject(1, wait.stepId);
             send.setObject(2, wait.workspaceId);
@@ -119,31 +141,43 @@ public final class CallWaits {
             send.setString(5, wait.system);
             send.setString(6, wait.tool);
             clock.bind(send, 7);
+            bind(send, 8, wait.stepId, epoch);
             return send.executeUpdate() == 1;
         }
     }
 
-    /** Stores that a call is about to be sent again with answers. False when another execution of its step was first. */
-    public boolean sendAnswered(Connection c, Wait answered) throws SQLException {
+    /** Stores that a call is about to be sent again with answers. False as {@link #send}. */
+    public boolean sendAnswered(Connection c, Wait answered, int epoch) throws SQLException {
         try (PreparedStatement send = c.prepareStatement(SEND_ANSWERED)) {
             clock.bind(send, 1);
             send.setObject(2, answered.stepId);
             send.setInt(3, answered.rounds);
+            bind(send, 4, answered.stepId, epoch);
             return send.executeUpdate() == 1;
         }
     }
 
-    public void remove(Connection c, UUID step) throws SQLException {
+    /** Removes a call, if its step is still executed under the lease. */
+    public void remove(Connection c, UUID step, int epoch) throws SQLException {
         try (PreparedStatement remove = c.prepareStatement(REMOVE)) {
             remove.setObject(1, step);
+            bind(remove, 2, step, epoch);
             remove.executeUpdate();
         }
     }
 
-    /** Removes and returns calls whose step has ended without their task's result. */
-    public List<Wait> takeOrphans(Connection c) throws SQLException {
-        try (PreparedStatement orphans = c.prepareStatement(ORPHANS)) {
-            return Rows.all(orphans, CallWaits::wait);
+    /** Removes calls whose step has ended, and returns those that leave a task behind. */
+    public List<Wait> takeEnded(Connection c) throws SQLException {
+        try (PreparedStatement ended = c.prepareStatement(ENDED)) {
+            return Rows.all(ended, CallWaits::wait);
+        }
+    }
+
+    /** Calls that a person has answered, and whose step does not know it yet. */
+    public List<Wait> answered(Connection c) throws SQLException {
+        try (PreparedStatement answered = c.prepareStatement(ANSWERED)) {
+            clock.bind(answered, 1);
+            return Rows.all(answered, CallWaits::wait);
         }
     }
 
