@@ -150,6 +150,28 @@ class McpApiTest {
         }
     }
 
+    /** Made with the TypeScript SDK, of the era without handshakes: its question needs no connection. */
+    @Test
+    void serverOfTheTypeScriptSdkBehindHttpAsksAPerson() throws Exception {
+        NpmServers.assumeAvailable();
+        Process process = new ProcessBuilder(NpmServers.own("modern.mjs", "http")).redirectErrorStream(true).start();
+        try (BufferedReader said = process.inputReader()) {
+            Answer set = put("modern", "{\"url\": \"http://127.0.0.1:%s/mcp\", \"tools\": [\"*\"]}"
+                    .formatted(said.readLine()));
+            assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
+            assertThat(set.json().path("protocol").asString()).isEqualTo(Mcp.MODERN);
+            String run = run("mcp.modern.greet", "{}");
+            JsonNode item = Awaitility.await().atMost(LIMIT).until(
+                    () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+            assertThat(item.path("question").asString()).isEqualTo("The MCP server 'modern' asks: Whom?");
+            api.post(item.at("/links/accept").asString(), "{\"content\": {\"name\": \"Ada\"}}");
+            api.awaitState(run, "completed");
+            assertThat(step(run).at("/output/text").asString()).isEqualTo("Hello Ada");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
     @Test
     void programThatIsMissingIsShownAsAnError() {
         Answer none = put("none", "{\"command\": \"none\", \"tools\": [\"*\"]}");
@@ -331,7 +353,7 @@ class McpApiTest {
 
     /** As after a crash between the answer and the wake-up of its step. */
     @Test
-    void answerThatItsStepWasNotToldIsSentSoon() {
+    void storedAnswerWakesItsStepAfterACrash() {
         String run = run("mcp.other.ask", "{}");
         awaitDeferral(run);
         api.sql("""

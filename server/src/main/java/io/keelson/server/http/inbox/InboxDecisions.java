@@ -221,8 +221,8 @@ public final class InboxDecisions {
     }
 
     /**
-     * Stores the answer, and has the call sent again. While the step is executed it cannot be told: {@link McpService} tells it
-     * afterwards.
+     * Stores the answer, and has the call sent again. While the step is executed the command is refused, and {@link McpService}
+     * wakes the step afterwards.
      */
     private void elicitation(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
         if (submission.repeats(request)) {
