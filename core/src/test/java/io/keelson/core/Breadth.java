@@ -28,8 +28,12 @@ public final class Breadth {
 
     /** Returns the elements of the part: every third one. Consecutive elements are in different parts. */
     public static <T> List<T> of(List<T> all) {
-        return ALL ? all
-                : IntStream.range(0, all.size()).filter(i -> i % PARTS == PART).mapToObj(all::get).toList();
+        return IntStream.range(0, all.size()).filter(Breadth::has).mapToObj(all::get).toList();
+    }
+
+    /** True if the part has the case of this number, from 0: every third one. */
+    public static boolean has(int number) {
+        return ALL || number % PARTS == PART;
     }
 
     /** Returns {@code all} with {@code ./check --all}, else {@code usual}, in every part. */
@@ -37,15 +41,20 @@ public final class Breadth {
         return ALL ? all : usual;
     }
 
+    /** Returns the number of the part, with which a test that makes up its own cases makes up others each day. */
+    public static int part() {
+        return PART;
+    }
+
     /** True if every part is executed. */
     public static boolean all() {
         return ALL;
     }
 
-    /** A class of tests that is executed in one part only, and with {@code ./check --all}. */
-    @Target(ElementType.TYPE)
+    /** A test, or a class of tests, that is executed in one part only, and with {@code ./check --all}. */
+    @Target({ElementType.TYPE, ElementType.METHOD})
     @Retention(RetentionPolicy.RUNTIME)
-    @ExtendWith(OfItsPart.class)
+    @ExtendWith({OfItsPart.class, InFailures.class})
     public @interface InPart {
         int value();
     }
@@ -53,7 +62,7 @@ public final class Breadth {
     private static final class OfItsPart implements ExecutionCondition {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-            return context.getTestClass().map(test -> test.getAnnotation(InPart.class))
+            return context.getElement().map(test -> test.getAnnotation(InPart.class))
                     .filter(its -> !ALL && its.value() != PART)
                     .map(its -> ConditionEvaluationResult.disabled(
                             "executed in part %d, -Dkeelson.part=%1$d; this is part %d".formatted(its.value(), PART)))

@@ -3,6 +3,7 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
+import io.keelson.core.Breadth;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -52,6 +53,7 @@ class CommandLineTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void approvalWaitsWithoutAnyProcess() throws Exception {
         Result run = keelson("run", CliProcess.mission(folder, CliProcess.ASKS), "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(4);
@@ -63,6 +65,7 @@ class CommandLineTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void ctrlCKeepsTheRunWhichWatchCarriesOn() throws Exception {
         String mission =
                 CliProcess.mission(folder, "plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 6}}]}]}");

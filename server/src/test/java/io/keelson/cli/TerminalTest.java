@@ -3,6 +3,7 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
+import io.keelson.core.Breadth;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -46,6 +47,7 @@ class TerminalTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void interruptDuringSubmissionNamesTheCommandToUse() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CliProcess run =
@@ -75,6 +77,7 @@ class TerminalTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void promptEndsWhenDecidedElsewhereAndOldInputIsIgnored() throws Exception {
         String mission = inProcessCli.mission("""
                 plan:
@@ -112,6 +115,7 @@ class TerminalTest {
 
     /** The terminal is being asked what it can do, and JLine closes it under the program. */
     @Test
+    @Breadth.InPart(2)
     void ctrlCBeforeTheTreeIsDrawnIsNoFailure() throws Exception {
         String mission = inProcessCli.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
         String line =
@@ -126,6 +130,7 @@ class TerminalTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void tablesFitTheTerminal() throws Exception {
         inProcessCli.run("run", inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
         String line = String.join(" ", CliProcess.command("runs").stream().map(word -> "'" + word + "'").toList());
@@ -137,6 +142,7 @@ class TerminalTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
         String run = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json").json().at("/run/id")
                 .asString();
@@ -158,6 +164,7 @@ class TerminalTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void unreachableServerIsReported(@TempDir Path other) throws Exception {
         InProcessCli gone = new InProcessCli(other);
         String run =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
+import io.keelson.core.Breadth;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
@@ -72,6 +73,7 @@ class ServerCommandTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void aBootstrapKeyOpensTheServerAndNoOtherIsMade() throws Exception {
         Path own = folder.resolve("bootstrapped");
         Result generated = InProcessCli.run(Map.of(), "keys", "generate");
@@ -102,20 +104,15 @@ class ServerCommandTest {
 
     @Test
     void startFailureIsOneLine() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            String port = Integer.toString(taken.getLocalPort());
-            assertOneLine(
-                    CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server")
-                            .end(),
-                    1, "PORT_IN_USE");
-        }
         assertOneLine(
                 CliProcess.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server")
                         .end(),
                 1, "DATABASE_UNREACHABLE");
-        Map<String, String> old = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(unreleased()));
-        assertOneLine(CliProcess.start(data(), old, "server").end(), 1, "DATABASE_SCHEMA_UNRELEASED");
-        assertThat(CliProcess.start(data(), old, "doctor").end().out()).contains("DATABASE_SCHEMA_UNRELEASED");
+    }
+
+    @Test
+    @Breadth.InPart(0)
+    void aFolderThatCannotBeWrittenAndWrongSettingsAreRefusedInWords() throws Exception {
         Path file = Files.writeString(folder.resolve("file"), "");
         assertOneLine(CliProcess.start(file.resolve("data"), Map.of(), "server").end(), 1, "DATA_DIR_NOT_WRITABLE");
         Result settings =
@@ -127,6 +124,27 @@ class ServerCommandTest {
     }
 
     @Test
+    @Breadth.InPart(1)
+    void aTakenPortIsOneLine() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertOneLine(
+                    CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server")
+                            .end(),
+                    1, "PORT_IN_USE");
+        }
+    }
+
+    @Test
+    @Breadth.InPart(2)
+    void aSchemaThatWasNeverReleasedIsOneLine() throws Exception {
+        Map<String, String> old = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(unreleased()));
+        assertOneLine(CliProcess.start(data(), old, "server").end(), 1, "DATABASE_SCHEMA_UNRELEASED");
+        assertThat(CliProcess.start(data(), old, "doctor").end().out()).contains("DATABASE_SCHEMA_UNRELEASED");
+    }
+
+    @Test
+    @Breadth.InPart(0)
     void doctorRunsAllChecks() throws Exception {
         Result well =
                 CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_HTTP_PROT", "1"), "doctor", "--json")
@@ -141,6 +159,7 @@ class ServerCommandTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void doctorNamesATemporaryFolderThatCannotBeWritten() throws Exception {
         Path missing = folder.resolve("missing");
         Result said = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "JAVA_TOOL_OPTIONS",

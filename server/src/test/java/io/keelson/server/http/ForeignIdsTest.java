@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,17 +13,21 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
  * Every route with every kind of id of another workspace: the response equals that for an unknown id, byte for byte except
- * for the id, and the other workspace's rows do not change.
+ * for the id, and the other workspace's rows do not change. {@code ./check} tries ids of the kind that a route is about, and
+ * a third of the others, every third pair.
  */
+@ExtendWith(Breadth.InFailures.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForeignIdsTest {
 
@@ -96,6 +101,7 @@ class ForeignIdsTest {
     @Test
     void theyAreAnsweredLikeIdsThatDoNotExist() {
         List<String> asked = new ArrayList<>();
+        AtomicInteger pairs = new AtomicInteger();
         Map<String, Long> before = rows();
         for (String operation : operations()) {
             String method = operation.substring(0, operation.indexOf(' '));
@@ -105,6 +111,9 @@ class ForeignIdsTest {
                             .getOrDefault(method + " " + path.replaceFirst("^/api/v1", ""), "{}")
                             .getBytes(StandardCharsets.UTF_8);
             theirs.forEach((kind, id) -> {
+                if (!Breadth.has(pairs.getAndIncrement()) && !operation.contains(kind)) {
+                    return;
+                }
                 String none = UUID.randomUUID().toString();
                 assertSame(operation + " " + kind, send(method, path.replaceAll("\\{\\w+}", id), body), id,
                         send(method, path.replaceAll("\\{\\w+}", none), body), none);

@@ -2,6 +2,7 @@ package io.keelson.server.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,7 @@ class EndTest {
     Path folder;
 
     @Test
+    @Breadth.InPart(2)
     void withoutItsDatabaseTheServerEndsSayingSoAndTheNextOneStarts() throws Exception {
         try (ServerProcess server = ServerProcess.start(folder, Map.of())) {
             kill("-KILL", postmaster());

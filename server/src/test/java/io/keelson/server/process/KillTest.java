@@ -21,14 +21,16 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** kill -9 during work, on the embedded database: no step is lost or done twice, and no process is left behind. */
+@ExtendWith(Breadth.InFailures.class)
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class KillTest {
     private static final int TASKS = 200;
-    private static final int KILLS = Breadth.of(3, 50);
-    private static final long SEED = Long.getLong("keelson.kill.seed", 1);
+    private static final int KILLS = Breadth.of(1, 50);
+    private static final long SEED = Long.getLong("keelson.kill.seed", 1 + Breadth.part());
     private static final Map<String, String> QUICK = Map.of("KEELSON_LEASE_SECONDS", "2");
 
     @TempDir

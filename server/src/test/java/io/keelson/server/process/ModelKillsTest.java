@@ -60,12 +60,14 @@ class ModelKillsTest {
             """;
 
     @Test
+    @Breadth.InPart(0)
     void eachTurnIsChargedOnceAndLostAnswersAreNamed(@TempDir Path folder) throws Exception {
         assertThat(surplus(folder, "openai-chat", "")).isBetween(1, 2 * KILLS);
     }
 
     /** Only an answer whose id was not written is bought again: between the provider's response and the write are milliseconds. */
     @Test
+    @Breadth.InPart(1)
     void answersInTheBackgroundAreFetchedAndNotBoughtAgain(@TempDir Path folder) throws Exception {
         assertThat(surplus(folder, "openai-responses", ", background: true"))
                 .isLessThanOrEqualTo(Math.max(1, KILLS / 10));
@@ -76,6 +78,7 @@ class ModelKillsTest {
      * the restart, and nothing stays held.
      */
     @Test
+    @Breadth.InPart(2)
     void aKillLeavesNothingHeld(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         try (TestModel model = new TestModel(HELD); Database database = new Database(url,

@@ -52,17 +52,17 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Frequent statements use indexes, with a long history and a long queue: the plans of all statements as executed on tables
- * with 60,000 ended steps, 300,000 packs of events, and 20,000 queued runs.
+ * with 20,000 ended steps, 100,000 packs of events, and 6,000 queued runs.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HotPlansTest {
-    private static final int ENDED = 15_000;
-    private static final int QUEUED = 20_000;
+    private static final int ENDED = 5_000;
+    private static final int QUEUED = 6_000;
     private static final int FEW = 20;
     /** Rows that one node of a plan may look at; a batch of the tests below concerns some hundred. */
     private static final long MOST_ROWS = 2_500;
     /** Pages that a claim may look at for the queue's sake, from the search for work to the commit. */
-    private static final long MOST_PAGES = 100;
+    private static final long MOST_PAGES = 40;
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
@@ -113,14 +113,14 @@ class HotPlansTest {
             RunFixtures.execute(c, """
                     insert into timers (kind, subject, run_id, due_at)
                     select 'step_retry', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz
-                      from generate_series(1, 20000)""");
+                      from generate_series(1, 6000)""");
             RunFixtures.execute(c, """
                     insert into timers (kind, subject, run_id, due_at, workspace_id)
                     select 'human', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz, gen_random_uuid()
-                      from generate_series(1, 20000)""");
+                      from generate_series(1, 6000)""");
             RunFixtures.execute(c, """
                     insert into credit_slots (workspace_id, slot)
-                    select workspace, slot from (select gen_random_uuid() as workspace from generate_series(1, 20000)) w
+                    select workspace, slot from (select gen_random_uuid() as workspace from generate_series(1, 6000)) w
                      cross join generate_series(0, 3) as slot""");
             RunFixtures.execute(c, """
                     insert into board_tasks (workspace_id, title, status, source_type, source_id)
@@ -250,7 +250,7 @@ class HotPlansTest {
     private void somethingOfEverything(long seed) throws SQLException {
         RandomRuns made = new RandomRuns(world, seed);
         List<UUID> runs = new ArrayList<>();
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < 40; i++) {
             List<Command> batch = made.batch(runs);
             for (int n = 0; n < 3 && runs.size() < 40; n++) {
                 batch.add(made.create());

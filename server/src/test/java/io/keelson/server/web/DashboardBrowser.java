@@ -32,7 +32,7 @@ public final class DashboardBrowser implements AutoCloseable {
     private static final String AXE = resource("/axe.min.js");
     private static final String RUN_AXE =
             """
-            async () => (await axe.run(document, {iframes: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}))
+            async () => (await axe.run(document, {iframes: false, resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}))
               .violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).join(' | '))""";
 
     private final Playwright playwright;

@@ -3,6 +3,7 @@ package io.keelson.server.db.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestPostgres;
 import java.nio.file.Files;
@@ -20,11 +21,15 @@ class EmbeddedPostgresTest {
     private Path folder;
 
     @Test
-    void aSecondStartFindsTheDataOfTheFirst() throws Exception {
+    void closingLeavesNoProcessAndASecondStartFindsTheDataOfTheFirst() throws Exception {
+        ProcessHandle postmaster;
         try (var first = EmbeddedPostgres.start(options())) {
+            postmaster = postmaster(data());
+            assertThat(first.isAlive()).isTrue();
             execute(first.url(), "create table kept (id int)");
             execute(first.url(), "insert into kept values (42)");
         }
+        assertThat(postmaster.isAlive()).isFalse();
         try (var second = EmbeddedPostgres.start(options())) {
             assertThat(single(second.url(), "select id from kept")).isEqualTo("42");
         }
@@ -49,6 +54,7 @@ class EmbeddedPostgresTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void itsRandomPasswordIsHashedOnceAlsoWhereThatWasDoneOften() throws Exception {
         try (var first = EmbeddedPostgres.start(options())) {
             assertThat(storedPassword(first.url())).startsWith("SCRAM-SHA-256$1:");
@@ -62,16 +68,7 @@ class EmbeddedPostgresTest {
     }
 
     @Test
-    void closingLeavesNoProcess() throws Exception {
-        ProcessHandle postmaster;
-        try (var postgres = EmbeddedPostgres.start(options())) {
-            postmaster = postmaster(data());
-            assertThat(postgres.isAlive()).isTrue();
-        }
-        assertThat(postmaster.isAlive()).isFalse();
-    }
-
-    @Test
+    @Breadth.InPart(0)
     void crashedPostgresIsDetectedAndRestarted() throws Exception {
         try (var postgres = EmbeddedPostgres.start(options())) {
             ProcessHandle postmaster = postmaster(data());
@@ -82,30 +79,20 @@ class EmbeddedPostgresTest {
         EmbeddedPostgres.start(options()).close();
     }
 
-    @Test
-    void aThrowawayIsDeletedOnClosing() {
-        EmbeddedPostgres.start(EmbeddedPostgresOptions.throwaway(data(), TestPostgres.BINARIES)).close();
-
-        assertThat(data()).doesNotExist();
-    }
-
     /** What a checkpoint writes would be deleted at once. */
     @Test
-    void aThrowawayEndsWithoutACheckpoint() throws Exception {
+    @Breadth.InPart(2)
+    void aThrowawayEndsWithoutACheckpointAndIsDeletedAndASettingOfTheCallersWins() throws Exception {
         Path log = folder.resolve("log");
-        try (var _ = EmbeddedPostgres.start(EmbeddedPostgresOptions.throwaway(data(), TestPostgres.BINARIES))) {
+        var options = EmbeddedPostgresOptions.throwaway(data(), TestPostgres.BINARIES).with("max_connections", "33");
+        try (var postgres = EmbeddedPostgres.start(options)) {
+            assertThat(single(postgres.url(), "show max_connections")).isEqualTo("33");
             try (var logs = Files.newDirectoryStream(data().resolve(PostgresLog.FOLDER), "postgres-*.log")) {
                 Files.createLink(log, logs.iterator().next());
             }
         }
         assertThat(log).content().contains("received immediate shutdown request").doesNotContain("fast shutdown");
-    }
-
-    @Test
-    void aSettingOfTheCallersWins() throws Exception {
-        try (var postgres = EmbeddedPostgres.start(options().with("max_connections", "33"))) {
-            assertThat(single(postgres.url(), "show max_connections")).isEqualTo("33");
-        }
+        assertThat(data()).doesNotExist();
     }
 
     static ProcessHandle postmaster(Path dataDirectory) throws Exception {

@@ -4,6 +4,7 @@ import static io.keelson.server.db.embedded.EmbeddedPostgresTest.single;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import io.keelson.server.db.TestPostgres;
@@ -49,6 +50,7 @@ class RefusalTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void aForeignProcessWithTheLastPostmastersIdIsLeftAloneAndDoesNotHinder() throws Exception {
         EmbeddedPostgres.start(options()).close();
         Process foreign = new ProcessBuilder("cat").start();
@@ -63,6 +65,7 @@ class RefusalTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void aBrokenClusterIsReportedWithTheEndOfItsLog() throws Exception {
         EmbeddedPostgres.start(options()).close();
         Files.delete(folder.resolve("data/postgres/global/pg_control"));
@@ -90,6 +93,7 @@ class RefusalTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void aDirectoryThatCannotBeMadeIsRefusedAndARefusalHoldsNothing() throws Exception {
         Path file = Files.createFile(folder.resolve("data"));
         assertThat(codeOf(() -> EmbeddedPostgres.start(options()))).isEqualTo(Code.DATA_DIR_NOT_WRITABLE);

@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.keelson.core.Breadth;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import io.keelson.server.db.DatabaseUrl;
@@ -45,6 +46,7 @@ class SurvivalTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void aPostgresThatEndsByItselfIsReportedWithWhatToDo() throws Exception {
         var log = new ListAppender<ILoggingEvent>();
         log.list = new CopyOnWriteArrayList<>();
@@ -67,6 +69,7 @@ class SurvivalTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void aPostgresThatOutlivedItsSupervisorTooIsStoppedByTheNextStart() throws Exception {
         ProcessHandle leftover;
         try (var holder = Holder.start(data(), TestPostgres.BINARIES)) {
@@ -83,6 +86,7 @@ class SurvivalTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void aDirectoryHeldByAnotherProcessIsRefusedNamingIt() throws Exception {
         try (var holder = Holder.start(data(), TestPostgres.BINARIES)) {
             DatabaseUrl url = urlOf(holder);
@@ -96,6 +100,7 @@ class SurvivalTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void aDirectoryHeldByThisProcessIsRefusedAndStaysHeld() throws Exception {
         try (var postgres = EmbeddedPostgres.start(options())) {
             assertThatThrownBy(() -> EmbeddedPostgres.start(options()))
@@ -110,6 +115,7 @@ class SurvivalTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void twoProcessesMayUnpackTheProgramsAtOnce() throws Exception {
         Path binaries = folder.resolve("binaries");
         try (var one = Holder.start(folder.resolve("one"), binaries);
