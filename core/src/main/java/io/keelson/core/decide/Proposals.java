@@ -11,8 +11,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Steps' proposals to people. A run does not wait for the answers and does not depend on them; they may come after its
- * end.
+ * Steps' proposals to people. A run does not wait for the answers; they may come after its end. An accepted change of
+ * the plan has the planner make a new one.
  */
 final class Proposals {
     private enum End { ACCEPTED, REJECTED, WITHDRAWN }
@@ -37,6 +37,13 @@ final class Proposals {
         Instant expires = d.view.proposals.get(id);
         if (expires != null && !expires.isAfter(d.now)) {
             return new Reply.Rejected("PROPOSAL_NOT_PENDING", "the proposal has expired", "expired", List.of());
+        }
+        if (command.accept() && command.instructions() != null) {
+            Reply reply = Replanning.request(d, new Command.Replan(d.run.id(), command.instructions(), command.actor()));
+            if (!reply.equals(Reply.CHANGED)) {
+                return reply.equals(Reply.UNCHANGED) ? Reply.rejected("REPLAN_UNDER_WAY",
+                        "a new plan is being made: accept the proposal when it is in force") : reply;
+            }
         }
         close(d, id, command.accept() ? End.ACCEPTED : End.REJECTED, command.comment());
         return Reply.CHANGED;

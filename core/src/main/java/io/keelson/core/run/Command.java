@@ -133,9 +133,14 @@ public sealed interface Command {
         }
     }
 
-    /** Answers a step's proposal, in any state of the run. */
-    record DecideProposal(UUID runId, UUID proposalId, boolean accept, @Nullable String comment, Actor actor)
-            implements Command {}
+    /**
+     * Answers a step's proposal, in any state of the run. Where an acceptance begins a new plan, it is refused whenever
+     * {@link Replan} is.
+     *
+     * @param instructions for the planner, of a proposal that changes the plan; null for any other
+     */
+    record DecideProposal(UUID runId, UUID proposalId, boolean accept, @Nullable String comment,
+            @Nullable String instructions, Actor actor) implements Command {}
 
     /** Answers an escalation ticket. */
     record Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, Actor actor)

@@ -101,7 +101,8 @@ final class Humans {
     /** Decides proposals in every state of the run. */
     private void propose(RunRows rows) {
         rows.proposals.values().stream().filter(each -> each.pending() && sim.chance(30)).forEach(each -> ask(
-                new Command.DecideProposal(rows.id(), each.row().made().id(), sim.chance(60), null, ANN), TRIES));
+                new Command.DecideProposal(rows.id(), each.row().made().id(), sim.chance(60), null,
+                        sim.chance(20) ? "more" : null, ANN), TRIES));
     }
 
     private Command overBudget(RunRows rows) {

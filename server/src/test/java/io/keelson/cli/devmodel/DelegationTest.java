@@ -1,6 +1,7 @@
 package io.keelson.cli.devmodel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.client.AgentRequest;
 import io.keelson.client.Event;
@@ -223,6 +224,31 @@ class DelegationTest {
         item(child.id());
         keelson.runs().cancel(run.id(), "enough");
         assertThat(keelson.runs().awaitEnd(child.id(), LIMIT).state()).isEqualTo("cancelled");
+    }
+
+    @Test
+    void anAcceptedProposalHasThePlannerMakeANewPlan() {
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"goal": "More", "config": {"replan": {"planner": {"tool": "echo", "input": {"tasks": [
+                   {"id": "find", "title": "Find", "suggested_agent": {"agent_name": "finder"}},
+                   {"id": "further", "steps": [{"tool": "echo", "input": {"text": "w"}}]}]}}}},
+                 "plan": {"tasks": [{"id": "find", "title": "Find", "suggested_agent": {"agent_name": "finder"}},
+                   {"id": "last", "depends_on": ["find"], "steps": [{"tool": "approval"}]}]}}""")));
+        List<InboxItem> proposals = Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(20)).until(
+                () -> keelson.inbox().list(InboxQuery.all().run(run.id()).kind("proposal")).items(),
+                items -> items.size() == 3);
+        assertThat(proposals.getFirst().onAccept()).contains("new plan");
+
+        keelson.inbox().accept(proposals.getFirst().id(), "sensible");
+        Run ended = ended(run);
+        assertThat(ended.planVersion()).isEqualTo(2);
+        assertThat(events(run.id(), "run_replanning").getFirst().payload().get("reason").stringValue())
+                .isEqualTo("a1\n\nw\n\nsensible");
+        assertThat(keelson.runs().tasks(run.id())).anyMatch(task -> task.key().equals("further")
+                && task.state().equals("completed"));
+        assertThatThrownBy(() -> keelson.inbox().accept(proposals.getLast().id(), "too late"))
+                .hasMessageContaining("INVALID_STATE_TRANSITION");
+        keelson.inbox().reject(proposals.getLast().id(), "too late");
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.engine.execute.TurnText;
+import io.keelson.server.http.runs.ProposalActions;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
 import io.keelson.server.http.support.ErrorCode;
@@ -233,7 +234,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                     ? "the run continues, if its limit allows it or hard_limit_usd raises the limit; with downgrade another model takes"
                             + " all further turns; with finish_current the run ends with what runs now"
                     : "the run continues, if the task's budget allows it or tasks raises the budget";
-            case PROPOSAL -> "the decision is recorded; nothing else follows";
+            case PROPOSAL -> ProposalActions.changesPlan(row.path("proposal_data"))
+                    ? "the planner makes a new plan of it, if the run has a planner and re-plannings left"
+                    : "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, with `content` as the answer";
             case TOOL_CHANGE -> "calls of the tool are made again, and models see its new description";
         };

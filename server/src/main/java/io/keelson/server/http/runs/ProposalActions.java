@@ -15,9 +15,13 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Reason;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What steps propose to people, and the answers. */
@@ -74,12 +78,23 @@ public final class ProposalActions {
         UUID id = UUID.fromString(proposal.get("id").stringValue());
         UUID run = UUID.fromString(proposal.get("run_id").stringValue());
         try {
-            submission.submit(request, new Command.DecideProposal(run, id, accept, comment, request.actor()));
+            submission.submit(request, new Command.DecideProposal(run, id, accept, comment,
+                    changesPlan(proposal.get("data")) ? instructions(proposal, comment) : null, request.actor()));
         } catch (ApiProblem e) {
             if (!answered(reads.proposal(request.workspace(), id), answer)) {
                 throw e;
             }
         }
+    }
+
+    /** True for the data of a proposal that the planner makes a new plan of when it is accepted. */
+    public static boolean changesPlan(JsonNode data) {
+        return "plan_change".equals(data.path("kind").asString(null));
+    }
+
+    private static String instructions(ObjectNode proposal, @Nullable String comment) {
+        return Stream.of(proposal.get("title").stringValue(), proposal.get("body").asString(null), comment)
+                .filter(Objects::nonNull).collect(Collectors.joining("\n\n"));
     }
 
     private static boolean answered(ObjectNode proposal, String answer) {

@@ -69,6 +69,7 @@ public enum ErrorCode {
     PROPOSAL_NOT_PENDING(409, "Proposal no longer pending"),
     NO_PLANNER(409, "Run has no planner"),
     REPLANS_EXHAUSTED(409, "No replans left"),
+    REPLAN_UNDER_WAY(409, "A new plan is being made"),
     BUDGET_EXCEEDED(409, "Hard limit of the run or budget of a task reached"),
     BUDGET_TOO_LOW(409, "Hard limit or budget below amount spent and reserved"),
     TASK_WITHOUT_BUDGET(409, "Task has no budget"),

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 
-/** {@code plan.propose}: an agent proposes work to people that the plan does not have. The plan is not changed. */
+/** {@code plan.propose}: an agent proposes work to people that the plan does not have. Only an acceptance changes the plan. */
 final class PlanPropose implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec(AgentTerms.PROPOSE, Effects.IDEMPOTENT,
