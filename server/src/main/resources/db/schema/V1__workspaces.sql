@@ -53,13 +53,18 @@ alter table workspaces
     add column if not exists purged_at timestamptz,
     add column if not exists purged_rows bigint not null default 0,
     add column if not exists allowed_folders text[],
-    add column if not exists allowed_models text[];
+    add column if not exists allowed_models text[],
+    add column if not exists allowed_tools text[],
+    add column if not exists denied_tools text[];
 
 comment on column workspaces.closed_at is 'from then on nothing can be started in it; null: open';
 comment on column workspaces.purge_asked_at is 'when an operator asked for its rows to be removed; it is closed by then';
 comment on column workspaces.purged_rows is 'how many rows the purge has removed so far';
 comment on column workspaces.allowed_models is
     'names of models that plans and agents may use; empty: no model; null: all models';
+comment on column workspaces.allowed_tools is
+    'names and groups of tools that plans and agents may use; empty: no tool; null: all tools';
+comment on column workspaces.denied_tools is 'names and groups of tools that are refused though they are allowed';
 comment on column workspaces.allowed_folders is
     'absolute paths on every server; empty: no folder; null: the folders of the server''s settings';
 

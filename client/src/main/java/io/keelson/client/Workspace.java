@@ -11,14 +11,19 @@ import org.jspecify.annotations.Nullable;
  * @param purgedRows of one that is being deleted, what has been removed so far
  * @param allowedFolders that its tools may use on the server; null for those of the server's settings
  * @param allowedModels names of models that its plans and agents may use; null for all
+ * @param allowedTools names and groups ({@code files.*}) of tools that its plans and agents may use; null for all
+ * @param deniedTools names and groups of tools that are refused though they are allowed
  * @param use null in lists
  */
 public record Workspace(String id, String name, String state, @Nullable Instant createdAt, @Nullable Instant closedAt,
         long purgedRows, WorkspaceLimits limits, @Nullable List<String> allowedFolders,
-        @Nullable List<String> allowedModels, @Nullable WorkspaceUse use) {
+        @Nullable List<String> allowedModels, @Nullable List<String> allowedTools, List<String> deniedTools,
+        @Nullable WorkspaceUse use) {
 
     public Workspace {
         allowedFolders = allowedFolders == null ? null : List.copyOf(allowedFolders);
         allowedModels = allowedModels == null ? null : List.copyOf(allowedModels);
+        allowedTools = allowedTools == null ? null : List.copyOf(allowedTools);
+        deniedTools = List.copyOf(deniedTools);
     }
 }

@@ -67,6 +67,18 @@ public final class Workspaces {
         return allow(id, "allowed_models", names);
     }
 
+    /**
+     * Sets the tools that the workspace's plans and agents may use. A tool is given by its name, by its group ({@code
+     * files.*}) or by {@code *}.
+     *
+     * @param allowed empty for no tool at all; null for all tools
+     * @param denied refused though they are allowed
+     */
+    public Workspace tools(String id, @Nullable List<String> allowed, List<String> denied) {
+        allow(id, "allowed_tools", allowed);
+        return allow(id, "denied_tools", denied);
+    }
+
     private Workspace allow(String id, String member, @Nullable List<String> texts) {
         ObjectNode body = Json.object();
         if (texts == null) {

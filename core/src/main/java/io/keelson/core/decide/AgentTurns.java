@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.CallApprovals;
 import io.keelson.core.policy.CallGate;
@@ -224,23 +225,31 @@ final class AgentTurns {
     private static boolean refused(Decision d, StepRow step, @Nullable StepError refusal) {
         AgentTerms terms = Rungs.terms(step.task());
         String tool = step.spec().tool();
-        if (terms != null && terms.allows(tool)) {
+        ToolPolicy.Level level = terms == null ? ToolPolicy.Level.AGENT : terms.refusedBy(tool);
+        if (level == null) {
             if (refusal != null) {
                 skip(d, step, "call_refused", refusal);
             }
             return refusal != null;
         }
         List<String> allowed = terms == null ? List.of() : terms.tools();
+        String why = level == ToolPolicy.Level.AGENT ? "" : ", refused by a rule of the " + level.wire();
         skip(d, step, "tool_not_allowed", new StepError(REFUSED, ErrorClass.PERMANENT,
-                "'" + tool + "' is none of the tools that this task may use"
-                        + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed))));
+                "'" + tool + "' is none of the tools that this task may use" + why
+                        + (allowed.isEmpty() ? "; it may use none" : ": " + String.join(", ", allowed))), level);
         return true;
     }
 
     private static void skip(Decision d, StepRow step, String reason, StepError error) {
+        skip(d, step, reason, error, null);
+    }
+
+    private static void skip(Decision d, StepRow step, String reason, StepError error,
+            ToolPolicy.@Nullable Level refusedBy) {
         step.errorCode = error.code();
         step.errorMessage = error.message();
         step.errorClass = error.errorClass().wire();
-        d.move(step, StepState.SKIPPED, new StepPayload.Skipped(reason, step.spec().tool(), error.code(), null));
+        d.move(step, StepState.SKIPPED, new StepPayload.Skipped(reason, step.spec().tool(), error.code(), null,
+                refusedBy));
     }
 }

@@ -49,7 +49,11 @@ final class AttemptRestarts {
         d.disarm(TimerKind.TASK_RETRY, task.id());
         task.nextRunAt = null;
         task.attempt++;
-        if (keepsTurns(d, task)) {
+        StepSpec escalated = Ladder.escalated(d, task);
+        if (escalated != null) {
+            task.continuations = 0;
+            PlanRows.freshSteps(d, task, List.of(escalated));
+        } else if (keepsTurns(d, task)) {
             PlanRows.keepTurns(d, task, !ErrorClass.INFRASTRUCTURE.wire().equals(task.errorClass));
         } else {
             task.continuations = 0;

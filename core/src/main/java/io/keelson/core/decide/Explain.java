@@ -6,6 +6,7 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunsOn;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.Deferral;
@@ -380,13 +381,26 @@ public final class Explain {
             }
             case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide" + because(step.gate),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
-            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(step, "ENDED", "the step is " + step.state.wire()
-                    + because(step.errorCode), null, List.of());
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
+                refused(step);
+                add(step, "ENDED", "the step is " + step.state.wire() + because(step.errorCode), null, List.of());
+            }
         }
         if (step.queued && !step.held() && !around.served(tool)) {
             add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
                     ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
                     : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
+        }
+    }
+
+    /** Adds which level's rule has refused the call's tool, where that is why it was not executed. */
+    private void refused(StepRow step) {
+        AgentTerms terms = Rungs.terms(step.task());
+        ToolPolicy.Level level = terms == null ? null : terms.refusedBy(step.spec().tool());
+        if (AgentTurns.REFUSED.equals(step.errorCode) && level != null) {
+            add(step, "TOOL_REFUSED_BY", "its tool '" + step.spec().tool() + "' is refused by "
+                    + (level == ToolPolicy.Level.AGENT ? "the agent's list of tools" : "a rule of the " + level.wire()),
+                    null, List.of(level.wire()));
         }
     }
 

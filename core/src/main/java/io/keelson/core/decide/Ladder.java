@@ -10,10 +10,13 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ladder of a task that its own retries did not help: another agent, another model, a new plan, a human. A rung gives the
- * task one attempt more, if the budget pays for it. The turn that a rung has put in place names the rung in force.
+ * task one attempt more, if the budget pays for it. The turn that a rung has put in place names the rung in force. The
+ * rungs before it are other models for the task's own retries.
  */
 final class Ladder {
     private static final String REASON = "ladder";
@@ -37,7 +40,7 @@ final class Ladder {
                 case AGENT, MODEL -> rung.turn() != null && again(d, task, number, rung, rung.turn(), error, failure);
                 case REPLAN -> replan(d, task, number, rung, error, failure);
                 case HUMAN -> ask(d, task, number, rung, error, failure);
-                case FAIL -> false;
+                case RETRY, FAIL -> false;
             };
             if (taken) {
                 return true;
@@ -48,17 +51,39 @@ final class Ladder {
 
     private static boolean again(Decision d, TaskRow task, int number, Rung rung, StepSpec turn, StepError error,
             PayloadPart.Failure failure) {
-        BigDecimal least = Holds.least(d, turn);
-        if (!HardLimit.allows(HardLimit.run(d), least) || !HardLimit.allows(HardLimit.task(d, task.planKey()), least)
-                || !Credits.affordable(d, least)) {
-            note(d, task, number, rung, false, error);
+        boolean payable = payable(d, task, turn);
+        note(d, task, number, rung, payable, error.code());
+        if (!payable) {
             return false;
         }
-        note(d, task, number, rung, true, error);
         task.grantedRetries = Math.max(task.grantedRetries, task.attempt + 1 - TaskFailures.tries(d, task));
         retry(d, task, error, failure, false);
         AttemptRestarts.withTurn(d, task, turn);
         return true;
+    }
+
+    private static boolean payable(Decision d, TaskRow task, StepSpec turn) {
+        BigDecimal least = Holds.least(d, turn);
+        return HardLimit.allows(HardLimit.run(d), least) && HardLimit.allows(HardLimit.task(d, task.planKey()), least)
+                && Credits.affordable(d, least);
+    }
+
+    /**
+     * The turn with another model that the retry of a rejected task begins with, as the task declares.
+     *
+     * @return null where it declares no further one, or the budget does not pay it: the retry keeps the model
+     */
+    static @Nullable StepSpec escalated(Decision d, TaskRow task) {
+        List<Rung> rungs = task.spec().policy().ladder();
+        int number = Rungs.taken(task) + 1;
+        Rung rung = number > rungs.size() ? null : rungs.get(number - 1);
+        if (rung == null || rung.to() != Rung.To.RETRY || rung.turn() == null
+                || !ErrorClass.QUALITY.wire().equals(task.errorClass)) {
+            return null;
+        }
+        boolean payable = payable(d, task, rung.turn());
+        note(d, task, number, rung, payable, Objects.requireNonNull(task.errorCode));
+        return payable ? rung.turn() : null;
     }
 
     private static boolean replan(Decision d, TaskRow task, int number, Rung rung, StepError error,
@@ -66,14 +91,14 @@ final class Ladder {
         if (!Replanning.possible(d) || Replanning.underWay(d) || task.group() != null) {
             return false;
         }
-        note(d, task, number, rung, true, error);
+        note(d, task, number, rung, true, error.code());
         Propagation.replan(d, task, error, failure);
         return true;
     }
 
     private static boolean ask(Decision d, TaskRow task, int number, Rung rung, StepError error,
             PayloadPart.Failure failure) {
-        note(d, task, number, rung, true, error);
+        note(d, task, number, rung, true, error.code());
         retry(d, task, error, failure, true);
         Tickets.failure(d, task, null, error, REASON);
         return true;
@@ -89,9 +114,9 @@ final class Ladder {
                 : EventPayloads.retrying(task, 0, failure));
     }
 
-    private static void note(Decision d, TaskRow task, int number, Rung rung, boolean taken, StepError error) {
+    private static void note(Decision d, TaskRow task, int number, Rung rung, boolean taken, String code) {
         AgentTerms agent = rung.agent();
         d.note(task, new TaskPayload.RungReached(number, rung.to().wire(), taken, agent == null ? null : agent.slug(),
-                agent == null ? null : agent.model(), task.cost.stripTrailingZeros(), error.code()));
+                agent == null ? null : agent.model(), task.cost.stripTrailingZeros(), code));
     }
 }

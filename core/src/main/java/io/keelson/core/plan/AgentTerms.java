@@ -2,6 +2,7 @@ package io.keelson.core.plan;
 
 import io.keelson.core.policy.CallApprovals;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param limits of the task, beside its turns
  * @param approvals rules about persons' approval of its calls
  * @param openWorld those of its tools whose results come from outside
+ * @param refused tools of the agent that the task may not use, with the level that refuses them; {@link #OTHERS} for all
+ *                that are in neither list, without which the agent refuses them
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
         List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits,
-        CallApprovals approvals, List<String> openWorld) {
+        CallApprovals approvals, List<String> openWorld, Map<String, ToolPolicy.Level> refused) {
+
+    /** In {@link #refused}: all other tools. */
+    public static final String OTHERS = "*";
 
     public static final String ROSTER = "roster";
     public static final String CONTRACTOR = "contractor";
@@ -52,13 +58,14 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
         tools = List.copyOf(tools);
         candidates = List.copyOf(candidates);
         openWorld = List.copyOf(openWorld);
+        refused = Map.copyOf(refused);
     }
 
     /** Terms without further limits and rules. */
     public AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
             List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn) {
         this(type, id, slug, model, tools, maxTurns, candidates, runsOn, TurnLimits.NONE, CallApprovals.NONE,
-                List.of());
+                List.of(), Map.of());
     }
 
     /** Terms of an agent whose turns workers take. */
@@ -70,17 +77,25 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     /** The same terms with those limits. */
     public AgentTerms limited(TurnLimits other) {
         return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, other,
-                approvals, openWorld);
+                approvals, openWorld, refused);
     }
 
     /** The same terms with those rules about approval. */
     public AgentTerms ruled(CallApprovals other) {
-        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other, openWorld);
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, other, openWorld,
+                refused);
     }
 
     /** The same terms, with those of its tools whose results come from outside. */
     public AgentTerms reaching(List<String> outside) {
-        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, approvals, outside);
+        return new AgentTerms(type, id, slug, model, tools, maxTurns, candidates, runsOn, limits, approvals, outside,
+                refused);
+    }
+
+    /** The same terms without those tools, which are refused by the levels. */
+    public AgentTerms refusing(Map<String, ToolPolicy.Level> levels) {
+        return new AgentTerms(type, id, slug, model, tools.stream().filter(tool -> !levels.containsKey(tool)).toList(),
+                maxTurns, candidates, runsOn, limits, approvals, openWorld, levels);
     }
 
     /**
@@ -90,5 +105,11 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     public boolean allows(String tool) {
         return (tools.contains(tool) || tool.equals(READS_RESULTS) && !tools.isEmpty()) && !NEVER.contains(tool)
                 && !(tool.equals(DELEGATE) && CONTRACTOR.equals(type));
+    }
+
+    /** The level that refuses the tool; null where its turns may call it. */
+    public ToolPolicy.@Nullable Level refusedBy(String tool) {
+        return allows(tool) ? null : refused.getOrDefault(tool,
+                refused.getOrDefault(OTHERS, ToolPolicy.Level.AGENT));
     }
 }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param budget maximum cost of its steps in all attempts of the run, in credits; of a {@code for_each}, of all items
  *               together; null for no limit
  * @param judges models among the verifying steps, by the steps' names
- * @param ladder what follows when its retries are used up, in order
+ * @param ladder the models of its retries, then what follows when these are used up, in order
  * @param untrusted true when its inputs may contain data from outside
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,

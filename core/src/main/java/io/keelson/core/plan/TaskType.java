@@ -3,6 +3,7 @@ package io.keelson.core.plan;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** What kind of work a task is. Plans choose among {@link #ofPlans()}; the rest are the engine's own. */
 public enum TaskType {
@@ -24,6 +25,17 @@ public enum TaskType {
     /** The type of that {@link #wire()} name; {@link #OTHER} if unknown. */
     public static TaskType of(String wire) {
         return Arrays.stream(values()).filter(type -> type.wire.equals(wire)).findFirst().orElse(OTHER);
+    }
+
+    /** Whose preferred model does such a task, as in {@code config.model_preferences}; null for nobody's. */
+    public @Nullable String role() {
+        return switch (this) {
+            case RESEARCH, ANALYSIS -> "researcher";
+            case WRITING, CODING, SYNTHESIS -> "writer";
+            case REVIEW -> "reviewer";
+            case VERIFICATION -> "verifier";
+            case OTHER, PLANNING, HOOK_BEFORE, HOOK_AFTER -> null;
+        };
     }
 
     /** The types that plans may use. */

@@ -13,6 +13,11 @@ public interface ToolKnowledge {
         return false;
     }
 
+    /** The workspace's rule about tools. */
+    default ToolPolicy.Rule workspaceRule() {
+        return new ToolPolicy.Rule(ToolPolicy.Level.WORKSPACE, null, List.of());
+    }
+
     /** For an unknown tool: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
     default String hint(String tool) {
         return "";

@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.policy.CallGate;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -112,11 +113,19 @@ public sealed interface StepPayload extends Payload {
         }
     }
 
-    record Skipped(String reason, @Nullable String tool, @Nullable String errorCode, @Nullable UUID ticketId)
-            implements StepPayload {
+    /** @param refusedBy level of the rule that refuses the tool; null for any other reason */
+    record Skipped(String reason, @Nullable String tool, @Nullable String errorCode, @Nullable UUID ticketId,
+            ToolPolicy.@Nullable Level refusedBy) implements StepPayload {
+
+        /** For another reason than a rule about tools. */
+        public Skipped(String reason, @Nullable String tool, @Nullable String errorCode, @Nullable UUID ticketId) {
+            this(reason, tool, errorCode, ticketId, null);
+        }
+
         @Override
         public void write(Members to) {
-            to.put("reason", reason).put("tool", tool).put("error_code", errorCode).put("ticket_id", ticketId);
+            to.put("reason", reason).put("tool", tool).put("error_code", errorCode).put("ticket_id", ticketId)
+                    .put("refused_by", refusedBy == null ? null : refusedBy.wire());
         }
 
         @Override

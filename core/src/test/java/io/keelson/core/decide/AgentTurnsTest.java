@@ -17,6 +17,7 @@ import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.CallApproval;
 import io.keelson.core.policy.CallApprovals;
@@ -172,6 +173,24 @@ class AgentTurnsTest {
         assertThat(refused.errorCode()).isEqualTo("TOOL_NOT_ALLOWED");
         assertThat(refused.leaseEpoch()).isZero();
         assertThat(world.queue.values()).extracting(ChangeSet.QueueItem::tool).containsExactly("read");
+    }
+
+    @Test
+    void aRefusedCallNamesTheLevelThatRefusesIt() {
+        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read", "write", "erase"), 0,
+                List.of()).refusing(Map.of("write", ToolPolicy.Level.WORKSPACE, "erase", ToolPolicy.Level.MISSION));
+        world = World.start(rules().policy(), plan(task("a").step(turn(RunsOn.WORKERS))
+                .policy(TaskPolicy.DEFAULT.with(terms))));
+        call("write", "erase", "other", "read");
+        assertThat(world.events("step_skipped")).extracting(event -> event.members().get("refused_by"))
+                .containsExactly("workspace", "mission", "agent");
+        assertThat(world.task("a").steps().get(1).errorMessage())
+                .isEqualTo("'write' is none of the tools that this task may use, refused by a rule of the workspace: read");
+        assertThat(Explain.step(world.view, world.task("a").steps().get(2), new ExplainTest().around))
+                .anySatisfy(reason -> {
+                    assertThat(reason.code()).isEqualTo("TOOL_REFUSED_BY");
+                    assertThat(reason.on()).containsExactly("mission");
+                });
     }
 
     private StepRow asked() {

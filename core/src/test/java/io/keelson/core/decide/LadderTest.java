@@ -19,10 +19,13 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
@@ -32,7 +35,8 @@ import org.junit.jupiter.api.Test;
 /** The rungs of a task's ladder under the run's budget. */
 class LadderTest extends OneWorkspace {
     private static final Prices PRICES = new Prices(Map.of(),
-            Map.of("small", new ModelPrice(TokenPrices.flat(usd("1")), 1), "large",
+            Map.of("small", new ModelPrice(TokenPrices.flat(usd("1")), 1), "medium",
+                    new ModelPrice(TokenPrices.flat(usd("2")), 1), "large",
                     new ModelPrice(TokenPrices.flat(usd("100")), 1)));
 
     private static StepSpec turn(String name, String model) {
@@ -66,6 +70,59 @@ class LadderTest extends OneWorkspace {
     private static List<String> rungs(World world) {
         return world.events("task_rung_reached").stream().map(event -> event.members().get("rung") + " "
                 + event.members().get("to") + " " + event.members().get("taken")).toList();
+    }
+
+    /** A task of a small model with three attempts, whose retries take other models. */
+    private World retried(String limit) {
+        World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited(limit)),
+                plan(task("a").step(turn("turn", "small")).policy(new TaskPolicy(FailureMode.FAIL_FAST,
+                        new RetryPolicy(3, 3, Duration.ZERO, Duration.ZERO, 1, 0, null), List.of(), false, null)
+                        .with(terms("ann", "small"))
+                        .climbing(List.of(new Rung(Rung.To.RETRY, terms("ann", "medium"), turn("turn-2", "medium")),
+                                new Rung(Rung.To.RETRY, terms("ann", "large"), turn("turn-3", "large")))))));
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        return world;
+    }
+
+    private static void fail(World world, ErrorClass errorClass) {
+        StepRow step = world.claimAll().getFirst();
+        world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                new StepError("FAILED", errorClass, "failed"), Result.spent(Tokens.undivided(10), null, "small"),
+                Actor.agent("w1")));
+        if (world.armed().contains(TimerKind.TASK_RETRY)) {
+            world.nextTimer();
+        }
+    }
+
+    @Test
+    void eachRetryAfterAFailureOfQualityTakesTheNextModel() {
+        World world = retried("5");
+        fail(world, ErrorClass.QUALITY);
+        assertThat(Rungs.terms(world.task("a")).model()).isEqualTo("medium");
+        fail(world, ErrorClass.QUALITY);
+        assertThat(Rungs.terms(world.task("a")).model()).isEqualTo("large");
+        assertThat(rungs(world)).containsExactly("1 retry true", "2 retry true");
+        fail(world, ErrorClass.QUALITY);
+        assertThat(world.task("a").state()).as("models of retries add no attempt").isEqualTo(TaskState.FAILED);
+    }
+
+    @Test
+    void aRetryAfterAnInfrastructureFailureKeepsTheModel() {
+        World world = retried("5");
+        fail(world, ErrorClass.INFRASTRUCTURE);
+        assertThat(world.claimAll().getFirst().spec().name()).isEqualTo("turn");
+        assertThat(rungs(world)).isEmpty();
+    }
+
+    /** The large model needs 0.1256 at least, for 1,000 tokens of input and 256 of output. */
+    @Test
+    void aModelThatTheLimitDoesNotPayLeavesTheRetryWithItsOwn() {
+        World world = retried("0.1");
+        fail(world, ErrorClass.QUALITY);
+        fail(world, ErrorClass.QUALITY);
+        assertThat(rungs(world)).containsExactly("1 retry true", "2 retry false");
+        assertThat(world.claimAll().getFirst().spec().name()).isEqualTo("turn-2");
     }
 
     /** The large model needs 0.1256 at least, for 1,000 tokens of input and 256 of output. */

@@ -24,6 +24,7 @@ import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -135,6 +136,36 @@ class ReplanningTest {
         assertThat(world.last("run_replanning").members()).containsEntry("reason", "the wind has turned");
         assertThat(world.last("run_replanning").actor()).isEqualTo(World.WHO);
         assertThat(world.send(new Command.Replan(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
+    }
+
+    private static Command.DecideProposal accept(UUID id, World world) {
+        return new Command.DecideProposal(world.id(), id, true, null, "more work", World.WHO);
+    }
+
+    @Test
+    void anAcceptedChangeOfThePlanIsPlannedOnce() {
+        world = World.start(rules().planner().policy(), plan(task("a")));
+        UUID first = new UUID(0, 1);
+        UUID second = new UUID(0, 2);
+        world.view.propose(first, null);
+        world.view.propose(second, null);
+        world.done(accept(first, world));
+        assertThat(world.last("run_replanning").members()).containsEntry("reason", "more work");
+        assertThat(world.events("proposal_accepted")).hasSize(1);
+        assertThat(world.refused(accept(second, world)).code()).isEqualTo("REPLAN_UNDER_WAY");
+        world.done(new Command.DecideProposal(world.id(), second, false, null, "more work", World.WHO));
+        assertThat(world.events("run_replanning")).hasSize(1);
+    }
+
+    @Test
+    void aChangeOfThePlanIsNotAcceptedWhereNoPlanFollows() {
+        world = World.start(rules().policy(), plan(task("a")));
+        UUID proposal = new UUID(0, 1);
+        world.view.propose(proposal, null);
+        assertThat(world.refused(accept(proposal, world)).code()).isEqualTo("NO_PLANNER");
+        world.work();
+        assertThat(world.refused(accept(proposal, world)).code()).isEqualTo("INVALID_STATE_TRANSITION");
+        assertThat(world.events("proposal_accepted")).isEmpty();
     }
 
     @Test

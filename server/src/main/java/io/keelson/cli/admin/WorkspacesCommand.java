@@ -31,7 +31,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
         subcommands = {WorkspacesCommand.Create.class, WorkspacesCommand.Show.class, WorkspacesCommand.Limits.class,
-                WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Close.class,
+                WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Tools.class, WorkspacesCommand.Close.class,
                 WorkspacesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
@@ -68,6 +68,7 @@ public final class WorkspacesCommand extends CliCommand {
         lines.addAll(LimitOptions.lines(workspace.limits(), workspace.use()));
         lines.add(String.format("%-20s %s", "folders", folders(workspace)));
         lines.add(String.format("%-20s %s", "models", models(workspace)));
+        lines.add(String.format("%-20s %s", "tools", tools(workspace)));
         command.print(lines);
     }
 
@@ -78,8 +79,17 @@ public final class WorkspacesCommand extends CliCommand {
     }
 
     private static String models(Workspace workspace) {
-        List<String> models = workspace.allowedModels();
-        return models == null ? "all" : models.isEmpty() ? "none" : TerminalText.clean(String.join("  ", models));
+        return names(workspace.allowedModels());
+    }
+
+    private static String tools(Workspace workspace) {
+        return names(workspace.allowedTools()) + (workspace.deniedTools().isEmpty() ? ""
+                : ", but not " + TerminalText.clean(String.join("  ", workspace.deniedTools())));
+    }
+
+    /** @param allowed null for all */
+    private static String names(@Nullable List<String> allowed) {
+        return allowed == null ? "all" : allowed.isEmpty() ? "none" : TerminalText.clean(String.join("  ", allowed));
     }
 
     @Command(name = "create",
@@ -246,6 +256,49 @@ public final class WorkspacesCommand extends CliCommand {
                 String id = WorkspaceIds.of(keelson, workspace);
                 if (instead != null || !models.isEmpty()) {
                     keelson.workspaces().models(id, instead != null && instead.all ? null : models);
+                }
+                show(this, keelson.workspaces().get(id));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "tools",
+            description = "Sets the tools that plans and agents of a workspace may use; without options shows them.",
+            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces tools acme --allow files.* --allow http.request",
+                    "  keelson workspaces tools acme --deny process.run", "  keelson workspaces tools acme --all"})
+    static final class Tools extends CliCommand {
+
+        @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+        String workspace;
+
+        @ArgGroup(exclusive = false)
+        @Nullable Rule rule;
+
+        @Option(names = "--all", description = "Allow and deny nothing in particular: all tools again.")
+        boolean all;
+
+        static final class Rule {
+            @Option(names = "--allow", paramLabel = "TOOL",
+                    description = "A tool, or a group such as files.*, that may be used; others may not. Repeatable.")
+            List<String> allowed = new ArrayList<>();
+
+            @Option(names = "--deny", paramLabel = "TOOL",
+                    description = "A tool, or a group, that may not be used though it is allowed. Repeatable.")
+            List<String> denied = new ArrayList<>();
+        }
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            if (all && rule != null) {
+                throw CliException.usage("USAGE", "give --allow and --deny, or --all");
+            }
+            try (ServerConnection server = link()) {
+                Keelson keelson = server.keelson();
+                String id = WorkspaceIds.of(keelson, workspace);
+                if (all || rule != null) {
+                    keelson.workspaces().tools(id, rule == null || rule.allowed.isEmpty() ? null : rule.allowed,
+                            rule == null ? List.of() : rule.denied);
                 }
                 show(this, keelson.workspaces().get(id));
                 return ExitCode.OK;

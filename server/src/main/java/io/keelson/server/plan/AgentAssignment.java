@@ -5,6 +5,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.TaskType;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TurnLimits;
 import io.keelson.core.policy.CallApprovals;
 import io.keelson.server.tool.ApprovalRules;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -26,6 +28,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class AgentAssignment {
     private static final String STORED = "assigned_agent";
+    /** Turns of a contractor whose plan and run set no bound. */
+    private static final int CONTRACTOR_TURNS = 10;
 
     private final Supplier<List<RosterAgent>> source;
     private final boolean trusting;
@@ -33,6 +37,7 @@ final class AgentAssignment {
     private final ModelRules models;
     private final int turns;
     private final Predicate<String> openWorld;
+    private final ToolRules rules;
     private @Nullable List<RosterAgent> roster;
 
     /**
@@ -43,7 +48,8 @@ final class AgentAssignment {
     record Hired(AgentTerms terms, @Nullable String instructions) {}
 
     private AgentAssignment(Supplier<List<RosterAgent>> source, boolean trusting, @Nullable String wanted,
-            ModelRules models, int turns, Predicate<String> openWorld) {
+            ModelRules models, int turns, Predicate<String> openWorld, ToolRules rules) {
+        this.rules = rules;
         this.models = models;
         this.turns = turns;
         this.openWorld = openWorld;
@@ -54,7 +60,9 @@ final class AgentAssignment {
 
     /** As a stored plan says it. */
     static AgentAssignment stored() {
-        return new AgentAssignment(List::of, true, null, ModelRules.UNKNOWN, 0, tool -> false);
+        return new AgentAssignment(List::of, true, null, ModelRules.UNKNOWN, 0, tool -> false,
+                new ToolRules(new ToolPolicy.Rule(ToolPolicy.Level.WORKSPACE, null, List.of()),
+                        MissingNode.getInstance()));
     }
 
     /**
@@ -65,16 +73,17 @@ final class AgentAssignment {
      * @param models which the server calls itself
      * @param turns of a task for agents without a bound of their own, where the server takes them; 0 where it is not known
      * @param openWorld whether results of a tool come from outside
+     * @param rules which tools they may use, with the run's config
      */
     static AgentAssignment choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted, ModelRules models,
-            int turns, Predicate<String> openWorld) {
-        return new AgentAssignment(source, false, wanted, models, turns, openWorld);
+            int turns, Predicate<String> openWorld, ToolRules rules) {
+        return new AgentAssignment(source, false, wanted, models, turns, openWorld, rules);
     }
 
     /** Chooses where the stored part of a plan does not say who it is. */
     static AgentAssignment keeping(Supplier<List<RosterAgent>> source, ModelRules models,
-            Predicate<String> openWorld) {
-        return new AgentAssignment(source, true, null, models, 0, openWorld);
+            Predicate<String> openWorld, ToolRules rules) {
+        return new AgentAssignment(source, true, null, models, 0, openWorld, rules);
     }
 
     /** The model that the server should call for an agent and is not configured; null for none. */
@@ -86,8 +95,8 @@ final class AgentAssignment {
 
     /** The agent of the task; null when no agent is assigned and its turns may call no tools. */
     @Nullable Hired hire(JsonNode task, TaskType taskType) {
-        List<String> needed = texts(task.path("tools_needed"));
-        Hired hired = trusting && task.has(STORED) ? read(task.path(STORED)) : choose(task, taskType, needed);
+        List<String> needed = JsonFields.texts(task.path("tools_needed"));
+        Hired hired = trusting && task.has(STORED) ? read(task.path(STORED), task) : choose(task, taskType, needed);
         if (hired == null && (task.path("tools_needed").isArray() || task.path("limits").isObject())) {
             return new Hired(rules(task, CallApprovals.NONE, new AgentTerms(null, null, null,
                     JsonFields.text(task, "suggested_model"), needed, 0, List.of()))
@@ -97,7 +106,8 @@ final class AgentAssignment {
     }
 
     /** The terms with the rules of the agent and of the task, and with what is known of their tools. */
-    private AgentTerms rules(JsonNode task, CallApprovals ofAgent, AgentTerms terms) {
+    private AgentTerms rules(JsonNode task, CallApprovals ofAgent, AgentTerms all) {
+        AgentTerms terms = all.refusing(refused(task, rules.refused(all.tools(), task)));
         List<String> outside = terms.tools().stream().filter(openWorld).toList();
         return terms.ruled(ofAgent.and(ApprovalRules.read(task.path("limits").path("approvals"))))
                 .reaching(outside.isEmpty() ? outside
@@ -120,7 +130,7 @@ final class AgentAssignment {
      */
     @Nullable Hired ofSteps(JsonNode task) {
         if (trusting && task.has(STORED)) {
-            return read(task.path(STORED));
+            return read(task.path(STORED), task);
         }
         JsonNode suggested = task.path("suggested_agent");
         boolean names = suggested.path("agent_name").isString() || suggested.path("agent_id").isInt();
@@ -135,17 +145,22 @@ final class AgentAssignment {
                 null);
     }
 
+    /** True for a contractor that this reading has chosen. */
+    boolean hiresContractor(JsonNode task, @Nullable Hired hired) {
+        return hired != null && AgentTerms.CONTRACTOR.equals(hired.terms.type()) && !(trusting && task.has(STORED));
+    }
+
     boolean trusting() {
         return trusting;
     }
 
     /** The best other agent of the roster for the task; null for none. */
     @Nullable Hired other(JsonNode task, TaskType taskType, @Nullable Hired before) {
-        List<String> needed = texts(task.path("tools_needed"));
+        List<String> needed = JsonFields.texts(task.path("tools_needed"));
         String slug = before == null ? null : before.terms.slug();
         AgentSelection.Choice choice = AgentSelection.choose(
                 roster().stream().filter(agent -> !agent.slug().equals(slug)).toList(), taskType, needed);
-        return choice.chosen() == null ? null : hired(choice.chosen(), task, needed, choice.candidates());
+        return choice.chosen() == null ? null : hired(choice.chosen(), task, taskType, needed, choice.candidates());
     }
 
     /** The agent with another model, which decides where its turns are taken; null for no agent. */
@@ -157,12 +172,16 @@ final class AgentAssignment {
         RunsOn runsOn = models.configured(model) ? RunsOn.SERVER : terms.runsOn();
         return new Hired(new AgentTerms(terms.type(), terms.id(), terms.slug(), model, terms.tools(),
                 bound(terms.maxTurns(), runsOn), terms.candidates(), runsOn).ruled(terms.approvals())
-                .reaching(terms.openWorld()), agent.instructions);
+                .reaching(terms.openWorld()).refusing(terms.refused()), agent.instructions);
     }
 
-    /** As it is stored within an object; null for none. */
-    static @Nullable Hired stored(JsonNode object) {
-        return read(object.path(STORED));
+    /**
+     * As it is stored within an object; null for none.
+     *
+     * @param task that it does
+     */
+    static @Nullable Hired stored(JsonNode object, JsonNode task) {
+        return read(object.path(STORED), task);
     }
 
     /** As it is stored; null for what the rest of the task says as well. */
@@ -183,6 +202,11 @@ final class AgentAssignment {
         if (!terms.openWorld().isEmpty()) {
             terms.openWorld().forEach(stored.putArray("open_world")::add);
         }
+        if (terms.refused().keySet().stream().anyMatch(tool -> !tool.equals(AgentTerms.OTHERS))) {
+            ObjectNode refused = stored.putObject("refused_tools");
+            new TreeMap<>(terms.refused()).forEach((tool, level) -> refused.put(tool, level.wire()));
+            refused.remove(AgentTerms.OTHERS);
+        }
         ArrayNode candidates = stored.putArray("candidates");
         terms.candidates().forEach(candidates::add);
         return stored;
@@ -192,34 +216,54 @@ final class AgentAssignment {
         return STORED;
     }
 
-    private static @Nullable Hired read(JsonNode stored) {
+    private static @Nullable Hired read(JsonNode stored, JsonNode task) {
         if (!stored.isObject()) {
             return null;
         }
         return new Hired(new AgentTerms(JsonFields.text(stored, "type"),
                 stored.path("agent_id").isInt() ? stored.path("agent_id").asInt() : null,
-                JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), texts(stored.path("tools")),
-                JsonFields.integer(stored, "max_turns", 0), texts(stored.path("candidates")),
+                JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), JsonFields.texts(stored.path("tools")),
+                JsonFields.integer(stored, "max_turns", 0), JsonFields.texts(stored.path("candidates")),
                 RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire())))
-                .ruled(ApprovalRules.read(stored.path("approvals"))).reaching(texts(stored.path("open_world"))),
+                .ruled(ApprovalRules.read(stored.path("approvals"))).reaching(JsonFields.texts(stored.path("open_world")))
+                .refusing(refused(task, levels(stored.path("refused_tools")))),
                 JsonFields.text(stored, "instructions"));
+    }
+
+    /** Those, and all that a task does not need that says what it needs. */
+    private static Map<String, ToolPolicy.Level> refused(JsonNode task, Map<String, ToolPolicy.Level> ofRules) {
+        if (task.path("tools_needed").isArray()) {
+            ofRules.put(AgentTerms.OTHERS, ToolPolicy.Level.TASK);
+        }
+        return ofRules;
+    }
+
+    private static Map<String, ToolPolicy.Level> levels(JsonNode stored) {
+        Map<String, ToolPolicy.Level> refused = new TreeMap<>();
+        stored.properties().forEach(each -> refused.put(each.getKey(), JsonFields.word(stored, each.getKey(),
+                ToolPolicy.Level.values(), ToolPolicy.Level.AGENT)));
+        return refused;
     }
 
     private @Nullable Hired choose(JsonNode task, TaskType taskType, List<String> needed) {
         JsonNode suggested = task.path("suggested_agent");
         if (AgentTerms.CONTRACTOR.equals(JsonFields.text(suggested, "type"))) {
-            return contractor(task, suggested, needed, List.of());
+            return contractor(task, taskType, suggested, needed, List.of());
         }
         RosterAgent named = named(suggested);
         if (named != null && AgentSelection.able(named, needed)) {
-            return hired(named, task, needed, List.of());
+            return hired(named, task, taskType, needed, List.of());
         }
         AgentSelection.Choice choice = AgentSelection.choose(roster(), taskType, needed);
         if (choice.chosen() != null) {
-            return hired(choice.chosen(), task, needed, choice.candidates());
+            return hired(choice.chosen(), task, taskType, needed, choice.candidates());
         }
         boolean able = roster().stream().anyMatch(agent -> AgentSelection.able(agent, needed));
-        return able ? contractor(task, JsonNodeFactory.instance.objectNode(), needed, choice.candidates()) : null;
+        String model = modelInTurns(task, taskType, null);
+        return able || model != null && models.configured(model)
+                && JsonFields.text(task, "suggested_model") == null
+                        ? contractor(task, taskType, JsonNodeFactory.instance.objectNode(), needed, choice.candidates())
+                        : null;
     }
 
     /** The agent that the task names, else the one that the run is for. */
@@ -244,16 +288,17 @@ final class AgentAssignment {
         return own == 0 && runsOn == RunsOn.SERVER ? turns : own;
     }
 
-    private Hired contractor(JsonNode task, JsonNode suggested, List<String> needed, List<String> candidates) {
-        List<String> tools = texts(suggested.path("tools"));
-        String model = model(task, JsonFields.text(suggested, "model"));
+    private Hired contractor(JsonNode task, TaskType taskType, JsonNode suggested, List<String> needed,
+            List<String> candidates) {
+        List<String> tools = JsonFields.texts(suggested.path("tools"));
+        String model = modelInTurns(task, taskType, JsonFields.text(suggested, "model"));
         String said = JsonFields.text(suggested, "runs_on");
         RunsOn runsOn = runsOn("server".equals(said) ? RunsOn.SERVER : "workers".equals(said) ? RunsOn.WORKERS : null,
                 model);
         return new Hired(rules(task, CallApprovals.NONE, new AgentTerms(AgentTerms.CONTRACTOR, null,
                 JsonFields.text(suggested, "agent_name", "contractor"), model,
                 withoutDelegation(suggested.has("tools") ? within(tools, task, needed) : needed),
-                bound(JsonFields.integer(suggested, "max_turns", 0), runsOn), candidates, runsOn)),
+                JsonFields.integer(suggested, "max_turns", contractorTurns(runsOn)), candidates, runsOn)),
                 JsonFields.text(suggested, "instructions"));
     }
 
@@ -261,9 +306,10 @@ final class AgentAssignment {
         return tools.stream().filter(tool -> !tool.equals(AgentTerms.DELEGATE)).toList();
     }
 
-    private Hired hired(RosterAgent agent, JsonNode task, List<String> needed, List<String> candidates) {
+    private Hired hired(RosterAgent agent, JsonNode task, TaskType taskType, List<String> needed,
+            List<String> candidates) {
         roster().replaceAll(each -> each.id() == agent.id() ? each.busier() : each);
-        String model = model(task, agent.model());
+        String model = modelInTurns(task, taskType, agent.model());
         RunsOn runsOn = runsOn(agent.runsOn(), model);
         return new Hired(
                 rules(task, agent.approvals(), new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model,
@@ -281,6 +327,19 @@ final class AgentAssignment {
         return suggested == null ? own : suggested;
     }
 
+    /** The same, else the preferred model of the role that does such tasks; null for none. */
+    private @Nullable String modelInTurns(JsonNode task, TaskType taskType, @Nullable String own) {
+        String model = model(task, own);
+        String role = taskType.role();
+        return model != null || role == null ? model
+                : JsonFields.text(rules.config().path("model_preferences"), role);
+    }
+
+    /** The bound of a contractor that its plan does not bound: the run's where its config has one. */
+    private int contractorTurns(RunsOn runsOn) {
+        return rules.config().path("retry").has("max_continuations_per_task") ? bound(0, runsOn) : CONTRACTOR_TURNS;
+    }
+
     private List<RosterAgent> roster() {
         List<RosterAgent> known = roster;
         if (known == null) {
@@ -288,10 +347,5 @@ final class AgentAssignment {
             roster = known;
         }
         return known;
-    }
-
-    private static List<String> texts(JsonNode array) {
-        return array.isArray() ? array.valueStream().filter(JsonNode::isString).map(JsonNode::stringValue).toList()
-                : List.of();
     }
 }

@@ -4,6 +4,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
 import io.keelson.server.json.ChildInput;
@@ -31,12 +32,29 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     private final ToolCatalog catalog;
     private final Expressions expressions;
     private final Supplier<Set<String>> servedByWorkers;
+    private final Supplier<ToolPolicy.Rule> rule;
 
-    /** @param servedByWorkers names of the tools that registered workers serve, as of now */
-    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers) {
+    /**
+     * @param servedByWorkers names of the tools that registered workers serve, as of now
+     * @param rule the workspace's about tools, as of now
+     */
+    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers,
+            Supplier<ToolPolicy.Rule> rule) {
         this.catalog = catalog;
         this.expressions = expressions;
         this.servedByWorkers = servedByWorkers;
+        this.rule = rule;
+    }
+
+    /** Without a rule about tools. */
+    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers) {
+        this(catalog, expressions, servedByWorkers,
+                () -> new ToolPolicy.Rule(ToolPolicy.Level.WORKSPACE, null, List.of()));
+    }
+
+    @Override
+    public ToolPolicy.Rule workspaceRule() {
+        return rule.get();
     }
 
     /** How long a call may take when its step says nothing: the tool's own default, 30 s for any other. */

@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.core.plan.ToolPolicy;
 import java.util.List;
 import java.util.Set;
 
@@ -12,6 +13,11 @@ record CompletedTaskNames(ToolKnowledge tools, Set<String> completed) implements
     @Override
     public boolean knows(String tool) {
         return tools.knows(tool);
+    }
+
+    @Override
+    public ToolPolicy.Rule workspaceRule() {
+        return tools.workspaceRule();
     }
 
     @Override

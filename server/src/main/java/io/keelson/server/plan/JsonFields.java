@@ -1,6 +1,7 @@
 package io.keelson.server.plan;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -63,5 +64,11 @@ final class JsonFields {
 
     static ObjectNode object(JsonNode node, String key) {
         return node.path(key) instanceof ObjectNode object ? object : JsonNodeFactory.instance.objectNode();
+    }
+
+    /** The texts of an array; none for anything else. */
+    static List<String> texts(JsonNode array) {
+        return array.isArray() ? array.valueStream().filter(JsonNode::isString).map(JsonNode::stringValue).toList()
+                : List.of();
     }
 }

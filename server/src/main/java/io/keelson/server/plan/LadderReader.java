@@ -14,18 +14,21 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The ladders of tasks: {@code config.ladder} with the agents that each task's rungs give it. Chosen once, as agents are. */
+/**
+ * The ladders of tasks: models of retries and {@code config.ladder}, with the agents that each task's rungs give it.
+ * Chosen once, as agents are.
+ */
 final class LadderReader {
     static final String STORED = "assigned_ladder";
 
-    private final JsonNode declared;
+    private final JsonNode config;
     private final AgentAssignment agentAssignment;
     private final StepReader steps;
     private final Map<JsonNode, ArrayNode> written = new IdentityHashMap<>();
 
-    /** @param declared the run's {@code config.ladder}; a stored ladder of a task goes before it */
-    LadderReader(JsonNode declared, AgentAssignment agentAssignment, StepReader steps) {
-        this.declared = declared;
+    /** @param config the run's, with its {@code ladder}; a stored ladder of a task goes before it */
+    LadderReader(JsonNode config, AgentAssignment agentAssignment, StepReader steps) {
+        this.config = config;
         this.agentAssignment = agentAssignment;
         this.steps = steps;
     }
@@ -43,7 +46,7 @@ final class LadderReader {
     /** @param agent who does the task first; null for none */
     List<Rung> read(JsonNode task, TaskType type, String title, List<Dependency> upstreams, @Nullable Hired agent) {
         boolean stored = agentAssignment.trusting() && task.path(STORED).isArray();
-        JsonNode ladder = stored ? task.path(STORED) : declared;
+        JsonNode ladder = stored ? task.path(STORED) : declared(task);
         List<Rung> rungs = new ArrayList<>();
         ArrayNode all = JsonNodeFactory.instance.arrayNode();
         boolean turns = task.path("steps").isEmpty();
@@ -51,8 +54,8 @@ final class LadderReader {
         for (JsonNode each : ladder) {
             Rung.To to = JsonFields.word(each, "to", Rung.To.values(), Rung.To.FAIL);
             ObjectNode rung = all.addObject().put("to", to.wire());
-            Hired next = !turns || to != Rung.To.AGENT && to != Rung.To.MODEL ? null
-                    : stored ? AgentAssignment.stored(each)
+            Hired next = !turns || to != Rung.To.AGENT && to != Rung.To.MODEL && to != Rung.To.RETRY ? null
+                    : stored ? AgentAssignment.stored(each, task)
                             : to == Rung.To.AGENT ? agentAssignment.other(task, type, now)
                                     : agentAssignment.withModel(now, JsonFields.text(each, "model", ""));
             if (next == null) {
@@ -68,6 +71,16 @@ final class LadderReader {
             written.put(task, all);
         }
         return rungs;
+    }
+
+    /** The models of the task's retries, then the ladder of the run. */
+    private ArrayNode declared(JsonNode task) {
+        ArrayNode all = JsonNodeFactory.instance.arrayNode();
+        if (task.path("steps").isEmpty()) {
+            Retries.models(task, config)
+                    .forEach(model -> all.addObject().put("to", Rung.To.RETRY.wire()).put("model", model));
+        }
+        return all.addAll(config.path("ladder").valueStream().toList());
     }
 
     /** As it is stored; null for none. */

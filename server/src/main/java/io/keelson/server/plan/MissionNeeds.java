@@ -4,6 +4,7 @@ import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.tool.ToolSpec;
 import java.util.HashSet;
 import java.util.List;
@@ -18,15 +19,16 @@ final class MissionNeeds {
     private final Set<String> models = new HashSet<>();
     /** The roster, or the description of a tool that its server may change. */
     private boolean more;
+    private ToolPolicy.@Nullable Rule rule;
 
     /** Whether the reading depended on nothing but the document and {@link #areMet needs}. */
     boolean areAll() {
         return !more;
     }
 
-    /** Whether there are all tools, and no model is refused, now. */
+    /** Whether there are all tools, the workspace's rule is the same, and no model is refused, now. */
     boolean areMet(ToolKnowledge known, ModelRules rules) {
-        return tools.stream().allMatch(known::knows) && (models.isEmpty() || rules.refused(models).isEmpty());
+        return known.workspaceRule().equals(rule) && tools.stream().allMatch(known::knows) && (models.isEmpty() || rules.refused(models).isEmpty());
     }
 
     ModelRules noting(ModelRules rules) {
@@ -68,6 +70,13 @@ final class MissionNeeds {
             @Override
             public boolean openWorld(String tool) {
                 return known.openWorld(tool);
+            }
+
+            @Override
+            public ToolPolicy.Rule workspaceRule() {
+                ToolPolicy.Rule now = known.workspaceRule();
+                rule = now;
+                return now;
             }
 
             @Override

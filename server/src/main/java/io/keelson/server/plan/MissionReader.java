@@ -166,8 +166,10 @@ public final class MissionReader {
         RunConfigReader.checkAmounts(config.path("budget"), problems);
         RunConfigReader.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
+        ToolRules toolRules = new ToolRules(tools.workspaceRule(), config);
         TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
-                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config), tools::openWorld),
+                AgentAssignment.choosing(roster, agent, models, RunConfigReader.turns(config), tools::openWorld,
+                        toolRules),
                 new UntrustedInputs(tools)::marked, config, problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
@@ -181,6 +183,7 @@ public final class MissionReader {
                 FailureConfig.plannerAt(config)));
         followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
         followUps.addAll(models.check(document.path("config"), document.path("plan"), plan));
+        followUps.addAll(toolRules.check(document.path("plan"), plan));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()

@@ -63,6 +63,7 @@ public interface ModelRules {
         JsonNode ladder = config.path("ladder");
         ladder.forEach(rung -> named.add(JsonFields.text(rung, "model", "")));
         tasks.forEach(task -> {
+            named.addAll(Retries.models(task, config));
             named.add(JsonFields.text(task, "suggested_model", ""));
             task.path("steps").forEach(step -> named.add(ofStep(step)));
             task.path("verify").forEach(check -> named.add(ofJudge(check, config)));
@@ -97,6 +98,14 @@ public interface ModelRules {
             if (objection != null) {
                 problems.add(problem(objection, Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"), model,
                         null));
+            }
+            for (String retried : Retries.models(tasks.path(i), config)) {
+                Objection ofRetry = refused.get(retried);
+                if (ofRetry != null) {
+                    problems.add(problem(ofRetry, tasks.path(i).path("retry").has("escalate_model")
+                            ? Pointers.of("/plan/tasks", i) + "/retry/escalate_model"
+                            : "/config/retry/escalate_model", retried, null));
+                }
             }
             JsonNode checks = tasks.path(i).path("verify");
             for (int j = 0; j < checks.size(); j++) {

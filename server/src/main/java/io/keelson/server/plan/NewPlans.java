@@ -96,14 +96,16 @@ public final class NewPlans {
         if (byModel) {
             MadePlans.check(answer, config, problems);
         }
+        ToolRules rules = new ToolRules(tools.apply(workspace).workspaceRule(), config);
         Plan left = MissionReader.plan(answer,
                 reader(AgentAssignment.choosing(() -> roster.apply(workspace), null, models.apply(workspace), 0,
-                        tools.apply(workspace)::openWorld), tools.apply(workspace), config, problems));
+                        tools.apply(workspace)::openWorld, rules), tools.apply(workspace), config, problems));
         size(left, completed, problems);
         List<PlanProblem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed),
                 new CompletedTaskNames(tools.apply(workspace), completed), inputs));
         followUps.addAll(models.apply(workspace).check(config, answer, left));
+        followUps.addAll(rules.check(answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, config, old, completed))
@@ -180,7 +182,9 @@ public final class NewPlans {
                 .add(((ObjectNode) task.deepCopy()).without(List.of(AgentAssignment.key(), LadderReader.STORED))));
         TaskReader reader =
                 reader(AgentAssignment.keeping(() -> roster.apply(workspace), models.apply(workspace),
-                        tools.apply(workspace)::openWorld), tools.apply(workspace), config, new Problems());
+                        tools.apply(workspace)::openWorld,
+                        new ToolRules(tools.apply(workspace).workspaceRule(), config)),
+                        tools.apply(workspace), config, new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }

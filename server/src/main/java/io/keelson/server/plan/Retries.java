@@ -3,12 +3,14 @@ package io.keelson.server.plan;
 import io.keelson.core.policy.RetryPolicy;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Retry policies as missions write them: numbers, or a preset and what differs from it. */
 final class Retries {
+    private static final String ESCALATE = "escalate_model";
 
     private Retries() {}
 
@@ -26,8 +28,12 @@ final class Retries {
                         : base.maxElapsed());
     }
 
-    /** The policy with all values: reading it gives the same policy for any defaults. */
-    static ObjectNode write(RetryPolicy policy) {
+    /**
+     * The policy with all values: reading it gives the same policy for any defaults.
+     *
+     * @param raw as it was written, for the models of the retries
+     */
+    static ObjectNode write(RetryPolicy policy, JsonNode raw) {
         ObjectNode written = JsonNodeFactory.instance.objectNode()
                 .put("max_attempts", policy.maxAttempts()).put("max_failures", policy.maxFailures())
                 .put("base_delay_seconds", seconds(policy.base())).put("max_delay_seconds", seconds(policy.max()))
@@ -35,7 +41,17 @@ final class Retries {
         if (policy.maxElapsed() != null) {
             written.put("max_elapsed_seconds", seconds(policy.maxElapsed()));
         }
+        if (raw.has(ESCALATE)) {
+            written.set(ESCALATE, raw.get(ESCALATE));
+        }
         return written;
+    }
+
+    /** The models of a task's retries in their order: those that it declares, else those of the run; none without any. */
+    static List<String> models(JsonNode task, JsonNode config) {
+        JsonNode own = task.path("retry").path(ESCALATE);
+        JsonNode said = own.isMissingNode() ? config.path("retry").path(ESCALATE) : own;
+        return said.isString() ? List.of(said.stringValue()) : JsonFields.texts(said);
     }
 
     private static BigDecimal seconds(Duration duration) {

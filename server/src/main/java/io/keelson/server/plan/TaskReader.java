@@ -35,6 +35,9 @@ final class TaskReader {
     /** Also of a run's configuration. */
     private static final String UNTRUSTED = "untrusted_input";
     private static final String ORDERING = "ordering";
+    private static final String TIMEOUT = "timeout_seconds";
+    /** Of an attempt of a contractor's task where neither the task nor the run sets one. */
+    private static final Duration CONTRACTOR_TIMEOUT = Duration.ofSeconds(300);
 
     private final StepReader steps;
     private final VerifyReader verifiers;
@@ -44,6 +47,7 @@ final class TaskReader {
     private final UnaryOperator<List<TaskSpec>> marks;
     private final boolean untrusted;
     private final Problems problems;
+    private final JsonNode timeouts;
     private final Map<JsonNode, Hired> hired = new IdentityHashMap<>();
 
     /**
@@ -56,7 +60,8 @@ final class TaskReader {
             UnaryOperator<List<TaskSpec>> marks, JsonNode config, Problems problems) {
         this.marks = marks;
         this.untrusted = config.path(UNTRUSTED).asBoolean(false);
-        this.ladders = new LadderReader(config.path("ladder"), agentAssignment, steps);
+        this.ladders = new LadderReader(config, agentAssignment, steps);
+        this.timeouts = config.path("timeouts");
         this.agentAssignment = agentAssignment;
         this.steps = steps;
         this.verifiers = new VerifyReader(steps, problems, VerifyReader.judge(config));
@@ -82,7 +87,7 @@ final class TaskReader {
         checkOutputSchema(raw, at);
         ApprovalRules.flaws(raw.path("limits").path("approvals")).forEach(flaw -> problems.add(flaw.code(),
                 at + "/limits/approvals" + flaw.pointer(), flaw.message()));
-        TaskPolicy policy = policy(raw, at).climbing(ladders.read(raw, type, title, upstreams, agent));
+        TaskPolicy policy = policy(raw, at, agent).climbing(ladders.read(raw, type, title, upstreams, agent));
         return new TaskSpec(id, title, JsonFields.text(raw, "description"), type,
                 agent == null || agent.terms().slug() == null
                         ? JsonFields.text(raw.path("suggested_agent"), "agent_name")
@@ -100,12 +105,14 @@ final class TaskReader {
         }
     }
 
-    private TaskPolicy policy(JsonNode raw, String at) {
+    private TaskPolicy policy(JsonNode raw, String at, @Nullable Hired agent) {
         TaskPolicy policy = new TaskPolicy(FailureConfig.mode(raw, "failure_mode"),
                 raw.path("retry").isObject() ? Retries.read(raw.path("retry"), retry) : null,
                 verifiers.read(raw, at + "/verify"), VerifyReader.review(raw.path("verify")),
-                raw.path("timeout_seconds").isNumber() ? JsonFields.seconds(raw, "timeout_seconds", Duration.ZERO)
-                        : null);
+                raw.path(TIMEOUT).isNumber() ? JsonFields.seconds(raw, TIMEOUT, Duration.ZERO)
+                        : agentAssignment.hiresContractor(raw, agent) && !timeouts.has("task_seconds")
+                                ? CONTRACTOR_TIMEOUT
+                                : null);
         return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")))
                 .costing(raw.path(BUDGET).isNumber() ? raw.path(BUDGET).decimalValue() : null)
                 .judgedBy(verifiers.judges(raw.path("verify")))
@@ -136,7 +143,11 @@ final class TaskReader {
         }
         RetryPolicy own = task.policy().retry();
         if (own != null) {
-            normal.set("retry", Retries.write(own));
+            normal.set("retry", Retries.write(own, raw.path("retry")));
+        }
+        Duration timeout = task.policy().timeout();
+        if (timeout != null && !raw.has(TIMEOUT)) {
+            normal.put(TIMEOUT, timeout.toSeconds());
         }
         ObjectNode assigned = AgentAssignment.write(hired.get(raw));
         if (assigned != null) {

@@ -11,9 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param closedAt null while it is open
  * @param folders that its tools may use, absolute; null for those of the server's settings
  * @param models names of models that its plans and agents may use; null for all models
+ * @param tools that its plans and agents may use
  */
 public record WorkspaceRow(UUID id, String name, Instant createdAt, @Nullable Instant closedAt, Limits limits,
-        @Nullable List<String> folders, @Nullable List<String> models, Purge purge) {
+        @Nullable List<String> folders, @Nullable List<String> models, WorkspaceStore.Tools tools,
+        Purge purge) {
 
     public WorkspaceRow {
         folders = folders == null ? null : List.copyOf(folders);

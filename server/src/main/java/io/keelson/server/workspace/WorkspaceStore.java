@@ -26,7 +26,7 @@ public final class WorkspaceStore {
     private static final String COLUMNS =
             """
             select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows,
-             w.allowed_folders, w.allowed_models, %s from workspaces w"""
+             w.allowed_folders, w.allowed_models, w.allowed_tools, w.denied_tools, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
 
     private static final String ONE = COLUMNS + " where w.id = ?";
@@ -61,6 +61,12 @@ public final class WorkspaceStore {
 
     private static final String SET_MODELS = "update workspaces set allowed_models = ? where id = ?";
 
+    private static final String SET_TOOLS = "update workspaces set allowed_tools = ? where id = ?";
+
+    private static final String DENY_TOOLS = "update workspaces set denied_tools = ? where id = ?";
+
+    private static final String TOOLS = "select allowed_tools, denied_tools from workspaces where id = ?";
+
     private static final String MODELS = "select allowed_models from workspaces where id = ?";
 
     private static final String FOLDERS = "select allowed_folders from workspaces where id = ?";
@@ -74,12 +80,20 @@ public final class WorkspaceStore {
      * @param limits those to be changed, by name; empty for none any more
      * @param folders null to leave them
      * @param models null to leave them
+     * @param tools allowed ones, null to leave them
+     * @param denied tools, null to leave them
      */
     public record Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits, @Nullable Folders folders,
-            @Nullable AllowedModels models) {
+            @Nullable AllowedModels models, @Nullable AllowedTools tools, @Nullable List<String> denied) {
+
+        /** Of nothing but the name and limits. */
+        public Change(@Nullable String name, Map<String, Optional<BigDecimal>> limits) {
+            this(name, limits, null, null, null, null);
+        }
 
         public Change {
             limits = Map.copyOf(limits);
+            denied = denied == null ? null : List.copyOf(denied);
         }
     }
 
@@ -98,6 +112,22 @@ public final class WorkspaceStore {
             names = names == null ? null : List.copyOf(names);
         }
     }
+
+    /** @param names of tools and groups; null for all tools */
+    public record AllowedTools(@Nullable List<String> names) {
+
+        public AllowedTools {
+            names = names == null ? null : List.copyOf(names);
+        }
+    }
+
+    /**
+     * Which tools a workspace may use.
+     *
+     * @param allowed names of tools and groups; null for all
+     * @param denied the same, refused in any case
+     */
+    public record Tools(@Nullable List<String> allowed, List<String> denied) {}
 
     private final Database database;
 
@@ -139,6 +169,24 @@ public final class WorkspaceStore {
     /** The names of models that the workspace's plans and agents may use; empty for all models. */
     public Optional<List<String>> models(UUID id) {
         return allowed(id, MODELS);
+    }
+
+    /** The tools that the workspace's plans and agents may use. */
+    public Tools tools(UUID id) {
+        return database.withConnection(c -> {
+            try (PreparedStatement tools = c.prepareStatement(TOOLS)) {
+                tools.setObject(1, id);
+                try (ResultSet row = tools.executeQuery()) {
+                    return row.next() ? new Tools(texts(row.getArray(1)), denied(row.getArray(2)))
+                            : new Tools(null, List.of());
+                }
+            }
+        });
+    }
+
+    private static List<String> denied(@Nullable Array texts) throws SQLException {
+        List<String> denied = texts(texts);
+        return denied == null ? List.of() : denied;
     }
 
     private Optional<List<String>> allowed(UUID id, String sql) {
@@ -212,7 +260,7 @@ public final class WorkspaceStore {
             }
             update(c, CLOSE, id);
             AuditLog.write(c, origin, "workspace_closed", id, id.toString(),
-                    detail(found.get().name(), new Change(null, Map.of(), null, null)));
+                    detail(found.get().name(), new Change(null, Map.of())));
             return one(c, ONE, id);
         });
     }
@@ -234,6 +282,12 @@ public final class WorkspaceStore {
         }
         if (change.models() != null) {
             update(c, SET_MODELS, array(c, change.models().names()), id);
+        }
+        if (change.tools() != null) {
+            update(c, SET_TOOLS, array(c, change.tools().names()), id);
+        }
+        if (change.denied() != null) {
+            update(c, DENY_TOOLS, array(c, change.denied()), id);
         }
     }
 
@@ -267,6 +321,7 @@ public final class WorkspaceStore {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), Rows.optionalTime(row, "closed_at"),
                 Limits.of(row), texts(row.getArray("allowed_folders")), texts(row.getArray("allowed_models")),
+                new Tools(texts(row.getArray("allowed_tools")), denied(row.getArray("denied_tools"))),
                 new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
                         Rows.optionalTime(row, "purged_at") != null, row.getLong("purged_rows")));
     }
@@ -285,6 +340,12 @@ public final class WorkspaceStore {
         }
         if (change.models() != null) {
             put(detail, "allowed_models", change.models().names());
+        }
+        if (change.tools() != null) {
+            put(detail, "allowed_tools", change.tools().names());
+        }
+        if (change.denied() != null) {
+            put(detail, "denied_tools", change.denied());
         }
         return detail;
     }

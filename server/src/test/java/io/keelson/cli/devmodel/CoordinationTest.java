@@ -27,6 +27,14 @@ class CoordinationTest {
     private static final String SCRIPT =
             """
             rules:
+              - when: {model: author, text: WILFUL}
+                answer: {text: "WILFUL as ever.", usage: {input: 100, output: 100}}
+              - when: {model: strong, text: WILFUL}
+                answer: {text: "TAMED at last.", usage: {input: 100, output: 100}}
+              - when: {model: judge, text: TAMED}
+                answer: {json: {marks: [{criterion: 1, evidence: "TAMED", mark: 5}], feedback: "", confidence: 0.9, task_wrong: false}}
+              - when: {model: judge, text: WILFUL}
+                answer: {json: {marks: [{criterion: 1, evidence: "", mark: 1}], feedback: "WILFUL again.", confidence: 0.9, task_wrong: false}}
               - when: {model: author, text: STUBBORN}
                 answer: {text: "STUBBORN as ever.", usage: {input: 100, output: 100}}
               - when: {model: sibling, text: STUBBORN}
@@ -332,6 +340,38 @@ class CoordinationTest {
                 .isEqualTo("[\"task say added\",\"task write removed\"]");
         Result late = cli.run("approve", id, "--plan", file("tasks: [{id: say, steps: [{tool: echo}]}]"));
         assertThat(late.err()).contains("only a plan that waits for approval can be changed");
+    }
+
+    @Test
+    void contractorTakesTheModelOfItsRoleAndItsRetryAStrongerOne() throws Exception {
+        JsonNode run = run("""
+                goal: A WILFUL goal
+                config:
+                  retry: {backoff_base_seconds: 0, escalate_model: strong}
+                  model_preferences: {writer: author, verifier: judge}
+                plan:
+                  tasks:
+                    - id: write
+                      title: Tale
+                      task_type: writing
+                      suggested_agent: {type: contractor, agent_name: hand}
+                      verify: [{kind: model, criteria: [{criterion: "It yields", must_pass: true}]}]
+                """);
+
+        assertThat(run.path("state").asString()).as(run.toPrettyString()).isEqualTo("completed");
+        JsonNode rung = events(run, "task_rung_reached").getFirst().path("payload");
+        assertThat(rung.path("to").asString()).isEqualTo("retry");
+        assertThat(rung.path("model").asString()).isEqualTo("strong");
+        assertThat(rung.path("error_code").asString()).isEqualTo("VERIFICATION_REJECTED");
+        assertThat(new BigDecimal(rung.path("cost").asString())).isPositive();
+        assertThat(asked("author", "WILFUL")).hasSize(1);
+        assertThat(asked("strong", "WILFUL again.")).as("the retry sees the feedback").hasSize(1);
+        JsonNode task = Json.read(cli.run("show", run.get("id").stringValue(), "--json").out()).path("tasks").path(0);
+        assertThat(task.path("model_override").asString()).isEqualTo("strong");
+        JsonNode planned = Json.read(cli.run("show", run.get("id").stringValue(), "--json").out())
+                .at("/run/plan/tasks/0");
+        assertThat(planned.at("/assigned_agent/max_turns").intValue()).isEqualTo(10);
+        assertThat(planned.path("timeout_seconds").intValue()).isEqualTo(300);
     }
 
     @Test

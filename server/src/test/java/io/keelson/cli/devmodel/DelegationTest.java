@@ -233,7 +233,7 @@ class DelegationTest {
                    {"id": "find", "title": "Find", "suggested_agent": {"agent_name": "finder"}},
                    {"id": "further", "steps": [{"tool": "echo", "input": {"text": "w"}}]}]}}}},
                  "plan": {"tasks": [{"id": "find", "title": "Find", "suggested_agent": {"agent_name": "finder"}},
-                   {"id": "last", "depends_on": ["find"], "steps": [{"tool": "approval"}]}]}}""")));
+                   {"id": "last", "depends_on": ["find"], "steps": [{"kind": "approval"}]}]}}""")).start());
         List<InboxItem> proposals = Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(20)).until(
                 () -> keelson.inbox().list(InboxQuery.all().run(run.id()).kind("proposal")).items(),
                 items -> items.size() == 3);

@@ -9,6 +9,7 @@ import io.keelson.server.http.ApiServer.Answer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -112,6 +113,49 @@ class ModelsApiTest {
         JsonNode fallback = api.post("/api/v1/runs", MISSION.formatted("wide")).json();
         assertThat(fallback.get("code").stringValue()).isEqualTo("NO_PRICE");
         assertThat(fallback.get("detail").stringValue()).contains("'wide' has a fallback without a price");
+    }
+
+    @Test
+    void workspaceMissionAndTaskNarrowTheToolsOfAnAgent() {
+        String bearer = api.stranger();
+        String workspace = workspace(bearer);
+        assertThat(cli("workspaces", "tools", workspace, "--deny", "process.*").out())
+                .containsPattern("tools +all, but not process");
+        String step = """
+                {"name": "n", "config": {"denied_tools": ["echo"]}, "plan": {"tasks": [{"id": "a", "allowed_tools": ["*"],
+                 "denied_tools": ["noop"], "steps": [{"tool": "%s", "input": %s}]}]}}""";
+        for (String[] refused : new String[][] {
+            {"process.run", "{\"argv\": [\"true\"]}", "workspace"}, {"echo", "{}", "mission"}, {"noop", "{}", "task"}}) {
+            JsonNode problem = api.post("/api/v1/runs", step.formatted(refused[0], refused[1]), "Authorization", bearer).json();
+            assertThat(problem.get("code").stringValue()).as(problem.toString()).isEqualTo("TOOL_REFUSED_BY");
+            assertThat(problem.get("pointer").stringValue()).isEqualTo("/plan/tasks/0/steps/0/tool");
+            assertThat(problem.get("detail").stringValue()).contains("'" + refused[0] + "'",
+                    "a rule of the " + refused[2]);
+        }
+
+        String run = api.post("/api/v1/runs", """
+                {"name": "n", "start": true, "config": {"denied_tools": ["echo"]}, "plan": {"tasks": [{"id": "a",
+                 "denied_tools": ["fail"], "suggested_agent": {"type": "contractor",
+                 "tools": ["noop", "echo", "fail", "process.run"]}}]}}""", "Authorization", bearer).json().get("id")
+                .stringValue();
+        JsonNode turn = api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "w", "tools": ["agent.turn"], "max": 1, "wait_ms": 20000, "lease_ms": 60000}""",
+                "Authorization", bearer).json().at("/items/0");
+        assertThat(turn.at("/input/tools").toString()).isEqualTo("[\"noop\"]");
+        api.post("/api/v1/dispatch/complete", """
+                {"worker_id": "w", "items": [{"step_id": %s, "lease_epoch": 1, "output": {"tool_calls": [{"name": "process.run"},
+                 {"name": "echo"}, {"name": "fail"}, {"name": "http.request"}]}}]}""".formatted(turn.get("step_id")),
+                "Authorization", bearer);
+        List<JsonNode> calls = api.get("/api/v1/runs/" + run + "/steps", "Authorization", bearer).json().get("items")
+                .valueStream().filter(each -> each.get("kind").stringValue().equals("call")).toList();
+        assertThat(calls).hasSize(4).allMatch(
+                call -> call.get("error_code").stringValue().equals("TOOL_NOT_ALLOWED"));
+        assertThat(calls.stream().map(call -> api.get("/api/v1/steps/" + call.get("id").stringValue() + "/explain",
+                "Authorization", bearer).json().get("reasons").valueStream()
+                .filter(reason -> reason.get("code").stringValue().equals("TOOL_REFUSED_BY"))
+                .map(reason -> reason.at("/on/0").stringValue()).findFirst().orElse("")))
+                .containsExactly("workspace", "mission", "task", "agent");
+        assertThat(cli("workspaces", "tools", workspace, "--all").out()).containsPattern("tools +all\\n");
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -32,6 +33,15 @@ class MissionSchemaTest {
               {"id": "third", "depends_on": [{"task": "second"}], "suggested_agent": {},
                "steps": [{"tool": "noop", "retry": {}}]}]}}""";
     private static final String TASK = "/plan/tasks/2";
+
+    /** A mission of contractors, for keys that only agents heed. */
+    private static final String AGENTS = """
+            {"name": "agents", "config": {"autonomy": {"level": "autonomous"}}, "plan": {"tasks": [
+              {"id": "first", "task_type": "research", "suggested_agent": {"type": "contractor", "tools": ["noop", "process.run"]}},
+              {"id": "second", "task_type": "writing", "suggested_agent": {"type": "contractor"}},
+              {"id": "third", "task_type": "review", "suggested_agent": {"type": "contractor", "tools": ["noop", "process.run"]}}]}}""";
+    private static final Set<String> OF_AGENTS =
+            Set.of("allowed_tools", "denied_tools", "escalate_model", "researcher", "writer", "reviewer");
     /** Keys that cannot stand beside another. */
     private static final Map<String, String> INSTEAD_OF = Map.of("temp_id", "id", "kind", "tool");
 
@@ -52,7 +62,7 @@ class MissionSchemaTest {
     @ParameterizedTest(name = "{0}/{1}")
     @MethodSource("keys")
     void everyKeyOfTheSchemaMeansSomething(String at, String key, JsonNode schema) {
-        ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
+        ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(OF_AGENTS.contains(key) ? AGENTS : BASE);
         String description = schema.path("description").asString("");
         if (description.contains("to an agent with its turn") || at.endsWith("/suggested_agent")) {
             ((ObjectNode) document.at(TASK)).remove("steps");
@@ -80,7 +90,8 @@ class MissionSchemaTest {
             CheckedMission after = Missions.done(result);
             boolean stored = description.startsWith("Stored") || description.contains(LATER) || schema.has("not");
             assertThat(after.equals(before)).isEqualTo(description.endsWith("is not read."));
-            boolean ofPlan = (at + "/" + key).startsWith("/plan") || key.equals("ladder");
+            boolean ofPlan = (at + "/" + key).startsWith("/plan") || key.equals("ladder")
+                    || OF_AGENTS.contains(key);
             assertThat(after.plan().equals(before.plan())).isEqualTo(stored || !ofPlan);
         }
     }
@@ -99,7 +110,8 @@ class MissionSchemaTest {
     @MethodSource("configKeys")
     void everyConfigKeyHasAnEffectOrIsReportedAsWithout(String pointer, JsonNode schema, boolean later) {
         String[] path = pointer.substring(1).split("/");
-        ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
+        String base = OF_AGENTS.contains(path[path.length - 1]) ? AGENTS : BASE;
+        ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(base);
         ObjectNode parent = document;
         JsonNode around = CONFIG;
         for (int i = 0; i < path.length - 1; i++) {
@@ -112,7 +124,7 @@ class MissionSchemaTest {
                 parent.set(needed.asString(), example(around.path("properties").path(needed.asString())));
             }
         }
-        String before = parent.isEmpty() ? BASE : document.toString();
+        String before = parent.isEmpty() ? base : document.toString();
         parent.set(key, example(schema));
         CheckedMission mission = Missions.json(document.toString());
         CheckedMission otherwise = Missions.json(before);

@@ -68,11 +68,13 @@ public final class WorkspaceActions {
     }
 
     record NewWorkspace(String name, @Nullable NewLimits limits, @Nullable Optional<List<String>> allowedFolders,
-            @Nullable Optional<List<String>> allowedModels) {}
+            @Nullable Optional<List<String>> allowedModels, @Nullable Optional<List<String>> allowedTools,
+            @Nullable List<String> deniedTools) {}
 
     /** Absent members stay unchanged. */
     record WorkspaceChange(@Nullable String name, @Nullable NewLimits limits,
-            @Nullable Optional<List<String>> allowedFolders, @Nullable Optional<List<String>> allowedModels) {}
+            @Nullable Optional<List<String>> allowedFolders, @Nullable Optional<List<String>> allowedModels,
+            @Nullable Optional<List<String>> allowedTools, @Nullable List<String> deniedTools) {}
 
     private final WorkspaceStore workspaces;
     private final Reads reads;
@@ -131,7 +133,7 @@ public final class WorkspaceActions {
     private ApiResponse create(ApiRequest request, NewWorkspace body) {
         Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change settings = new WorkspaceStore.Change(null, limits, folders(body.allowedFolders),
-                models(body.allowedModels));
+                models(body.allowedModels), tools(body.allowedTools), body.deniedTools);
         UUID id = ids.next();
         ApiResponse response = transaction.answer(request, c -> {
             WorkspaceRow made = row(workspaces.create(c, id, body.name, settings, request.origin()), id);
@@ -150,7 +152,7 @@ public final class WorkspaceActions {
     private ApiResponse change(ApiRequest request, WorkspaceChange body) {
         Map<String, Optional<BigDecimal>> limits = body.limits == null ? Map.of() : body.limits.byName();
         WorkspaceStore.Change change = new WorkspaceStore.Change(body.name, limits, folders(body.allowedFolders),
-                models(body.allowedModels));
+                models(body.allowedModels), tools(body.allowedTools), body.deniedTools);
         UUID id = request.id("id", IdKind.WORKSPACE);
         WorkspaceRow changed = row(workspaces.change(id, change, request.origin()), id);
         if (changed.closed()) {
@@ -186,6 +188,11 @@ public final class WorkspaceActions {
     /** @param allowedModels null where they are not named, empty for all models */
     private static WorkspaceStore.@Nullable AllowedModels models(@Nullable Optional<List<String>> allowedModels) {
         return allowedModels == null ? null : new WorkspaceStore.AllowedModels(allowedModels.orElse(null));
+    }
+
+    /** @param allowedTools null where they are not named, empty for all tools */
+    private static WorkspaceStore.@Nullable AllowedTools tools(@Nullable Optional<List<String>> allowedTools) {
+        return allowedTools == null ? null : new WorkspaceStore.AllowedTools(allowedTools.orElse(null));
     }
 
     private static boolean absolute(String path) {
@@ -236,6 +243,8 @@ public final class WorkspaceActions {
         document.set("limits", document(workspace.limits()));
         put(document, FOLDERS, workspace.folders());
         put(document, "allowed_models", workspace.models());
+        put(document, "allowed_tools", workspace.tools().allowed());
+        put(document, "denied_tools", workspace.tools().denied());
         return document;
     }
 
