@@ -236,7 +236,8 @@ final class AgentTurns {
         String why = level == ToolPolicy.Level.AGENT ? "" : ", refused by a rule of the " + level.wire();
         skip(d, step, "tool_not_allowed", new StepError(REFUSED, ErrorClass.PERMANENT,
                 "'" + tool + "' is none of the tools that this task may use" + why
-                        + (allowed.isEmpty() ? "; it may use none" : ": " + String.join(", ", allowed))), level);
+                        + (allowed.isEmpty() ? "; it may use none" : ": " + String.join(", ", allowed))),
+                level);
         return true;
     }
 

@@ -39,7 +39,8 @@ final class Proposals {
             return new Reply.Rejected("PROPOSAL_NOT_PENDING", "the proposal has expired", "expired", List.of());
         }
         if (command.accept() && command.instructions() != null) {
-            Reply reply = Replanning.request(d, new Command.Replan(d.run.id(), command.instructions(), command.actor()));
+            Reply reply =
+                    Replanning.request(d, new Command.Replan(d.run.id(), command.instructions(), command.actor()));
             if (!reply.equals(Reply.CHANGED)) {
                 return reply.equals(Reply.UNCHANGED) ? Reply.rejected("REPLAN_UNDER_WAY",
                         "a new plan is being made: accept the proposal when it is in force") : reply;

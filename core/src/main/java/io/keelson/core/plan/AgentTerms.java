@@ -109,7 +109,8 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
 
     /** The level that refuses the tool; null where its turns may call it. */
     public ToolPolicy.@Nullable Level refusedBy(String tool) {
-        return allows(tool) ? null : refused.getOrDefault(tool,
-                refused.getOrDefault(OTHERS, ToolPolicy.Level.AGENT));
+        return allows(tool) ? null
+                : refused.getOrDefault(tool,
+                        refused.getOrDefault(OTHERS, ToolPolicy.Level.AGENT));
     }
 }

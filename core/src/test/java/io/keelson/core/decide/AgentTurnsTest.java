@@ -185,7 +185,8 @@ class AgentTurnsTest {
         assertThat(world.events("step_skipped")).extracting(event -> event.members().get("refused_by"))
                 .containsExactly("workspace", "mission", "agent");
         assertThat(world.task("a").steps().get(1).errorMessage())
-                .isEqualTo("'write' is none of the tools that this task may use, refused by a rule of the workspace: read");
+                .isEqualTo(
+                        "'write' is none of the tools that this task may use, refused by a rule of the workspace: read");
         assertThat(Explain.step(world.view, world.task("a").steps().get(2), new ExplainTest().around))
                 .anySatisfy(reason -> {
                     assertThat(reason.code()).isEqualTo("TOOL_REFUSED_BY");

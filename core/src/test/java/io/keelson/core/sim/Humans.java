@@ -102,7 +102,8 @@ final class Humans {
     private void propose(RunRows rows) {
         rows.proposals.values().stream().filter(each -> each.pending() && sim.chance(30)).forEach(each -> ask(
                 new Command.DecideProposal(rows.id(), each.row().made().id(), sim.chance(60), null,
-                        sim.chance(20) ? "more" : null, ANN), TRIES));
+                        sim.chance(20) ? "more" : null, ANN),
+                TRIES));
     }
 
     private Command overBudget(RunRows rows) {

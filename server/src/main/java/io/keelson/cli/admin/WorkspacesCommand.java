@@ -31,7 +31,8 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
         subcommands = {WorkspacesCommand.Create.class, WorkspacesCommand.Show.class, WorkspacesCommand.Limits.class,
-                WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Tools.class, WorkspacesCommand.Close.class,
+                WorkspacesCommand.Folders.class, WorkspacesCommand.Models.class, WorkspacesCommand.Tools.class,
+                WorkspacesCommand.Close.class,
                 WorkspacesCommand.Delete.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
@@ -265,7 +266,8 @@ public final class WorkspacesCommand extends CliCommand {
 
     @Command(name = "tools",
             description = "Sets the tools that plans and agents of a workspace may use; without options shows them.",
-            footerHeading = "%nExamples:%n", footer = {"  keelson workspaces tools acme --allow files.* --allow http.request",
+            footerHeading = "%nExamples:%n",
+            footer = {"  keelson workspaces tools acme --allow files.* --allow http.request",
                     "  keelson workspaces tools acme --deny process.run", "  keelson workspaces tools acme --all"})
     static final class Tools extends CliCommand {
 

@@ -222,10 +222,12 @@ final class AgentAssignment {
         }
         return new Hired(new AgentTerms(JsonFields.text(stored, "type"),
                 stored.path("agent_id").isInt() ? stored.path("agent_id").asInt() : null,
-                JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), JsonFields.texts(stored.path("tools")),
+                JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"),
+                JsonFields.texts(stored.path("tools")),
                 JsonFields.integer(stored, "max_turns", 0), JsonFields.texts(stored.path("candidates")),
                 RunsOn.of(JsonFields.text(stored, "runs_on", RunsOn.WORKERS.wire())))
-                .ruled(ApprovalRules.read(stored.path("approvals"))).reaching(JsonFields.texts(stored.path("open_world")))
+                .ruled(ApprovalRules.read(stored.path("approvals")))
+                .reaching(JsonFields.texts(stored.path("open_world")))
                 .refusing(refused(task, levels(stored.path("refused_tools")))),
                 JsonFields.text(stored, "instructions"));
     }

@@ -28,7 +28,8 @@ final class MissionNeeds {
 
     /** Whether there are all tools, the workspace's rule is the same, and no model is refused, now. */
     boolean areMet(ToolKnowledge known, ModelRules rules) {
-        return known.workspaceRule().equals(rule) && tools.stream().allMatch(known::knows) && (models.isEmpty() || rules.refused(models).isEmpty());
+        return known.workspaceRule().equals(rule) && tools.stream().allMatch(known::knows)
+                && (models.isEmpty() || rules.refused(models).isEmpty());
     }
 
     ModelRules noting(ModelRules rules) {

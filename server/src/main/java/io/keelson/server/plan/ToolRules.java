@@ -75,7 +75,8 @@ record ToolRules(Rule workspace, JsonNode config) {
                 add(problems, policy, needed.get(j), at + "/tools_needed/" + j);
             }
             for (int j = 0; j < raw.path("verify").size(); j++) {
-                add(problems, policy, JsonFields.text(raw.path("verify").path(j), "tool"), at + "/verify/" + j + "/tool");
+                add(problems, policy, JsonFields.text(raw.path("verify").path(j), "tool"),
+                        at + "/verify/" + j + "/tool");
             }
         }
         ToolPolicy own = of(MissingNode.getInstance());

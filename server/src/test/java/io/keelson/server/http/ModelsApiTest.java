@@ -125,8 +125,10 @@ class ModelsApiTest {
                 {"name": "n", "config": {"denied_tools": ["echo"]}, "plan": {"tasks": [{"id": "a", "allowed_tools": ["*"],
                  "denied_tools": ["noop"], "steps": [{"tool": "%s", "input": %s}]}]}}""";
         for (String[] refused : new String[][] {
-            {"process.run", "{\"argv\": [\"true\"]}", "workspace"}, {"echo", "{}", "mission"}, {"noop", "{}", "task"}}) {
-            JsonNode problem = api.post("/api/v1/runs", step.formatted(refused[0], refused[1]), "Authorization", bearer).json();
+                {"process.run", "{\"argv\": [\"true\"]}", "workspace"}, {"echo", "{}", "mission"},
+                {"noop", "{}", "task"}}) {
+            JsonNode problem =
+                    api.post("/api/v1/runs", step.formatted(refused[0], refused[1]), "Authorization", bearer).json();
             assertThat(problem.get("code").stringValue()).as(problem.toString()).isEqualTo("TOOL_REFUSED_BY");
             assertThat(problem.get("pointer").stringValue()).isEqualTo("/plan/tasks/0/steps/0/tool");
             assertThat(problem.get("detail").stringValue()).contains("'" + refused[0] + "'",

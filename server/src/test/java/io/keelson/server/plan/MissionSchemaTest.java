@@ -35,7 +35,8 @@ class MissionSchemaTest {
     private static final String TASK = "/plan/tasks/2";
 
     /** A mission of contractors, for keys that only agents heed. */
-    private static final String AGENTS = """
+    private static final String AGENTS =
+            """
             {"name": "agents", "config": {"autonomy": {"level": "autonomous"}}, "plan": {"tasks": [
               {"id": "first", "task_type": "research", "suggested_agent": {"type": "contractor", "tools": ["noop", "process.run"]}},
               {"id": "second", "task_type": "writing", "suggested_agent": {"type": "contractor"}},
