@@ -27,7 +27,7 @@ public enum TaskType {
         return Arrays.stream(values()).filter(type -> type.wire.equals(wire)).findFirst().orElse(OTHER);
     }
 
-    /** Whose preferred model does such a task, as in {@code config.model_preferences}; null for nobody's. */
+    /** The role whose preferred model does such a task, as in {@code config.model_preferences}; null for no role. */
     public @Nullable String role() {
         return switch (this) {
             case RESEARCH, ANALYSIS -> "researcher";
