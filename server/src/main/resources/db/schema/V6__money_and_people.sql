@@ -127,16 +127,27 @@ comment on column credit_months.spent_before is 'charges and corrections before 
 create or replace function keelson_month(at timestamptz) returns date language sql immutable as
     $$ select date_trunc('month', at at time zone 'UTC')::date $$;
 
--- What the workspace has reserved and spent, less what it had spent before the month.
-create or replace function keelson_used_in_month(of_workspace uuid, at timestamptz) returns numeric language sql stable as $$
-    select sum(funded - available - withheld)
-        - coalesce((select spent_before from credit_months where workspace_id = of_workspace and month = keelson_month(at)),
-            (select coalesce(sum(case credit_account when 'spent' then amount else -amount end), 0)
-               from billing_ledger
-              where workspace_id = of_workspace and 'spent' in (debit_account, credit_account)
-                and created_at < keelson_month(at)::timestamp at time zone 'UTC'))
-      from credit_slots where workspace_id = of_workspace
-$$;
+-- What the workspace has reserved and spent, less what it had spent before the month. Until the month has begun, the ledger is
+-- read for what was spent since then; "execute" plans that with the values, so that only the month's pages are read.
+create or replace function keelson_used_in_month(of_workspace uuid, at timestamptz) returns numeric language plpgsql stable as $$
+declare
+    used numeric;
+    spent numeric;
+    before numeric;
+    since numeric;
+begin
+    select sum(s.funded - s.available - s.withheld), sum(s.spent) into used, spent
+      from credit_slots s where workspace_id = of_workspace;
+    select spent_before into before from credit_months where workspace_id = of_workspace and month = keelson_month(at);
+    if before is null then
+        execute 'select coalesce(sum(case credit_account when ''spent'' then amount else -amount end), 0)
+                   from billing_ledger
+                  where workspace_id = $1 and ''spent'' in (debit_account, credit_account) and created_at >= $2'
+           into since using of_workspace, keelson_month(at)::timestamp at time zone 'UTC';
+        before := spent - since;
+    end if;
+    return used - before;
+end $$;
 
 -- The same; null for a workspace without usd_per_month.
 create or replace function keelson_month_use(of_workspace uuid, at timestamptz) returns numeric language sql stable as $$

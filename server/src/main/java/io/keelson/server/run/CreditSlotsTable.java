@@ -5,6 +5,7 @@ import static io.keelson.server.run.sql.Column.integer;
 import static io.keelson.server.run.sql.Column.money;
 import static io.keelson.server.run.sql.Column.uuid;
 
+import io.keelson.server.db.DbClock;
 import io.keelson.server.run.CreditSlots.SlotChange;
 import io.keelson.server.run.sql.RowSetStatement;
 import io.keelson.server.run.sql.ViewLoader;
@@ -47,11 +48,15 @@ final class CreditSlotsTable {
              order by workspace_id, slot
                for no key update""";
 
-    /** Gives workspaces whose month has ended what their limit leaves in the new one. */
+    /** Gives workspaces whose month has ended what their limit leaves in the new one. Their slots are locked. */
     private static final String NEW_MONTH = """
             select keelson_withhold(workspace_id, ?) from credit_months
-             where workspace_id = any (?) and month <> keelson_month(?)
-             order by workspace_id""";
+             where workspace_id = any (?) and month < keelson_month(?)""";
+
+    private static final String NEW_MONTHS = """
+            select keelson_withhold(workspace_id, {now}) from credit_months
+             where month < keelson_month({now})
+             order by workspace_id limit ?""".replace("{now}", DbClock.SQL);
 
     /** The first slot that no other connection has taken for its life; any slot when all are taken. */
     private static final String TAKE = """
@@ -67,15 +72,33 @@ final class CreditSlotsTable {
         }
     }
 
-    /** @param now decides the month */
+    /**
+     * Locks before anything else, so that all commits take the slots in one order.
+     *
+     * @param now decides the month
+     */
     static LockedCredits lock(Connection c, Collection<UUID> workspaces, Instant now) throws SQLException {
-        try (PreparedStatement month = c.prepareStatement(NEW_MONTH)) {
-            OffsetDateTime at = now.atOffset(ZoneOffset.UTC);
-            month.setObject(1, at);
-            month.setArray(2, c.createArrayOf("uuid", workspaces.toArray()));
-            month.setObject(3, at);
-            month.execute();
+        LockedCredits locked = locked(c, workspaces);
+        return monthsBegun(c, workspaces, now) ? locked(c, workspaces) : locked;
+    }
+
+    /** Begins the month of that many workspaces at most whose month has ended; returns their number. */
+    static int beginMonths(Connection c, DbClock clock, int most) throws SQLException {
+        int begun = 0;
+        try (PreparedStatement months = c.prepareStatement(NEW_MONTHS)) {
+            clock.bind(months, 1);
+            clock.bind(months, 2);
+            months.setInt(3, most);
+            try (ResultSet row = months.executeQuery()) {
+                while (row.next()) {
+                    begun++;
+                }
+            }
         }
+        return begun;
+    }
+
+    private static LockedCredits locked(Connection c, Collection<UUID> workspaces) throws SQLException {
         Map<UUID, SortedMap<Integer, BigDecimal>> available = new HashMap<>();
         Map<UUID, BigDecimal> withheld = new HashMap<>();
         ViewLoader.each(c, LOCK, workspaces, row -> {
@@ -85,5 +108,17 @@ final class CreditSlotsTable {
             withheld.merge(workspace, row.getBigDecimal("withheld"), BigDecimal::add);
         });
         return new LockedCredits(available, withheld);
+    }
+
+    private static boolean monthsBegun(Connection c, Collection<UUID> workspaces, Instant now) throws SQLException {
+        try (PreparedStatement month = c.prepareStatement(NEW_MONTH)) {
+            OffsetDateTime at = now.atOffset(ZoneOffset.UTC);
+            month.setObject(1, at);
+            month.setArray(2, c.createArrayOf("uuid", workspaces.toArray()));
+            month.setObject(3, at);
+            try (ResultSet row = month.executeQuery()) {
+                return row.next();
+            }
+        }
     }
 }

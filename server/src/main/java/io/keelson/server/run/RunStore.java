@@ -173,6 +173,11 @@ public final class RunStore {
         return CreditSlotsTable.lock(c, workspaces, now);
     }
 
+    /** Begins the month of workspaces with {@code usd_per_month} whose month has ended; returns their number. */
+    public int beginMonths(Connection c, int most) throws SQLException {
+        return CreditSlotsTable.beginMonths(c, clock, most);
+    }
+
     /**
      * The slot of balances that this connection changes. While it lasts, others get it only when all slots are taken.
      */

@@ -6,6 +6,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.server.Invariants;
+import io.keelson.server.json.Json;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** The limit {@code usd_per_month} of a workspace, on the real thing. */
 class MonthlyLimitTest {
@@ -136,6 +138,44 @@ class MonthlyLimitTest {
             assertThat(start(engine, free)).isEqualTo(Reply.CHANGED);
             nodes.awaitState(free.id(), "completed");
             Invariants.hold(nodes.database);
+        }
+    }
+
+    @Test
+    void theUseOfAMonthThatHasNotBegunIsReadFromItsPartOfTheLedger(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder)) {
+            execute(nodes, """
+                    insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
+                        idempotency_key, actor_type, actor_id, detail, created_at)
+                    select '%1$s', 'adjustment', 0.01, 'available', 'spent', 'old' || n, 'system', 'test',
+                        '{"reason": "old"}', clock_timestamp() - interval '1 year' + n * interval '10 minutes'
+                      from generate_series(1, 40000) n;
+                    insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
+                        idempotency_key, actor_type, actor_id, detail, created_at)
+                    values ('%1$s', 'adjustment', 2, 'available', 'spent', 'new', 'system', 'test',
+                        '{"reason": "new"}', clock_timestamp());
+                    update credit_slots set available = available - 402, spent = spent + 402
+                     where workspace_id = '%1$s' and slot = 0;
+                    select brin_summarize_new_values('ix_billing_ledger_created');
+                    analyze billing_ledger""".formatted(Nodes.WORKSPACE));
+            assertThat(used(nodes)).isEqualByComparingTo("2");
+            JsonNode plan =
+                    Json.read(nodes.text("explain (analyze, buffers, format json) select keelson_used_in_month('"
+                            + Nodes.WORKSPACE + "', clock_timestamp())")).at("/0/Plan");
+            assertThat(plan.get("Shared Hit Blocks").longValue() + plan.get("Shared Read Blocks").longValue())
+                    .as("pages read").isLessThan(nodes.count("select pg_relation_size('billing_ledger') / 8192 / 2"));
+        }
+    }
+
+    @Test
+    void aMonthBeginsWithoutACommit(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder)) {
+            limit(nodes, "4");
+            execute(nodes,
+                    "select keelson_withhold('" + Nodes.WORKSPACE + "', clock_timestamp() - interval '40 days')");
+            nodes.node();
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> nodes.text(
+                    "select month = keelson_month(clock_timestamp()) from credit_months").equals("t"));
         }
     }
 

@@ -53,6 +53,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
                 BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> poll(actions)),
                 BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
+                BackgroundTask.every("months", JOIN_CHECK_INTERVAL, reconciler::endedMonths),
                 BackgroundTask.every("cleanup", CLEANUP_INTERVAL, expired::delete),
                 BackgroundTask.every("orphan-scan", ORPHAN_SCAN_INTERVAL, expired::deleteOrphans));
         tasks.forEach(BackgroundTask::start);

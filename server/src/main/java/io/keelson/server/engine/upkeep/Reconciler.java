@@ -92,6 +92,11 @@ public final class Reconciler {
                 sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
     }
 
+    /** Begins months that no commit has begun, so that what is used in them is known without the ledger. */
+    int endedMonths() {
+        return database.inTransaction(c -> store.beginMonths(c, BATCH_SIZE));
+    }
+
     private int act(Observer.Duty duty, List<Command> found) {
         List<CompletableFuture<Reply>> answers = found.stream().map(commands).toList();
         answers.forEach(CompletableFuture::join);

@@ -171,6 +171,34 @@ class CreditSlotsTest {
         assertThat(slots()).containsOnly("0.000000");
     }
 
+    /** Another commit holds a slot of the first workspace and needs one of the second, whose month has ended. */
+    @Test
+    void aCommitThatBeginsAMonthLocksInTheOrderOfWorkspaces() throws Exception {
+        UUID second = new UUID(-1, -1);
+        nodes.database.runInTransaction(
+                c -> execute(c, "insert into workspaces (id, name) values ('" + second + "', 'second')"));
+        List.of(Nodes.WORKSPACE, second).forEach(each -> TestCredits.grant(nodes.database, each, "4"));
+        nodes.database.runInTransaction(c -> {
+            execute(c, "insert into workspace_limits values ('" + second + "', 'usd_per_month', 3)");
+            execute(c, "select keelson_withhold('" + second + "', clock_timestamp() - interval '40 days')");
+        });
+        try (Connection other = nodes.database.committerConnection();
+                Connection own = nodes.database.committerConnection()) {
+            execute(other, "update credit_slots set spent = spent where slot = 3 and workspace_id = '" + Nodes.WORKSPACE
+                    + "'");
+            FutureTask<List<Reply>> replies = new FutureTask<>(() -> commit(own, 0, create("2"), new Command.Create(
+                    nodes.run(MISSION.formatted("2"), second, "remote.work"), true, Nodes.WHO)));
+            Thread.ofPlatform().start(replies);
+            Awaitility.await().until(() -> nodes.database.withConnection(c -> query(c, WAITING)).equals(List.of("1")));
+            execute(other, "update credit_slots set spent = spent where slot = 3 and workspace_id = '" + second + "'");
+            other.commit();
+            assertThat(replies.get(60, TimeUnit.SECONDS)).containsExactly(Reply.CHANGED, Reply.CHANGED);
+        }
+        assertThat(nodes.database.<List<String>>withConnection(
+                c -> query(c, "select month = keelson_month(clock_timestamp()) from credit_months")))
+                .containsExactly("t");
+    }
+
     /** More connections than slots, batches over two poor workspaces, grants meanwhile: what went in is there. */
     @Test
     void atOnceNothingIsLostOrOverdrawn() throws Exception {
