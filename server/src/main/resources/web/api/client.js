@@ -45,6 +45,9 @@ function url(path, query) {
   return (path.startsWith('/api/') || path === '/readyz' ? path : BASE + path) + (text ? `?${text}` : '');
 }
 
+/** The address of a GET that a frame, an image or a new tab sends: with a session, but without headers. */
+export const address = (path, query) => url(path, { ...query, workspace });
+
 function headers(extra) {
   return { ...(key ? { Authorization: `Bearer ${key}` } : workspace ? { 'X-Workspace-ID': workspace } : {}), ...extra };
 }

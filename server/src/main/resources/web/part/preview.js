@@ -1,6 +1,6 @@
 // Previews of artifacts: images as images, HTML and SVG in a frame without scripts and origin, all else as the first part of its text.
 import { html, nothing } from 'lit';
-import { send } from '../api/client.js';
+import { address, send } from '../api/client.js';
 import { bytes, label } from '../draw/format.js';
 import { name, problem } from './bits.js';
 import { show } from './dialog.js';
@@ -19,7 +19,7 @@ export function preview(path, artifact) {
   let source = !rendered;
   let text = null;
   let failure = null;
-  const href = `/api/v1${path}?inline=true`;
+  const href = address(path, { inline: true });
   return show((close, draw) => {
     const load = async () => {
       try {

@@ -98,4 +98,15 @@ class FeedDigestTest {
                 .longValue()).isLessThan(ids.getLast());
         assertThat(api.get("/api/v1/events?types=nonsense").status()).isEqualTo(400);
     }
+
+    /** One page looks through at most 2,000,000 ids, whoever's events they are. */
+    @Test
+    void rareEventsFarBackAreFoundOverSeveralPages() {
+        api.sql("select setval('run_event_packs_id_seq', nextval('run_event_packs_id_seq') + 3000000)");
+        String rare = "/api/v1/events?types=run_completed&run_id=" + first;
+        JsonNode page = api.get(rare).json();
+        assertThat(page.get("items")).isEmpty();
+        JsonNode next = api.get(rare + "&cursor=" + page.get("next_cursor").stringValue()).json();
+        assertThat(next.get("items")).hasSize(1);
+    }
 }

@@ -42,7 +42,6 @@ import tools.jackson.databind.node.ObjectNode;
 final class RunGraph {
 
     private static final int MOST_KEPT = 64;
-    private static final int MOST_PLANS = 1_000;
 
     /** @param tasks their number, which rises when a fan-out begins */
     private record Key(UUID run, int attempt, int version, int tasks, String expanded) {}
@@ -98,15 +97,11 @@ final class RunGraph {
     /** An empty plan where there is none yet. */
     private static JsonNode plan(RunReader runs, Connection c, UUID workspace, UUID run, int version)
             throws SQLException {
-        for (ObjectNode row : runs.plans(c, workspace, run, 0, MOST_PLANS).items()) {
-            if (row.get("version").intValue() == version) {
-                return row.get("plan");
-            }
-        }
         if (version == 0) {
             return Json.object();
         }
-        throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "the run has no plan of version " + version);
+        return runs.plan(c, workspace, run, version).orElseThrow(
+                () -> ApiProblem.of(ErrorCode.INVALID_PARAMETER, "the run has no plan of version " + version));
     }
 
     private static Picture planned(JsonNode plan, Set<String> expanded) {

@@ -102,7 +102,8 @@ public final class Authenticator {
     }
 
     private Caller holderOfSession(Context context, Map<String, String> tokens) {
-        String workspace = context.header("X-Workspace-ID");
+        String header = context.header("X-Workspace-ID");
+        String workspace = header == null ? context.queryParam("workspace") : header;
         if (workspace == null && tokens.size() > 1) {
             throw ApiProblem.of(ErrorCode.UNAUTHENTICATED, "this browser has sessions of " + tokens.size()
                     + " workspaces: name one in the header X-Workspace-ID");

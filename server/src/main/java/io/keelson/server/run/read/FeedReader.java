@@ -75,7 +75,7 @@ public final class FeedReader {
     /** Ids of the first range that is read backwards, and of all ranges that one call reads. */
     private static final long FIRST_RANGE = 200_000;
 
-    private static final long MOST_IDS = 20_000_000;
+    private static final long MOST_IDS = 2_000_000;
 
     /** Binary search in packs: ids are ordered by time, except for a moment. */
     private static final String BY_TIME = """
@@ -138,7 +138,7 @@ public final class FeedReader {
     public record Latest(List<ObjectNode> events, long before) {}
 
     /**
-     * The workspace's latest events with ids below {@code before}, at most {@code limit}; fewer where the last 20,000,000 ids
+     * The workspace's latest events with ids below {@code before}, at most {@code limit}; fewer where the last 2,000,000 ids
      * before it, of all workspaces, have no more of them.
      *
      * @param runs only events of these; empty for all

@@ -504,6 +504,13 @@ final class ReadSql {
              order by version
             offset ? limit ?""";
 
+    static final String PLAN = """
+            with run as (select * from orchestration_runs r where (r.workspace_id = ?) is true and r.id = ?),
+                wanted as (select ?::integer as version)
+            select p.plan from run cross join wanted join run_plans p on p.run_id = run.id and p.version = wanted.version
+            union all
+            select run.plan from run join wanted on wanted.version = run.plan_version""";
+
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
                 a.failure_ignored, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at

@@ -414,6 +414,14 @@ public final class RunReader {
         return page(c, ReadSql.PLANS, part(workspaceId, runId, from, limit), limit);
     }
 
+    /** One version of the run's plan; empty where the run has no such version. */
+    public Optional<JsonNode> plan(Connection c, UUID workspaceId, UUID runId, int version) throws SQLException {
+        return first(c, ReadSql.PLAN, statement -> {
+            ids(workspaceId, runId).bind(statement);
+            statement.setInt(3, version);
+        }).map(row -> row.get("plan"));
+    }
+
     public List<ObjectNode> agents(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return list(c, ReadSql.AGENTS, ids(workspaceId, runId));
     }
