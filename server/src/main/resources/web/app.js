@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { events as api, get, send, useKey, useWorkspace } from './api/client.js';
+import { events as api, get, known, send, useKey, useWorkspace } from './api/client.js';
 import { live } from './live/stream.js';
 import { me } from './store/me.js';
 import { prefs } from './store/prefs.js';
@@ -99,7 +99,7 @@ class App extends Part {
 
   async #arrive() {
     const page = this.#page();
-    if (page !== RUN && page !== TRANSCRIPT) live.follow(me.value ? '/events/stream' : null);
+    if (page !== RUN && page !== TRANSCRIPT) live.follow(me.value?.workspace.id ?? null);
     try {
       await page?.load();
       this.broken = null;
@@ -117,13 +117,13 @@ class App extends Part {
   }
 
   #countSoon() {
-    this.counting ??= setTimeout(() => { this.counting = null; this.#count(); }, 500);
+    this.counting ??= setTimeout(() => { this.counting = null; this.#count(); }, 1_000);
   }
 
   async #count() {
     if (!me.value) return;
     this.#arrive();
-    const stats = await get('/inbox/stats').catch(() => null);
+    const stats = await known('/inbox/stats').catch(() => null);
     if (stats) this.waiting = stats.total;
   }
 

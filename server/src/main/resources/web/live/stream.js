@@ -1,6 +1,8 @@
-// One stream for the visible page. Events only say what changed; the page asks for the rows that it shows.
+// One stream per browser and workspace. Events only say what changed; each page asks for the rows that it shows.
 import { events as reach, open } from '../api/client.js';
+import { messages } from './messages.js';
 
+const NAME = 'keelson.live.';
 const HIDDEN_MS = 10_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000];
 /** Two failures within this time: something between page and server does not let streams through. */
@@ -8,17 +10,27 @@ const FAILURES_MS = 30_000;
 const POLL_MS = 5_000;
 const POLL_ALL_MS = 30_000;
 const POLL_DOWN_MS = 2_000;
-const DIGEST_MS = 500;
+const DIGEST_MS = 250;
 
+const pause = (ms, signal) => new Promise((done) => {
+  const timer = setTimeout(done, ms);
+  signal.addEventListener('abort', () => { clearTimeout(timer); done(); }, { once: true });
+});
+
+/**
+ * Of all visible tabs of a workspace, the one that holds the lock reads the stream and tells the others, since HTTP/1.1 has six
+ * connections per browser and host. Where the browser has no locks (plain http of another host), each tab reads for itself.
+ */
 class Live extends EventTarget {
-  #path = null;
-  #query = {};
+  #workspace = null;
   #poll = null;
-  #abort = null;
+  #turn = new AbortController();
+  /** @type {BroadcastChannel | null} */
+  #channel = null;
+  #leads = false;
   #last = null;
   #failed = [];
   #hidden = null;
-  #timer = null;
   #down = false;
   state = 'closed';
 
@@ -39,14 +51,13 @@ class Live extends EventTarget {
   }
 
   /**
-   * Follows this stream instead of the one before; null follows none.
+   * Follows this workspace; null follows none.
    * @param poll looks for news where the stream does not get through; where absent, `resume` is sent
    */
-  follow(path, query = { digest_ms: DIGEST_MS }, poll = null) {
+  follow(workspace, poll = null) {
     this.#poll = poll;
-    if (path === this.#path && JSON.stringify(query) === JSON.stringify(this.#query)) return;
-    this.#path = path;
-    this.#query = query;
+    if (workspace === this.#workspace) return;
+    this.#workspace = workspace;
     this.#last = null;
     this.#failed = [];
     this.#restart();
@@ -54,7 +65,7 @@ class Live extends EventTarget {
 
   /** Follows nothing any more, since what was followed has ended. */
   rest() {
-    this.#path = null;
+    this.#workspace = null;
     this.#stop('ended');
   }
 
@@ -65,77 +76,87 @@ class Live extends EventTarget {
   }
 
   #stop(state) {
-    clearTimeout(this.#timer);
-    this.#abort?.abort();
-    this.#abort = null;
+    this.#turn.abort();
+    this.#channel?.close();
+    this.#channel = null;
     this.#say(state);
   }
 
   #restart() {
     this.#stop('closed');
-    if (this.#path && !document.hidden) this.#read(this.#path);
+    if (this.#workspace && !document.hidden) this.#join(NAME + this.#workspace);
   }
 
-  async #read(path) {
-    const abort = new AbortController();
-    this.#abort = abort;
-    try {
-      const response = await open(path, { ...this.#query, after: this.#last }, abort.signal);
-      if (response.status === 204) { this.#say('ended'); return; }
-      const again = this.#failed.length > 0;
-      this.#say('live');
-      this.#look(again);
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = '';
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        const blocks = (rest + value).split('\n\n');
-        rest = blocks.pop();
-        blocks.forEach((block) => this.#take(block));
+  async #join(name) {
+    this.#turn = new AbortController();
+    const { signal } = this.#turn;
+    if (!navigator.locks) { await this.#lead(signal); return; }
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = (message) => this.#hear(message.data);
+    this.#channel.postMessage({ ask: true });
+    await navigator.locks.request(name, { signal }, () => this.#lead(signal)).catch((failure) => { if (!signal.aborted) throw failure; });
+  }
+
+  /** Does what all tabs do with this news, here and in the others. */
+  #tell(news) {
+    this.#channel?.postMessage(news);
+    this.#hear(news);
+  }
+
+  #hear(news) {
+    if (news.ask) { if (this.#leads) this.#channel?.postMessage({ state: this.state, look: false }); return; }
+    if (news.state) this.#say(news.state);
+    if (news.last) this.#last = news.last;
+    if (news.look !== undefined) this.#look(news.look);
+    for (const run of news.runs ?? []) for (const type of run.types) this.dispatchEvent(new CustomEvent('event', { detail: { run_id: run.run_id, event_type: type } }));
+  }
+
+  /** Reads the stream for all tabs until this one is hidden, leaves or may not read it. */
+  async #lead(signal) {
+    if (signal.aborted) return;
+    this.#leads = true;
+    while (!signal.aborted && await this.#read(signal)) {
+      const time = performance.now();
+      this.#failed = [...this.#failed.filter((at) => time - at < FAILURES_MS), time];
+      if (this.#failed.length > 1) await this.#fallBack(signal);
+      else {
+        this.#tell({ state: 'reconnecting' });
+        await pause(RETRY_MS[this.#failed.length - 1], signal);
       }
-    } catch (failure) {
-      if (failure.name === 'AbortError' || abort.signal.aborted) return;
-      if (failure.status === 401 || failure.status === 404) { this.#say('closed'); return; }
     }
-    if (abort.signal.aborted) return;
-    const time = performance.now();
-    this.#failed = [...this.#failed.filter((at) => time - at < FAILURES_MS), time];
-    if (this.#failed.length > 1) this.#fallBack();
-    else {
-      this.#say('reconnecting');
-      this.#timer = setTimeout(() => this.#read(path), RETRY_MS[this.#failed.length - 1]);
-    }
+    this.#leads = false;
   }
 
-  /** The page may have read its rows before the stream began. */
+  /** Answers whether another attempt makes sense. */
+  async #read(signal) {
+    try {
+      const response = await open('/events/stream', { digest_ms: DIGEST_MS, after: this.#last }, signal);
+      if (response.status === 204) { this.#tell({ state: 'ended' }); return false; }
+      this.#tell({ state: 'live', look: this.#failed.length > 0 });
+      await messages(response, ({ id, data }) => this.#tell({ last: id, runs: data ? JSON.parse(data).runs : [] }));
+    } catch (failure) {
+      if (signal.aborted) return false;
+      if (failure.status === 401 || failure.status === 403) { this.#say('closed'); return false; }
+    }
+    return !signal.aborted;
+  }
+
+  /** @param again the stream was away: the page may have missed events */
   #look(again) {
     if (this.#poll) this.#poll();
     else if (again) this.dispatchEvent(new Event('resume'));
   }
 
-  /** Polls, and tries the stream again from time to time, or as soon as a server that was gone answers. */
-  #fallBack() {
-    this.#say('polling');
+  /** Polls for a while, after which the stream is tried again. */
+  async #fallBack(signal) {
+    this.#tell({ state: 'polling' });
     const until = performance.now() + FAILURES_MS;
-    const turn = () => {
-      if (performance.now() > until) { this.#failed = this.#failed.slice(-1); this.#read(this.#path); return; }
-      this.#look(true);
-      this.#timer = setTimeout(turn, this.#down ? POLL_DOWN_MS : this.#poll ? POLL_MS : POLL_ALL_MS);
-    };
-    this.#timer = setTimeout(turn, POLL_DOWN_MS);
-  }
-
-  #take(block) {
-    let data = '';
-    for (const line of block.split('\n')) {
-      if (line.startsWith('id:')) this.#last = line.slice(3).trim();
-      else if (line.startsWith('data:')) data += line.slice(5).trim();
+    await pause(POLL_DOWN_MS, signal);
+    while (!signal.aborted && performance.now() < until) {
+      this.#tell({ look: true });
+      await pause(this.#down ? POLL_DOWN_MS : this.#poll ? POLL_MS : POLL_ALL_MS, signal);
     }
-    if (!data) return;
-    let digest;
-    try { digest = JSON.parse(data); } catch { return; }
-    for (const run of digest.runs ?? []) for (const type of run.types) this.dispatchEvent(new CustomEvent('event', { detail: { run_id: run.run_id, event_type: type, task_ids: run.task_ids } }));
+    this.#failed = this.#failed.slice(-1);
   }
 }
 

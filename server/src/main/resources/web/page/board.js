@@ -1,11 +1,10 @@
 import { html, nothing } from 'lit';
 import { all, get, post, read, remove } from '../api/client.js';
-import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { count, label } from '../draw/format.js';
-import { Part } from '../part/base.js';
+import { Page } from '../part/page.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { edit, save } from '../part/editor.js';
@@ -18,38 +17,22 @@ const LOADED = 50;
 const ofRun = (task) => task.source_type === 'orchestration' || task.source_type === 'orchestration_task';
 
 /** The work board: columns of tasks, moved by menu, keyboard or mouse. Tasks of runs move by themselves. */
-class Board extends Part {
+class Board extends Page {
   static properties = { columns: { state: true }, parent: { state: true }, failure: { state: true }, over: { state: true } };
   #people = null;
 
   constructor() {
     super();
     for (const store of [prefs, me]) this.watch(store);
-    this.watch(route, 'change', () => this.#load());
-    this.watch(live, 'event', () => { this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 1500); });
-    this.watch(live, 'resume', () => this.#load());
-  }
-
-  connectedCallback() {
-    super.connectedCallback();
-    this.#load();
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.coming);
+    this.follows('board', () => this.#load(), undefined, 1_500);
   }
 
   async #load() {
-    if (route.path[0] !== 'board') return;
     const above = route.get('of');
     const query = { assignee: route.get('assignee'), tag: route.get('tag'), parent_task_id: above, limit: LOADED };
-    try {
-      const [{ columns }, parent] = await Promise.all([get('/board', query), above ? get(`/board/tasks/${above}`) : null]);
-      this.columns = columns;
-      this.parent = parent;
-      this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    const [{ columns }, parent] = await Promise.all([get('/board', query), above ? get(`/board/tasks/${above}`) : null]);
+    this.columns = columns;
+    this.parent = parent;
   }
 
   async #more(column) {
@@ -79,7 +62,7 @@ class Board extends Part {
       this.columns = before;
       toast(`${failure.message} (${failure.code})`, true);
     }
-    await this.#load();
+    await this.read();
     await this.updateComplete;
     this.querySelector(`[data-task="${task.id}"]`)?.focus();
   }
@@ -103,7 +86,7 @@ class Board extends Part {
     const people = await this.#names();
     const made = await edit({ title: 'New task', yes: 'Create', fields: this.#fields(null, people).map((field) => (field.name === 'status' && status ? { ...field, value: status } : field)),
       save: (values) => post('/board/tasks', Object.fromEntries(Object.entries({ ...Board.#body(values), parent_task_id: this.parent?.id ?? null }).filter(([, value]) => value !== null))) });
-    if (made) { toast('Created'); this.#load(); }
+    if (made) { toast('Created'); this.read(); }
   }
 
   async #open(task) {
@@ -122,12 +105,12 @@ class Board extends Part {
     const saved = await edit({ title: html`${name(now.title, 200)}`, text: managed ? 'A run manages this task. People change its priority.' : null, yes: 'Save', fields, more,
       save: (values) => save('PATCH', path, managed ? values : Board.#body(values), version) });
     if (saved) toast('Saved');
-    if (saved !== undefined) this.#load();
+    if (saved !== undefined) this.read();
   }
 
   async #remove(task, dialog) {
     if (!await ask({ title: 'Delete the task?', text: html`${name(task.title, 200)}`, yes: 'Delete', danger: true })) return;
-    await remove(`/board/tasks/${task.id}`).then(() => { toast('Deleted'); dialog.close(); this.#load(); }, (failure) => toast(failure.message, true));
+    await remove(`/board/tasks/${task.id}`).then(() => { toast('Deleted'); dialog.close(); this.read(); }, (failure) => toast(failure.message, true));
   }
 
   #keys(event, task, at) {
@@ -175,7 +158,7 @@ class Board extends Part {
           <label class="row small"><input type="checkbox" .checked=${assignee === me.name} @change=${(event) => route.set({ assignee: event.target.checked ? me.name : null })}>Only mine</label>
           <button class="btn first" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#create()}>New task</button></span></div>
       ${['assignee', 'tag'].some((each) => route.get(each)) ? html`<div class="row wrap">${['assignee', 'tag'].filter((each) => route.get(each)).map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each}: ${name(route.get(each), 60)}${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
-      ${this.failure ? problem(this.failure, () => this.#load()) : !this.columns ? html`<div class="card">${skeleton()}</div>`
+      ${this.failure ? problem(this.failure, () => this.read()) : !this.columns ? html`<div class="card">${skeleton()}</div>`
     : this.columns.every((column) => !column.items.length) && !assignee && !this.parent ? html`<div class="card">${empty('graph', 'Nothing on the board', 'Runs put their tasks here. People add their own with "New task", or:', 'keelson board create "Call the printer"')}</div>`
       : html`<div class="board" role="group" aria-label="Columns" tabindex="-1">${this.columns.map((column) => this.#column(column))}</div>`}`;
   }

@@ -1,5 +1,6 @@
 import { html, nothing } from 'lit';
-import { all, get, now, open, post } from '../api/client.js';
+import { all, get, now, post } from '../api/client.js';
+import { passing } from '../live/messages.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { count, credits, duration, exact, short } from '../draw/format.js';
@@ -14,6 +15,9 @@ import { value } from '../part/value.js';
 const MOST_STEPS = 60;
 const MOST_LINKS = 30;
 const MOST_LINES = 500;
+/** Between two reads of a task that changes, and of the states of the tasks around it. */
+const CHANGE_MS = 500;
+const REACH_MS = 5_000;
 
 /** One task: why it is not further, what it waits for, what waits for it, its steps and what one can do. */
 class Drawer extends Part {
@@ -21,6 +25,7 @@ class Drawer extends Part {
   #asked = null;
   #texts = new Map();
   #logs = null;
+  #reached = 0;
 
   willUpdate() {
     if (this.#asked === this.row) return;
@@ -39,17 +44,21 @@ class Drawer extends Part {
     this.#load(this.row);
   }
 
-  /** One more read at the end if the row changed meanwhile. */
+  /** Reads again if the row changed meanwhile, after a pause where it is the same task. */
   async #load(row) {
     if (this.busy) return;
     this.busy = true;
+    const begun = performance.now();
+    const known = this.reach && begun - this.#reached < REACH_MS ? this.reach : null;
     try {
       const [task, steps, reach, why] = await Promise.all([get(`/tasks/${row.id}`, { light: true }), all(`/tasks/${row.id}/steps`, { light: true, history: true, limit: 200 }, 200),
-        get(`/tasks/${row.id}/dependencies`), isOpen(row) ? get(`/tasks/${row.id}/explain`).then((explained) => explained.reasons) : null]);
+        known ?? get(`/tasks/${row.id}/dependencies`), isOpen(row) ? get(`/tasks/${row.id}/explain`).then((explained) => explained.reasons) : null]);
+      if (!known) this.#reached = begun;
       if (this.row.id === row.id) Object.assign(this, { task, steps: steps.items, reach, why, failure: null });
     } catch (failure) { this.failure = failure; }
+    if (this.row !== row && this.row.id === row.id) await new Promise((done) => { setTimeout(done, Math.max(CHANGE_MS, (performance.now() - begun) * 3)); });
     this.busy = false;
-    if (this.row !== row) this.#load(this.row);
+    if (this.isConnected && this.row !== row) this.#load(this.row);
   }
 
   disconnectedCallback() {
@@ -78,14 +87,7 @@ class Drawer extends Part {
     const add = (lines) => { if (this.logs?.[step.id] && lines.length) this.logs = { [step.id]: [...this.logs[step.id], ...lines].slice(-MOST_LINES) }; };
     if (!isOpen(step)) { add((await all(`/steps/${step.id}/logs`, {}, MOST_LINES).catch(() => ({ items: [] }))).items); return; }
     try {
-      const response = await open(`/steps/${step.id}/logs/stream`, {}, abort.signal);
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = '';
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
-        const blocks = (rest + part.value).split('\n\n');
-        rest = blocks.pop();
-        add(blocks.map((block) => block.split('\n').find((line) => line.startsWith('data:'))).filter(Boolean).map((line) => JSON.parse(line.slice(5))).filter((event) => event.type === 'log'));
-      }
+      await passing(`/steps/${step.id}/logs/stream`, abort.signal, (event) => { if (event.type === 'log') add([event]); });
     } catch { /* what came is shown */ }
   }
 

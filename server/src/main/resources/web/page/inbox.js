@@ -1,13 +1,12 @@
 import { html, nothing } from 'lit';
 import { all, get, post } from '../api/client.js';
-import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { count, credits } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { KINDS } from '../draw/state.js';
-import { Part } from '../part/base.js';
+import { Page } from '../part/page.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { formOf } from '../part/answers.js';
 import { edit } from '../part/editor.js';
@@ -19,37 +18,25 @@ const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish wha
 const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION']);
 
+/** Events that begin and end no question. */
+const NO_QUESTION = /^(run_created|agent_|task_(created|queued|assigned|started)|step_started)/;
+
 /** The inbox in two panes: what waits for a person, and what happens by each answer. */
-class Inbox extends Part {
+class Inbox extends Page {
   static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true } };
   #plansOf = null;
 
   constructor() {
     super();
     for (const store of [prefs, me]) this.watch(store);
-    this.watch(route, 'change', () => this.#load());
-    this.watch(live, 'event', () => this.#soon());
-    this.watch(live, 'resume', () => this.#soon());
+    this.follows('inbox', () => this.#load(), (type) => !NO_QUESTION.test(type));
     this.watch(document, 'keydown', (event) => this.#key(event));
   }
 
-  connectedCallback() {
-    super.connectedCallback();
-    this.#load();
-  }
-
-  #soon() {
-    this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 400);
-  }
-
   async #load() {
-    if (route.path[0] !== 'inbox') return;
     const query = { kind: route.get('kind'), run_id: route.get('run'), assignee: route.get('mine') ? '@me' : null, limit: 100 };
-    try {
-      const { items } = await all('/inbox', query, 500);
-      this.items = items;
-      this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    const { items } = await all('/inbox', query, 500);
+    this.items = items;
   }
 
   willUpdate() {
@@ -119,7 +106,7 @@ class Inbox extends Part {
       document.dispatchEvent(new Event('keelson-answered'));
       route.set(next ? { item: next.id } : { item: null, run: null }, true);
     } else await this.#refused(item, done);
-    this.#load();
+    this.read();
   }
 
   /** Another output than the one that was looked at, or an answer that another person has given. */
@@ -146,7 +133,7 @@ class Inbox extends Part {
     const done = await edit({ title: 'Assign', text: 'Empty takes the assignment away.', yes: 'Assign', fields: [{ name: 'assignee', label: 'To', list: people, value: item.assignee ?? me.name }],
       save: ({ assignee }) => post(`/inbox/${item.id}/assign`, { assignee }) });
     if (done) toast('Assigned');
-    this.#load();
+    this.read();
   }
 
   /** A tool that its server describes otherwise than it was accepted. */
@@ -209,7 +196,7 @@ class Inbox extends Part {
           <label><span class="hidden-text">Kind</span><select class="input" @change=${(event) => route.set({ kind: event.target.value })}><option value="">All kinds</option>${Object.entries(KINDS).map(([id, [, title]]) => html`<option value=${id} ?selected=${route.get('kind') === id}>${title}</option>`)}</select></label></span></div>
       ${route.get('run') ? html`<div><button class="chip" @click=${() => route.set({ run: null })}>of one run ${icon('cross', 'small')}</button></div>` : nothing}
       ${this.#earlier()}
-      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? empty('search', 'Nothing of this filter waits', 'Change or remove the filter.') : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
+      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? empty('search', 'Nothing of this filter waits', 'Change or remove the filter.') : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
     : html`<div class="panes"><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, true)}>
           <span class="row i-person">${icon((KINDS[each.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name ?? KINDS[each.kind]?.[1], 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
           <span class="small soft num">${each.overdue ? html`<strong class="i-failed">overdue</strong>` : ago(each.created_at)}</span></button></li>`)}</ul>

@@ -1,11 +1,10 @@
 import { html, nothing } from 'lit';
 import { all, get, now, post, read } from '../api/client.js';
-import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { days, credits, exact, many, short } from '../draw/format.js';
-import { Part } from '../part/base.js';
+import { Page } from '../part/page.js';
 import { empty, meter, name, problem, skeleton, spark, toast, when } from '../part/bits.js';
 import { edit, save } from '../part/editor.js';
 import { icon } from '../part/icon.js';
@@ -16,36 +15,21 @@ const PERIODS = [[1, 'Today'], [7, '7 days'], [30, '30 days'], [90, '90 days']];
 const DAY = 86_400_000;
 
 /** Balance, burn, who burns it, and the ledger. */
-class Money extends Part {
+class Money extends Page {
   static properties = { data: { state: true }, failure: { state: true }, checked: { state: true } };
 
   constructor() {
     super();
     for (const store of [prefs, me]) this.watch(store);
-    this.watch(live, 'event', () => { this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 5000); });
-    this.watch(route, 'change', () => this.#load());
-  }
-
-  connectedCallback() {
-    super.connectedCallback();
-    this.#load();
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.coming);
+    this.follows('money', () => this.#load(), undefined, 5_000);
   }
 
   async #load() {
-    if (route.path[0] !== 'money') return;
     const period = Number(route.get('days') ?? 30);
     const from = new Date(now() - (period - 1) * DAY).toISOString().slice(0, 10) + 'T00:00:00Z';
-    try {
-      const [balance, byDay, ledger, recipes, prices, ...parts] = await Promise.all([get('/credits'), get('/usage', { by: 'day', from }), get('/ledger', { limit: 30 }),
-        me.lacks('runs:read') ? { items: [] } : all('/recipes', {}, 1000), get('/prices', { limit: 500 }), ...BY.map(([by]) => get('/usage', { by, from }))]);
-      this.data = { balance, byDay, ledger: ledger.items, parts, prices, recipes: new Map(recipes.items.map((each) => [each.id, each.name])) };
-      this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    const [balance, byDay, ledger, recipes, prices, ...parts] = await Promise.all([get('/credits'), get('/usage', { by: 'day', from }), get('/ledger', { limit: 30 }),
+      me.lacks('runs:read') ? { items: [] } : all('/recipes', {}, 1000), get('/prices', { limit: 500 }), ...BY.map(([by]) => get('/usage', { by, from }))]);
+    this.data = { balance, byDay, ledger: ledger.items, parts, prices, recipes: new Map(recipes.items.map((each) => [each.id, each.name])) };
   }
 
   async #verify() {
@@ -74,7 +58,7 @@ class Money extends Part {
   async #grant() {
     const done = await edit({ title: 'Grant credits', text: 'The workspace may use them at once. The grant is in the ledger and in the audit log.', yes: 'Grant', fields: [{ name: 'amount', label: 'Credits', kind: 'number', required: true }, { name: 'reason', label: 'Reason', most: 2000 }],
       save: ({ amount, reason }) => post('/credits/grants', { amount, ...(reason ? { reason } : {}) }) });
-    if (done) { toast('Granted'); this.#load(); }
+    if (done) { toast('Granted'); this.read(); }
   }
 
   async #price(price) {
@@ -95,7 +79,7 @@ class Money extends Part {
       return save('PUT', '/prices', { items: [{ kind, name: own, ...(kind === 'tool' ? mine : { usd_per_million_tokens: mine }) }] }, version, { of: (list) => amounts(find(list, kind, own)), mine });
     } });
     if (saved) toast('Saved');
-    this.#load();
+    this.read();
   }
 
   #prices({ items, version }) {
@@ -106,7 +90,7 @@ class Money extends Part {
   }
 
   render() {
-    if (this.failure) return problem(this.failure, () => this.#load());
+    if (this.failure) return problem(this.failure, () => this.read());
     const period = Number(route.get('days') ?? 30);
     const head = html`<div class="head"><h1>Money</h1><div class="views end" role="group" aria-label="Period">${PERIODS.map(([n, title]) => html`<button class="view" aria-pressed=${period === n} @click=${() => route.set({ days: n === 30 ? null : n })}>${title}</button>`)}</div><button class="btn" ?disabled=${!!me.lacks('credits:grant')} title=${me.lacks('credits:grant') ?? nothing} @click=${() => this.#grant()}>Grant credits…</button></div>`;
     if (!this.data) return html`${head}<div class="card">${skeleton()}</div>`;

@@ -1,51 +1,43 @@
 import { html, nothing } from 'lit';
 import { get, now } from '../api/client.js';
-import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
 import { days, count, credits, exact, shortId } from '../draw/format.js';
 import { KINDS, OPEN, isOpen, reasonFamily } from '../draw/state.js';
-import { Part } from '../part/base.js';
+import { Page } from '../part/page.js';
 import { ago, badge, empty, mark, name, problem, skeleton, spark, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 
 const DAY = 86_400_000;
 
 /** What needs a person, what runs, what failed, what it costs. */
-class Overview extends Part {
+class Overview extends Page {
   static properties = { data: { state: true }, failure: { state: true } };
 
   constructor() {
     super();
     this.watch(runs);
-    this.watch(live, 'event', () => { this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 1000); });
-    this.watch(live, 'resume', () => this.#load());
+    this.follows('', () => this.#load(), undefined, 2_000);
   }
 
   connectedCallback() {
     super.connectedCallback();
-    this.#load();
     this.ticking = setInterval(() => { if (!document.hidden) this.requestUpdate(); }, 1000);
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     clearInterval(this.ticking);
-    clearTimeout(this.coming);
   }
 
   async #load() {
-    if (route.path.length) return;
     const since = new Date(now() - DAY).toISOString();
     const money = me.lacks('credits:read') ? [null, null] : [get('/credits'), get('/usage', { by: 'day', from: new Date(now() - 13 * DAY).toISOString() })];
-    try {
-      const [inbox, stats, open, states, failed, balance, usage, schedules] = await Promise.all([get('/inbox', { limit: 6 }), get('/inbox/stats'), get('/runs', { state: OPEN, now: true, limit: 9 }),
-        get('/runs/stats', { state: OPEN }), get('/runs', { state: 'failed', created_after: since, limit: 100 }), ...money, get('/schedules', { limit: 5 }).catch(() => null)]);
-      for (const page of [open, failed]) page.items = page.items.map((run) => runs.put(run));
-      this.data = { inbox: inbox.items, stats, open, total: states.items.reduce((sum, each) => sum + each.count, 0), failed, balance, usage, schedules };
-      this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    const [inbox, stats, open, states, failed, balance, usage, schedules] = await Promise.all([get('/inbox', { limit: 6 }), get('/inbox/stats'), get('/runs', { state: OPEN, now: true, limit: 9 }),
+      get('/runs/stats', { state: OPEN }), get('/runs', { state: 'failed', created_after: since, limit: 100 }), ...money, get('/schedules', { limit: 5 }).catch(() => null)]);
+    for (const page of [open, failed]) page.items = page.items.map((run) => runs.put(run));
+    this.data = { inbox: inbox.items, stats, open, total: states.items.reduce((sum, each) => sum + each.count, 0), failed, balance, usage, schedules };
   }
 
   #needs({ inbox, stats }) {
@@ -82,7 +74,7 @@ class Overview extends Part {
   }
 
   render() {
-    if (this.failure) return problem(this.failure, () => this.#load());
+    if (this.failure) return problem(this.failure, () => this.read());
     const head = html`<div class="head"><h1>Overview</h1><span class="end"><a class="btn first" href="/ui/launch">${icon('play', 'small')}Launch</a></span></div>`;
     if (!this.data) return html`${head}<div class="halves"><div class="card">${skeleton()}</div><div class="card">${skeleton()}</div></div>`;
     return html`${head}<div class="halves"><div class="stack gap4">${this.#needs(this.data)}${this.#failed(this.data)}</div><div class="stack gap4">${this.#now(this.data)}${this.#cost(this.data)}</div></div>`;

@@ -1,10 +1,9 @@
 import { html, nothing } from 'lit';
 import { address, get } from '../api/client.js';
-import { live } from '../live/stream.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { credits, duration, exact, label, short } from '../draw/format.js';
-import { Part } from '../part/base.js';
+import { Page } from '../part/page.js';
 import { ago, badge, empty, name, problem, skeleton, toast } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 
@@ -12,24 +11,13 @@ const PAGE = 50;
 const TYPES = ['summary', 'standup', 'research', 'incident', 'delivery', 'audit'];
 
 /** Reports: the list, and the chosen one as the server renders it, in a frame without scripts and without an origin. */
-class Reports extends Part {
+class Reports extends Page {
   static properties = { items: { state: true }, cursor: { state: true }, failure: { state: true } };
 
   constructor() {
     super();
     this.watch(prefs);
-    this.watch(route, 'change', () => this.#load());
-    this.watch(live, 'event', (event) => { if (/^(run|task)_(completed|failed|skipped)/.test(event.detail.event_type ?? '')) this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 3000); });
-  }
-
-  connectedCallback() {
-    super.connectedCallback();
-    this.#load();
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.coming);
+    this.follows('reports', () => this.#load(), (type) => /^(run|task)_(completed|failed|skipped)/.test(type), 3_000);
   }
 
   #query() {
@@ -37,15 +25,11 @@ class Reports extends Part {
   }
 
   async #load() {
-    if (route.path[0] !== 'reports') return;
-    try {
-      const page = await get('/reports', this.#query());
-      const asked = route.get('report');
-      const extra = asked && !page.items.some((each) => each.id === asked) ? await get(`/reports/${asked}`).catch(() => null) : null;
-      this.items = extra ? [extra, ...page.items] : page.items;
-      this.cursor = page.next_cursor;
-      this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    const page = await get('/reports', this.#query());
+    const asked = route.get('report');
+    const extra = asked && !page.items.some((each) => each.id === asked) ? await get(`/reports/${asked}`).catch(() => null) : null;
+    this.items = extra ? [extra, ...page.items] : page.items;
+    this.cursor = page.next_cursor;
   }
 
   async #more() {
@@ -65,7 +49,7 @@ class Reports extends Part {
     const chips = ['run', 'agent'].filter((each) => route.get(each));
     return html`<div class="head"><h1>Reports</h1><span class="end"><label><span class="hidden-text">Kind</span><select class="input" @change=${(event) => route.set({ type: event.target.value, report: null })}><option value="">All kinds</option>${TYPES.map((type) => html`<option value=${type} ?selected=${route.get('type') === type}>${type}</option>`)}</select></label></span></div>
       ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null, report: null })}>${each}: ${name(route.get(each), 60)}${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
-      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !current ? html`<div class="card">${chips.length || route.get('type') ? empty('search', 'No report is like that', 'Remove the filter.') : empty('file', 'No reports', 'A run that has ended has a summary here, and so has each of its tasks.')}</div>`
+      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !current ? html`<div class="card">${chips.length || route.get('type') ? empty('search', 'No report is like that', 'Remove the filter.') : empty('file', 'No reports', 'A run that has ended has a summary here, and so has each of its tasks.')}</div>`
     : html`<div class="panes"><ul class="card queue" aria-label="Reports">${this.items.map((each) => html`<li><button class="item" aria-current=${each === current ? 'true' : nothing} @click=${() => route.set({ report: each.id }, true)}>
           <span class="row">${icon(each.task_id ? 'file' : 'list', 'small')}</span><span class="grow stack tight"><strong class="cut">${name(each.title, 160)}</strong><span class="row small soft">${each.task_id ? 'task' : 'run'}${each.agent ? html` · ${name(each.agent, 40)}` : nothing} ${each.state === 'completed' && !each.failures ? nothing : badge(each.state)}</span></span>
           <span class="small soft num">${ago(each.created_at)}</span></button></li>`)}${this.cursor ? html`<li class="pad"><button class="btn low" @click=${() => this.#more()}>More</button></li>` : nothing}</ul>${this.#report(current)}</div>`}`;

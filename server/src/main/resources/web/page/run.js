@@ -66,7 +66,7 @@ class Run extends Part {
     const { run } = data ?? {};
     if (run) {
       document.title = `${label(run.name, 60)} · Keelson`;
-      if (isOpen(run)) live.follow('/events/stream', { run_id: this.run, digest_ms: 250 }, () => data.check());
+      if (isOpen(run)) live.follow(me.value?.workspace.id ?? null, () => data.check());
       else live.rest();
       if (!isOpen(run) && data.timeline && !data.timeline.open) this.#last();
     }

@@ -1,11 +1,10 @@
 import { html, nothing } from 'lit';
 import { all, get, now, post, read, remove } from '../api/client.js';
-import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { count, day, duration, time } from '../draw/format.js';
-import { Part } from '../part/base.js';
+import { Page } from '../part/page.js';
 import { empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { edit, save } from '../part/editor.js';
@@ -19,40 +18,24 @@ const NEXT_DAYS = 7;
 const NEXT_MOST = 60;
 
 /** Schedules: what comes next, and their definitions. */
-class Schedules extends Part {
+class Schedules extends Page {
   static properties = { items: { state: true }, next: { state: true }, failure: { state: true }, opened: { state: true }, made: { state: true } };
 
   constructor() {
     super();
     for (const store of [prefs, me]) this.watch(store);
-    this.watch(route, 'change', () => this.#load());
-    this.watch(live, 'event', (event) => { if (/^run_(created|started|completed|failed|cancelled)/.test(event.detail.event_type ?? '')) this.coming ??= setTimeout(() => { this.coming = null; this.#load(); }, 2000); });
-    this.watch(live, 'resume', () => this.#load());
-  }
-
-  connectedCallback() {
-    super.connectedCallback();
-    this.#load();
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.coming);
+    this.follows('schedules', () => this.#load(), (type) => /^run_(created|started|completed|failed|cancelled)/.test(type), 2_000);
   }
 
   async #load() {
-    if (route.path[0] !== 'schedules') return;
-    try {
-      const [{ items }, next] = await Promise.all([all('/schedules', { limit: 500 }, 2000), get('/schedules/next', { to: new Date(now() + NEXT_DAYS * 86_400_000).toISOString(), limit: NEXT_MOST })]);
-      this.items = items;
-      this.next = next;
-      this.failure = null;
-    } catch (failure) { this.failure = failure; }
+    const [{ items }, next] = await Promise.all([all('/schedules', { limit: 500 }, 2000), get('/schedules/next', { to: new Date(now() + NEXT_DAYS * 86_400_000).toISOString(), limit: NEXT_MOST })]);
+    this.items = items;
+    this.next = next;
   }
 
   async #act(path, said) {
     await post(path).then(() => toast(said), (failure) => toast(`${failure.message} (${failure.code})`, true));
-    this.#load();
+    this.read();
   }
 
   async #trigger(schedule) {
@@ -62,7 +45,7 @@ class Schedules extends Part {
   async #delete(schedule) {
     if (!await ask({ title: html`Delete ${name(schedule.name, 100)}?`, text: 'It starts no more runs. Its runs stay.', yes: 'Delete', danger: true })) return;
     await remove(`/schedules/${schedule.id}`).then(() => toast('Deleted'), (failure) => toast(failure.message, true));
-    this.#load();
+    this.read();
   }
 
   async #edit(schedule) {
@@ -122,7 +105,7 @@ class Schedules extends Part {
     });
     clearTimeout(timer);
     if (saved) toast(schedule ? 'Saved' : 'Created');
-    if (saved !== undefined) this.#load();
+    if (saved !== undefined) this.read();
   }
 
   async #open(schedule) {
@@ -162,7 +145,7 @@ class Schedules extends Part {
   render() {
     const lacks = me.lacks('runs:write');
     return html`<div class="head"><h1>Schedules</h1><span class="soft num">${this.items ? count(this.items.length) : ''}</span><span class="end"><button class="btn first" ?disabled=${!!lacks} title=${lacks ?? nothing} @click=${() => this.#edit(null)}>New schedule</button></span></div>
-      ${this.failure ? problem(this.failure, () => this.#load()) : !this.items ? html`<div class="card">${skeleton()}</div>` : this.items.length ? html`<div class="beside"><div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules"><table class="list"><thead><tr><th>Name</th><th>When</th><th>Next run</th><th class="right">Runs</th><th><span class="hidden-text">Actions</span></th></tr></thead>
+      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : this.items.length ? html`<div class="beside"><div class="card scroll-x" tabindex="0" role="region" aria-label="Schedules"><table class="list"><thead><tr><th>Name</th><th>When</th><th>Next run</th><th class="right">Runs</th><th><span class="hidden-text">Actions</span></th></tr></thead>
         <tbody>${this.items.map((each) => this.#row(each))}</tbody></table></div>${this.#coming()}</div>`
       : html`<div class="card">${empty('clock', 'No schedules', 'A schedule starts runs of a recipe by the clock. Create one here, or:', 'keelson schedules create nightly --cron "30 2 * * *" --zone Europe/Berlin --recipe nightly-report')}</div>`}`;
   }

@@ -1,5 +1,6 @@
 import { html, nothing } from 'lit';
-import { all, get, now, open, post } from '../api/client.js';
+import { all, get, now, post } from '../api/client.js';
+import { passing } from '../live/messages.js';
 import { live } from '../live/stream.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
@@ -29,6 +30,7 @@ class Transcript extends Part {
     for (const store of [route, prefs, me]) this.watch(store);
     this.watch(live, 'event', (event) => { if (event.detail.run_id === this.run) this.#soon(); });
     this.watch(live, 'resume', () => this.#load());
+    this.watch(document, 'visibilitychange', () => { if (document.hidden) this.#silence(); else this.#soon(); });
   }
 
   disconnectedCallback() {
@@ -43,9 +45,14 @@ class Transcript extends Part {
     this.#asked = this.task;
     this.row = null;
     this.attempts = null;
-    this.writing = null;
-    this.#abort?.abort();
+    this.#silence();
     this.#load();
+  }
+
+  /** Gives up the stream of the turn's text, so that another tab may have it. */
+  #silence() {
+    this.#abort?.abort();
+    this.writing = null;
   }
 
   #soon() {
@@ -58,7 +65,7 @@ class Transcript extends Part {
     const id = this.task;
     try {
       const row = await get(`/tasks/${id}`, { light: true });
-      if (isOpen(row)) live.follow('/events/stream', { run_id: this.run, digest_ms: 250 }, () => this.#soon());
+      if (isOpen(row)) live.follow(me.value?.workspace.id ?? null, () => this.#soon());
       const { items, complete } = await all(`/tasks/${id}/transcript`, { history: true, limit: 500 }, MOST);
       if (id !== this.task) return;
       this.row = row;
@@ -82,20 +89,12 @@ class Transcript extends Part {
     const abort = new AbortController();
     this.#abort = abort;
     try {
-      const response = await open(`/steps/${turn.step_id}/stream`, {}, abort.signal);
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = '';
-      for (let part = await reader.read(); !part.done; part = await reader.read()) {
-        const blocks = (rest + part.value).split('\n\n');
-        rest = blocks.pop();
-        for (const block of blocks) this.#take(turn.step_id, block.split('\n').filter((line) => line.startsWith('data:')).map((line) => line.slice(5)).join(''));
-      }
+      await passing(`/steps/${turn.step_id}/stream`, abort.signal, (event) => this.#take(turn.step_id, event));
     } catch { /* the rows say what came of it */ }
   }
 
-  #take(step, data) {
-    if (!data || this.writing?.step !== step) return;
-    const event = JSON.parse(data);
+  #take(step, event) {
+    if (this.writing?.step !== step) return;
     if (event.type === 'text') this.writing = { ...this.writing, text: this.writing.text + event.text };
     else if (event.type === 'superseded') this.writing = { ...this.writing, text: '', superseded: this.writing.superseded + 1 };
     else this.#soon();

@@ -13,7 +13,7 @@ const fields = (hook) => [
   { name: 'channel', label: 'Only runs of this channel', most: 200, value: hook?.channel, half: true },
   { name: 'enabled', label: 'Sends events', kind: 'checkbox', value: hook?.enabled ?? true },
 ];
-const body = ({ events, ...values }, changes) => ({ ...(changes ? values : Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))), ...(list(events).length ? { events: list(events) } : {}) });
+const body = ({ events, ...values }, changes) => ({ ...(changes ? values : Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))), ...(changes || list(events).length ? { events: list(events).length ? list(events) : null } : {}) });
 
 async function create() {
   const made = await edit({ title: 'New webhook', yes: 'Create', fields: fields(), save: async (values) => (await send('POST', '/webhooks', { body: body(values) })).json() });

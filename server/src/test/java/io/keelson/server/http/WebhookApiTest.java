@@ -290,6 +290,8 @@ class WebhookApiTest {
         assertThat(changed.get("channel").isNull()).isTrue();
         assertThat(changed.get("description").stringValue()).isEqualTo("d");
         assertThat(changed.get("events").toString()).isEqualTo("[\"*\"]");
+        assertThat(patch(webhook, "{\"events\": null}").json().get("events").toString()).contains("run.failed",
+                "approval.needed");
         assertThat(changed.get("enabled").booleanValue()).isFalse();
         assertThat(api.get("/api/v1/audit").text()).contains("webhook_created", "webhook_changed");
     }

@@ -74,6 +74,11 @@ public final class DashboardBrowser implements AutoCloseable {
         context.addInitScript(
                 "addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI));"
                         + "addEventListener('unhandledrejection', e => console.error('REJECTED', String(e.reason)));");
+        return tab(context, path);
+    }
+
+    /** One more tab of a browser context. */
+    Page tab(BrowserContext context, String path) {
         Page page = context.newPage();
         page.onConsoleMessage(message -> {
             if (message.type().equals("error") || message.type().equals("warning")) {

@@ -11,6 +11,7 @@ import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import io.keelson.server.http.ApiServer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The page of a run, the list of runs and transcripts: at full size, live, and on bad days. */
-class DashboardRunTest {
+class DashboardRunTest extends DashboardChecks {
 
     private static final int MOST_ELEMENTS = 3_000;
     private static final int MOST_MODULES = 25;
@@ -221,6 +222,41 @@ class DashboardRunTest {
         PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Ended");
         browser.expect("Failed to load resource");
         browser.expect("ERR_FAILED");
+    }
+
+    /** A browser has six connections per host, so one tab streams for all, and another takes its place. */
+    @Test
+    void oneOfSevenTabsStreamsForAll() {
+        String run = seed.waiting("seven");
+        Page first = browser.signedIn("/ui/runs/" + run);
+        List<Page> tabs = new ArrayList<>(List.of(first));
+        List<String> streams = new CopyOnWriteArrayList<>();
+        first.context().onRequest(request -> {
+            if (request.url().contains("/events/stream")) {
+                streams.add(request.url());
+            }
+        });
+        for (int i = 1; i < 7; i++) {
+            tabs.add(browser.tab(first.context(), "/ui/runs/" + run));
+        }
+        for (Page tab : tabs) {
+            PlaywrightAssertions.assertThat(tab.locator(".live").first()).containsText("Live");
+            PlaywrightAssertions.assertThat(state(tab)).containsText("running");
+        }
+        assertThat(streams).isEmpty();
+        api.post("/api/v1/runs/" + run + "/pause", "{}");
+        for (Page tab : tabs) {
+            PlaywrightAssertions.assertThat(state(tab)).containsText("paused");
+        }
+        first.close();
+        tabs.remove(first);
+        first.context().waitForCondition(() -> streams.size() == 1);
+        api.post("/api/v1/runs/" + run + "/resume", "{}");
+        approve(run);
+        for (Page tab : tabs) {
+            PlaywrightAssertions.assertThat(state(tab)).containsText("completed");
+        }
+        assertThat(streams).hasSize(1);
     }
 
     @Test

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The dashboard as a person with a browser sees it, on a real server. */
-class DashboardTest {
+class DashboardTest extends DashboardChecks {
 
     @TempDir
     static Path folder;
@@ -64,14 +64,6 @@ class DashboardTest {
     @AfterEach
     void nothingWentWrong() {
         browser.clean();
-    }
-
-    private static void sees(Locator locator) {
-        PlaywrightAssertions.assertThat(locator).isVisible();
-    }
-
-    private static Locator button(Page page, String name) {
-        return page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
     }
 
     @Test

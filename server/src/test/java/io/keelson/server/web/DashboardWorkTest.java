@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** What people do in the dashboard besides looking at runs. */
-class DashboardWorkTest {
+class DashboardWorkTest extends DashboardChecks {
 
     private static final String HOSTILE = "<img src=x onerror=canary=1>\"'></script><svg onload=canary=1>"
             + "javascript:canary=1 \u05d0\ud83d\ude80";
@@ -61,22 +61,6 @@ class DashboardWorkTest {
     @AfterEach
     void nothingWentWrong() {
         browser.clean();
-    }
-
-    private static void sees(Locator locator) {
-        PlaywrightAssertions.assertThat(locator).isVisible();
-    }
-
-    private static Locator button(Page page, String name) {
-        return page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
-    }
-
-    private static Locator dialog(Page page) {
-        return page.getByRole(AriaRole.DIALOG);
-    }
-
-    private static Locator save(Page page, String name) {
-        return dialog(page).getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName(name).setExact(true));
     }
 
     private static void change(String method, String path, String body) {

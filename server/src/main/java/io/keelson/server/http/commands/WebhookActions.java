@@ -30,9 +30,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Webhooks: only for a workspace's administrators, because events are sent to external systems. */
 public final class WebhookActions {
 
-    /** Absent members stay unchanged; of {@code description} and {@code channel}, null removes the value. */
-    record WebhookChange(@Nullable String url, @Nullable Optional<String> description, @Nullable List<String> events,
-            @Nullable Optional<String> channel, @Nullable Boolean enabled) {}
+    /** Absent members stay unchanged; null removes the description or the channel, and of events it means all topics. */
+    record WebhookChange(@Nullable String url, @Nullable Optional<String> description,
+            @Nullable Optional<List<String>> events, @Nullable Optional<String> channel, @Nullable Boolean enabled) {}
 
     record Redelivery(@Nullable UUID deliveryId, boolean dead, @Nullable Instant from) {}
 
@@ -96,9 +96,12 @@ public final class WebhookActions {
 
     private static Endpoint.Spec spec(WebhookChange body) {
         return new Endpoint.Spec(body.url, given(body.description), removed(body.description),
-                body.events == null ? null : body.events.stream().distinct().toList(), given(body.channel),
-                removed(body.channel),
+                body.events == null ? null : events(body.events), given(body.channel), removed(body.channel),
                 body.enabled);
+    }
+
+    private static List<String> events(Optional<List<String>> given) {
+        return given.map(each -> each.stream().distinct().toList()).orElseGet(Topics::names);
     }
 
     private static @Nullable String given(@Nullable Optional<String> member) {
