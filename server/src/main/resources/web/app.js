@@ -229,7 +229,7 @@ class App extends Part {
               <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : page ? page.view(route.path[1])
     : empty('search', 'There is no such page', 'The address may be mistyped.')}</div></main>
         </div></div>
-      <nav class="tabs-low" aria-label="Main pages">${this.#links(PAGES.filter((each) => !each.second))}</nav>
+      <nav class="tabs-low" aria-label="Main pages">${this.#links(PAGES.filter((each) => !each.second))}<button @click=${() => this.#find()}>${icon('more')}More</button></nav>
       <div class="toasts" role="status">${this.notices.map((each) => html`<div class="toast">${icon(each.bad ? 'alert' : 'check', each.bad ? 'i-failed' : 'i-done')}<span>${each.text}</span></div>`)}</div>`;
   }
 }

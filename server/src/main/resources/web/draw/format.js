@@ -25,7 +25,7 @@ export const clock = (at) => format(CLOCK).format(new Date(at));
 export const day = (at) => format({ ...DATE, year: 'numeric' }).format(new Date(at));
 export const utc = (at) => (at ? new Date(at).toISOString().replace('T', ' ').replace('.000', '') : '');
 
-/** 0.8 s, 41 s, 2 m 05 s, 2 h 01 m, 3 d 4 h. */
+/** 0.8 s, 41 s, 2 m 05 s, 12 m, 2 h 01 m, 3 d 4 h. */
 export function duration(ms) {
   if (ms === null || ms === undefined || Number.isNaN(ms)) return '–';
   const s = Math.max(0, ms) / 1000;
@@ -33,7 +33,8 @@ export function duration(ms) {
   if (s < 0.95) return `${Math.round(s * 1000)} ms`;
   if (s < 9.95) return `${s.toFixed(1)} s`;
   if (s < 60) return `${Math.floor(s)} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} m ${two(s % 60)} s`;
+  if (s < 600) return `${Math.floor(s / 60)} m ${two(s % 60)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} m`;
   if (s < 86400) return `${Math.floor(s / 3600)} h ${two((s % 3600) / 60)} m`;
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }

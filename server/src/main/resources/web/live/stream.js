@@ -12,6 +12,7 @@ const POLL_ALL_MS = 30_000;
 const POLL_DOWN_MS = 2_000;
 const DIGEST_MS = 250;
 
+const aborted = (signal) => new Promise((done) => { if (signal.aborted) done(); else signal.addEventListener('abort', () => done(), { once: true }); });
 const pause = (ms, signal) => new Promise((done) => {
   const timer = setTimeout(done, ms);
   signal.addEventListener('abort', () => { clearTimeout(timer); done(); }, { once: true });
@@ -79,6 +80,7 @@ class Live extends EventTarget {
     this.#turn.abort();
     this.#channel?.close();
     this.#channel = null;
+    this.#leads = false;
     this.#say(state);
   }
 
@@ -94,7 +96,8 @@ class Live extends EventTarget {
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = (message) => this.#hear(message.data);
     this.#channel.postMessage({ ask: true });
-    await navigator.locks.request(name, { signal }, () => this.#lead(signal)).catch((failure) => { if (!signal.aborted) throw failure; });
+    await navigator.locks.request(name, { signal }, () => Promise.race([this.#lead(signal), aborted(signal)]))
+      .catch((failure) => { if (!signal.aborted) throw failure; });
   }
 
   /** Does what all tabs do with this news, here and in the others. */

@@ -7,6 +7,7 @@ import { Part } from '../part/base.js';
 import { mark, name, problem, skeleton, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 import { place } from '../part/place.js';
+import './minimap.js';
 
 const ZOOMS = [0.25, 0.4, 0.55, 0.75, 1, 1.3];
 const AGAIN_MS = 1000;
@@ -69,7 +70,7 @@ class Graph extends Part {
       this.graph = graph;
       this.failure = null;
       await this.updateComplete;
-      if (first) this.#fit();
+      if (first) this.#begin();
       this.#look();
     } catch (failure) { this.failure = failure; }
   }
@@ -82,10 +83,29 @@ class Graph extends Part {
     this.zoom = [4, 3, 2].find(fits) ?? 3;
   }
 
+  /** The whole, or else the chosen box, a box in trouble, or the first one. */
+  async #begin() {
+    this.#fit();
+    await this.updateComplete;
+    const { boxes, box_width: width, box_height: height } = this.graph;
+    const loud = (of) => boxes.id.findIndex((_, i) => this.#family(i).of === of);
+    const at = [boxes.id.indexOf(this.picked), loud('failed'), loud('person'), loud('works'), 0].find((i) => i >= 0 && i < boxes.id.length);
+    if (at !== undefined) this.#show(boxes.x[at] + width / 2, boxes.y[at] + height / 2);
+  }
+
+  /** Scrolls so that this place of the graph is in the middle. */
+  #show(x, y) {
+    const body = this.querySelector('.graph');
+    const scale = ZOOMS[this.zoom];
+    body?.scrollTo(x * scale - body.clientWidth / 2, y * scale - body.clientHeight / 2);
+    this.#look();
+  }
+
   #look() {
     const body = this.querySelector('.graph');
     if (!body) return;
     const scale = ZOOMS[this.zoom];
+    this.shown = { left: body.scrollLeft / scale, top: body.scrollTop / scale, right: (body.scrollLeft + body.clientWidth) / scale, bottom: (body.scrollTop + body.clientHeight) / scale };
     this.view = { left: (body.scrollLeft - MARGIN) / scale, top: (body.scrollTop - MARGIN) / scale, right: (body.scrollLeft + body.clientWidth + MARGIN) / scale, bottom: (body.scrollTop + body.clientHeight + MARGIN) / scale };
   }
 
@@ -101,7 +121,8 @@ class Graph extends Part {
     return [boxes.x[from] + width, boxes.y[from] + height / 2, ...edges.bends[i], boxes.x[to], boxes.y[to] + height / 2];
   }
 
-  #box(i, faded) {
+  /** The tasks of a box by family, and the family that it shows. */
+  #family(i) {
     const { boxes } = this.graph;
     const counts = {};
     for (const [state, n] of Object.entries(boxes.states[i])) counts[family(state)] = (counts[family(state)] ?? 0) + n;
@@ -110,7 +131,12 @@ class Graph extends Part {
       const row = this.data.byKey?.get(boxes.id[i]);
       if (row) { for (const each of Object.keys(counts)) delete counts[each]; counts[family(row.state)] = 1; }
     }
-    const of = FAMILIES.toReversed().find((each) => counts[each] && LOUD.includes(each)) ?? FAMILIES.find((each) => counts[each]) ?? 'waits';
+    return { counts, single, of: FAMILIES.toReversed().find((each) => counts[each] && LOUD.includes(each)) ?? FAMILIES.find((each) => counts[each]) ?? 'waits' };
+  }
+
+  #box(i, faded) {
+    const { boxes } = this.graph;
+    const { counts, single, of } = this.#family(i);
     return html`<button class="box x-${of} ${faded ? 'faded' : ''}" aria-pressed=${boxes.id[i] === this.picked} ?disabled=${!single && !boxes.expandable[i]}
       ${place({ left: `${boxes.x[i]}px`, top: `${boxes.y[i]}px` })} title=${`${label(boxes.title[i], 300)}: ${single ? WORDS[of] : `${count(boxes.tasks[i])} tasks, ${Object.entries(counts).map(([each, n]) => `${n} ${WORDS[each]}`).join(', ')}`}`}
       @click=${() => (single ? route.set({ task: boxes.id[i] }) : this.#expand(boxes.id[i], true))}>${mark(of)}<span class="grow stack tight"><span class="cut">${name(boxes.title[i], 80)}</span>
@@ -137,6 +163,7 @@ class Graph extends Part {
     const lit = (i) => near?.has(edges.from[i]) && near.has(edges.to[i]);
     const lines = edges.from.map((_, i) => i).filter((i) => seen(edges.from[i]) || seen(edges.to[i]) || edges.bends[i].length);
     const open = (route.get('expand') ?? '').split(',').filter(Boolean);
+    const whole = !this.shown || (width <= this.shown.right - this.shown.left && height <= this.shown.bottom - this.shown.top);
     return html`<div class="card graph-card"><div class="tree-tools"><span class="soft small grow">Left to right: what comes first. Select a task to light up what it waits for and what waits for it.</span>
         ${open.map((id) => html`<button class="chip" title="Fold" @click=${() => this.#expand(id, false)}><span class="cut">${name(id.replace(/^\w+:/, ''), 40)}</span>${icon('cross', 'small')}<span class="hidden-text">fold</span></button>`)}
         <span class="row"><button class="btn low only" aria-label="Zoom out" ?disabled=${this.zoom === 0} @click=${() => this.#zoomBy(-1)}>−</button><button class="btn low only" aria-label="Zoom in" ?disabled=${this.zoom === ZOOMS.length - 1} @click=${() => this.#zoomBy(1)}>+</button>
@@ -144,7 +171,8 @@ class Graph extends Part {
       ${boxes.id.length ? html`<div class="graph" tabindex="0" role="region" aria-label="Graph of tasks" @scroll=${() => { this.looking ??= requestAnimationFrame(() => { this.looking = null; this.#look(); }); }}><div class="graph-size" ${place({ width: `${width * scale + 32}px`, height: `${height * scale + 32}px` })}><div class="graph-all" ${place({ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` })}>
         <svg class="edges" width=${width} height=${height} aria-hidden="true"><path class="edge" d=${lines.filter((i) => !lit(i)).map((i) => path(this.#points(i))).join('')}></path>
           ${lines.filter(lit).map((i) => svg`<path class="edge lit" d=${path(this.#points(i))}></path>`)}</svg>
-        ${boxes.id.map((_, i) => (seen(i) ? this.#box(i, near && !near.has(i)) : nothing))}</div></div></div>` : html`<p class="pad soft">There are no tasks yet.</p>`}
+        ${boxes.id.map((_, i) => (seen(i) ? this.#box(i, near && !near.has(i)) : nothing))}</div></div></div>
+        ${whole ? nothing : html`<k-minimap .graph=${this.graph} .families=${boxes.id.map((_, i) => this.#family(i).of)} .view=${this.shown} @move=${(event) => this.#show(event.detail.x, event.detail.y)}></k-minimap>`}` : html`<p class="pad soft">There are no tasks yet.</p>`}
       <p class="graph-phone pad soft">${icon('graph', 'small')} The window is too narrow for the graph; the timeline has the same tasks as a tree.</p></div>`;
   }
 }

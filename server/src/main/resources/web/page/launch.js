@@ -102,7 +102,8 @@ class Launch extends Part {
   #form() {
     const { recipe } = this;
     const lacks = me.lacks('runs:write');
-    const inputs = recipe.inputs ?? {};
+    const needs = (input) => (input.schema ?? input).default === undefined;
+    const inputs = Object.fromEntries(Object.entries(recipe.inputs ?? {}).toSorted(([, a], [, b]) => Number(needs(b)) - Number(needs(a))));
     const plan = recipe.mission?.plan;
     return html`<div class="panes even"><form class="card" @submit=${(event) => this.#start(event)} novalidate><header><h2 class="grow cut">${name(recipe.name, 120)}</h2><span class="soft small">version ${recipe.version}</span></header>
         <div class="pad stack gap4">${recipe.description || recipe.mission?.goal ? html`<p class="soft">${name(recipe.description ?? recipe.mission.goal, 1000)}</p>` : nothing}

@@ -218,7 +218,7 @@ class Runs extends Part {
     if (VIEWS.find(([id]) => id === route.get('view'))?.[2].waits_for) return null;
     const { limit, now: _, sort, tag, parent_run_id, ...rest } = this.#queries()[0];
     const filter = tag ? { ...rest, tags: [tag] } : rest;
-    return limit && !parent_run_id && Object.keys(filter).length ? filter : null;
+    return limit && this.rows?.length && !parent_run_id && Object.keys(filter).length ? filter : null;
   }
 
   render() {

@@ -1,19 +1,20 @@
 import { html, nothing } from 'lit';
-import { all, get, send } from '../api/client.js';
-import { bytes, credits, duration, exact, label, short, shortId } from '../draw/format.js';
+import { address, all, get } from '../api/client.js';
+import { bytes, credits, duration, exact, label, many, short, shortId } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
-import { badge, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
+import { badge, empty, meter, name, problem, skeleton, when } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
 import { preview } from '../part/preview.js';
 
 const LOAD = {
-  steps: (id) => all(`/runs/${id}/steps`, {}, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
+  steps: (id) => all(`/runs/${id}/steps`, { light: true }, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
   money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get(`/runs/${id}/usage`, { by: 'purpose' })).items, tasks: (await get(`/runs/${id}/usage`, { by: 'task' })).items }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
 };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MOST_TASKS = 20;
+const UUID = /^(\w+:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The tabs of a run beside timeline and graph: each is one list of the API. */
 class RunTab extends Part {
@@ -28,17 +29,6 @@ class RunTab extends Part {
     LOAD[this.tab](this.run.id).then((data) => { if (asked === this.#asked) { this.data = data; this.failure = null; } }, (failure) => { this.failure = failure; });
   }
 
-  async #download(artifact) {
-    try {
-      const response = await send('GET', `/runs/${this.run.id}/artifacts/${artifact.id}/content`, { accept: '*/*' });
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(await response.blob());
-      link.download = label(artifact.name, 120).replaceAll('/', '_');
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    } catch (failure) { toast(failure.message, true); }
-  }
-
   #steps(items) {
     return html`<table class="list"><thead><tr><th>State</th><th>Step</th><th>Task</th><th>Tool</th><th>Started</th><th class="right">Took</th><th class="right">Cost</th></tr></thead><tbody>${items.slice(0, 500).map((step) => html`<tr>
       <td>${badge(step.state)}</td><td>${name(step.name, 100)}${step.error_message ? html`<div class="small i-failed">${step.error_code}: ${name(step.error_message, 200)}</div>` : nothing}</td><td><a href="/ui/runs/${this.run.id}?task=${encodeURIComponent(step.task_key)}">${name(step.task_key, 60)}</a></td>
@@ -47,16 +37,17 @@ class RunTab extends Part {
 
   #events(items) {
     return html`<table class="list"><thead><tr><th class="right">Nr</th><th>Time</th><th>Event</th><th>By</th><th>Details</th></tr></thead><tbody>${items.toReversed().slice(0, 500).map((event) => html`<tr><td class="right num faint">${event.seq}</td><td class="num">${when(event.created_at)}</td>
-      <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td><td class="soft">${event.actor_type === 'human' ? html`${icon('user', 'small')} ` : nothing}${UUID.test(event.actor_id ?? '') ? html`${event.actor_type} <span class="mono small" title=${event.actor_id}>${shortId(event.actor_id)}</span>` : name(event.actor_id ?? event.actor_type, 60)}</td><td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td></tr>`)}</tbody></table>`;
+      <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td><td class="soft">${event.actor_type === 'human' ? html`${icon('user', 'small')} ` : nothing}${UUID.test(event.actor_id ?? '') ? html`${event.actor_id.includes(':') ? event.actor_id.split(':')[0] : event.actor_type} <span class="mono small" title=${event.actor_id}>${shortId(event.actor_id)}</span>` : name(event.actor_id ?? event.actor_type, 60)}</td><td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td></tr>`)}</tbody></table>`;
   }
 
   #artifacts(items) {
     return html`<table class="list"><thead><tr><th>Name</th><th>Type</th><th class="right">Size</th><th>Kept until</th><th><span class="hidden-text">Open</span></th></tr></thead><tbody>${items.map((each) => html`<tr><td>${icon('file', 'small')} ${name(each.name, 200)}</td><td class="mono small">${name(each.content_type, 80)}</td>
-      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${each.deleted_at ? 'deleted' : html`<button class="btn low" @click=${() => preview(`/runs/${this.run.id}/artifacts/${each.id}/content`, each)}>Preview</button> <button class="btn low" aria-label="Download ${label(each.name, 60)}" @click=${() => this.#download(each)}>${icon('download', 'small')}</button>`}</td></tr>`)}</tbody></table>`;
+      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${each.deleted_at ? 'deleted' : html`<button class="btn low" @click=${() => preview(`/runs/${this.run.id}/artifacts/${each.id}/content`, each)}>Preview</button> <a class="btn low" download=${label(each.name, 120).replaceAll('/', '_')} href=${address(`/runs/${this.run.id}/artifacts/${each.id}/content`)} aria-label="Download ${label(each.name, 60)}">${icon('download', 'small')}</a>`}</td></tr>`)}</tbody></table>`;
   }
 
   #money(items) {
-    return html`${this.data.purposes?.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${this.data.purposes.map((each) => html`<dt>${each.purpose}</dt><dd class="num" title=${exact(each.credits)}>${credits(each.credits)}</dd>`)}</dl>` : nothing}${this.data.tasks?.length ? html`<section aria-label="Charges by task"><h3 class="pad small soft">By task</h3><ol class="ranks">${this.data.tasks.slice(0, 20).map((each) => html`<li><span class="row"><span class="cut grow mono small">${name(each.task ?? 'no task', 100)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span></li>`)}</ol></section>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
+    return html`${this.data.purposes?.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${this.data.purposes.map((each) => html`<dt>${each.purpose}</dt><dd class="num" title=${exact(each.credits)}>${credits(each.credits)}</dd>`)}</dl>` : nothing}${this.data.tasks?.length ? html`<section aria-label="Charges by task"><table class="list by-task"><thead><tr><th>Task</th><th><span class="hidden-text">Part of all</span></th><th class="right">Credits</th></tr></thead><tbody>${this.data.tasks.slice(0, MOST_TASKS).map((each) => html`<tr><td class="mono small">${name(each.task ?? 'no task', 100)}</td><td>${meter(each.credits / Math.max(1e-9, this.data.tasks[0].credits), 'works', `${exact(each.credits)} credits`)}</td><td class="right num" title=${exact(each.credits)}>${credits(each.credits)}</td></tr>`)}</tbody></table>
+      ${this.data.tasks.length > MOST_TASKS ? html`<p class="pad small soft">and ${many(this.data.tasks.length - MOST_TASKS, 'more task')}</p>` : nothing}</section>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
       <td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${each.tokens ? short(each.tokens) : ''}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table>`;
   }
 

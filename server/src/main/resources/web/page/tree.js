@@ -119,7 +119,7 @@ class Tree extends Part {
         aria-expanded=${row.kids ? String(!!row.open) : nothing} aria-selected=${picked} ${place({ transform: `translateY(${i * HEIGHT}px)`, '--level': row.level })}
         @click=${() => { this.at = i; this.#pick(row); }}>
       <span role="gridcell" class="tree-name">${row.kids ? html`<i class="twist" @click=${(event) => { event.stopPropagation(); this.at = i; this.#open(row.id, !row.open); }}>${icon(row.open ? 'down' : 'right', 'small')}</i>` : html`<i class="twist"></i>`}
-        ${row.group ? html`<span class="cut"><strong>${name(row.group.title, 120)}</strong> <span class="soft num">×${count(row.group.items.length)}</span></span><span class="group-bar">${stateBar(row.group.counts)}</span>`
+        ${row.group ? html`<strong class="cut">${name(row.group.title, 120)}</strong><span class="soft num">×${count(row.group.items.length)}</span><span class="group-bar">${stateBar(row.group.counts)}</span>`
     : html`${mark(family(state), `${state}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
         ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
         ${!step && task.failures ? html`<span class="small i-backoff num">↻ ${task.failures}</span>` : nothing}`}
@@ -161,7 +161,7 @@ class Tree extends Part {
         <span class="end legend small soft" aria-hidden="true">${LEGEND.map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
-          <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms)}` : clock(this.from)}</span>`)}
+          <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms).replace(/ 00? [smh]$/, '')}` : clock(this.from)}</span>`)}
             ${axis.folds.map((each) => html`<button class="fold-text small" title="Nothing worked for ${duration(each.ms)}. Unfold" aria-label="Unfold ${duration(each.ms)} of idle time" ${place({ left: `${each.x * 100}%` })} @click=${() => route.set({ fold: 'no' }, true)}>⌇</button>`)}</span></div>
         <div class="tree-body" role="rowgroup" @scroll=${(event) => { const top = Math.floor(event.target.scrollTop / HEIGHT); if (Math.abs(top - this.top) > 2 || top === 0) this.top = top; }}>
           <div class="tree-all" role="presentation" ${place({ height: `${this.#rows.length * HEIGHT}px` })}>${repeat(shown, (row) => row.id, (row, i) => this.#row(row, first + i, axis, at))}</div></div></div>

@@ -6,6 +6,9 @@ export class Part extends LitElement {
 
   createRenderRoot() { return this; }
 
+  /** An element that has left the page reads nothing any more, though an update of it was asked for before. */
+  shouldUpdate() { return this.isConnected; }
+
   /** Renders again when the store changes, while this element is on the page. */
   watch(store, type = 'change', act = () => this.requestUpdate()) {
     this.#watched.push([store, type, act]);

@@ -99,7 +99,7 @@ class FeedDigestTest {
         assertThat(api.get("/api/v1/events?types=nonsense").status()).isEqualTo(400);
     }
 
-    /** One page looks through at most 2,000,000 ids, whoever's events they are. */
+    /** One page looks through at most 2,000,000 ids, which are of all workspaces. */
     @Test
     void rareEventsFarBackAreFoundOverSeveralPages() {
         api.sql("select setval('run_event_packs_id_seq', nextval('run_event_packs_id_seq') + 3000000)");
