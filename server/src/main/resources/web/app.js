@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { events as api, get, known, send, useKey, useWorkspace } from './api/client.js';
+import { abandon, events as api, get, known, send, useKey, useWorkspace } from './api/client.js';
 import { live } from './live/stream.js';
 import { me } from './store/me.js';
 import { prefs } from './store/prefs.js';
@@ -171,13 +171,14 @@ class App extends Part {
     prefs.set('theme', names[(names.indexOf(prefs.values.theme) + 1) % names.length]);
   }
 
-  async #leave() {
+  #leave() {
     const { session } = me.value;
-    if (session) await send('DELETE', `/sessions/${session.id}`).catch(() => null);
+    live.follow(null);
+    abandon();
+    if (session) send('DELETE', `/sessions/${session.id}`).catch(() => null);
     remember(null);
     useKey(null);
     useWorkspace(null);
-    live.follow(null);
     me.forget();
   }
 

@@ -4,6 +4,7 @@ let key = null;
 let workspace = null;
 let offset = 0;
 let bestTook = Infinity;
+let abandoned = new AbortController();
 
 /** A refusal of the API, or a failure to reach it (status 0). */
 export class Problem extends Error {
@@ -23,6 +24,11 @@ export const events = new EventTarget();
 export function useKey(text) { key = text; }
 /** The workspace whose session is used, for a browser that is signed in to several; null where there is one session at most. */
 export function useWorkspace(id) { workspace = id; }
+/** Aborts the requests in flight, whose answers nobody waits for after a sign-out. Their promises stay pending. */
+export function abandon() {
+  abandoned.abort();
+  abandoned = new AbortController();
+}
 /** Now by the server's clock, in milliseconds. */
 export function now() { return Date.now() + offset; }
 
@@ -59,10 +65,11 @@ function headers(extra) {
  * @param {{query?: object, body?: any, idempotencyKey?: string, signal?: AbortSignal, accept?: string, ifMatch?: string, ifNoneMatch?: string, range?: string, quiet?: boolean}} [options]
  */
 export async function send(method, path, { query, body, idempotencyKey, signal, accept, ifNoneMatch, ifMatch, range, quiet } = {}) {
+  const { signal: signedOut } = abandoned;
   let response;
   try {
     response = await fetch(url(path, query), {
-      method, signal, credentials: 'same-origin', cache: 'no-store',
+      method, signal: signal ? AbortSignal.any([signal, signedOut]) : signedOut, credentials: 'same-origin', cache: 'no-store',
       headers: headers({
         Accept: accept ?? 'application/json',
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -74,6 +81,7 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (failure) {
+    if (signedOut.aborted) return new Promise(() => {});
     if (failure.name === 'AbortError') throw failure;
     if (!quiet) events.dispatchEvent(new CustomEvent('reach', { detail: false }));
     throw new Problem(0, {});
@@ -86,15 +94,21 @@ export async function send(method, path, { query, body, idempotencyKey, signal, 
   throw new Problem(response.status, problem, response.headers.get('ETag'));
 }
 
+/** The body of a response; stays pending if a sign-out aborts it. */
+function parse(response) {
+  const { signal } = abandoned;
+  return response.json().catch((failure) => (signal.aborted ? new Promise(() => {}) : Promise.reject(failure)));
+}
+
 async function json(method, path, options) {
   const response = await send(method, path, options);
-  return response.status === 204 ? null : response.json();
+  return response.status === 204 ? null : parse(response);
 }
 
 /** A resource with the tag of its version. */
 export async function read(path) {
   const response = await send('GET', path);
-  return { value: await response.json(), tag: response.headers.get('ETag') };
+  return { value: await parse(response), tag: response.headers.get('ETag') };
 }
 
 const tags = new Map();
@@ -104,7 +118,7 @@ export async function known(path) {
   const response = await send('GET', path, { ifNoneMatch: tags.get(path) });
   if (response.status === 304) return null;
   tags.set(path, response.headers.get('ETag'));
-  return response.json();
+  return parse(response);
 }
 
 export const get = (path, query, signal) => json('GET', path, { query, signal });

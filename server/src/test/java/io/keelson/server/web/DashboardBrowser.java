@@ -7,6 +7,7 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import java.io.IOException;
@@ -35,6 +36,8 @@ public final class DashboardBrowser implements AutoCloseable {
             async () => (await axe.run(document, {iframes: false, resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}))
               .violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).join(' | '))""";
 
+    private static final int SLOW_MACHINE_MS = 30_000;
+
     private final Playwright playwright;
     private final Browser browser;
     private final URI server;
@@ -45,6 +48,7 @@ public final class DashboardBrowser implements AutoCloseable {
     public DashboardBrowser(URI server, String key) {
         this.server = server;
         this.key = key;
+        PlaywrightAssertions.setDefaultAssertionTimeout(SLOW_MACHINE_MS);
         playwright =
                 Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1",
                         "PLAYWRIGHT_NODEJS_PATH", program("node"))));
@@ -70,7 +74,7 @@ public final class DashboardBrowser implements AutoCloseable {
     Page open(String path, int width, int height, ColorScheme scheme) {
         BrowserContext context = browser.newContext(new Browser.NewContextOptions().setViewportSize(width, height)
                 .setColorScheme(scheme).setTimezoneId("UTC").setLocale("en-GB"));
-        context.setDefaultTimeout(10_000);
+        context.setDefaultTimeout(SLOW_MACHINE_MS);
         context.addInitScript(
                 "addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI));"
                         + "addEventListener('unhandledrejection', e => console.error('REJECTED', String(e.reason)));");
@@ -82,7 +86,7 @@ public final class DashboardBrowser implements AutoCloseable {
         Page page = context.newPage();
         page.onConsoleMessage(message -> {
             if (message.type().equals("error") || message.type().equals("warning")) {
-                faults.add(message.text());
+                faults.add(message.text() + " " + message.location());
             }
         });
         page.onPageError(faults::add);
@@ -138,17 +142,13 @@ public final class DashboardBrowser implements AutoCloseable {
         expected.add(text);
     }
 
-    /** Asserts that no page had an error, a violated policy, a rejection or a request to another host. */
+    /** Closes all pages, and asserts that none had an error, a violated policy, a rejection or a request to another host. */
     public void clean() {
+        browser.contexts().forEach(BrowserContext::close);
         List<String> seen = faults.stream().filter(each -> expected.stream().noneMatch(each::contains)).toList();
         faults.clear();
         expected.clear();
         assertThat(seen).isEmpty();
-    }
-
-    /** Also those of a test that has failed. */
-    void closePages() {
-        browser.contexts().forEach(BrowserContext::close);
     }
 
     @Override

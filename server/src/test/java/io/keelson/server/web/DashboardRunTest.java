@@ -58,7 +58,6 @@ class DashboardRunTest extends DashboardChecks {
 
     @AfterEach
     void nothingWentWrong() {
-        browser.closePages();
         browser.clean();
     }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Response;
+import com.microsoft.playwright.Route;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
@@ -135,6 +137,23 @@ class DashboardTest extends DashboardChecks {
         assertThat(stored).doesNotContain("kl_");
         button(page, "Sign out").first().click();
         sees(page.getByLabel("API key"));
+        page.context().close();
+    }
+
+    @Test
+    void signOutAbortsWhatIsInFlight() {
+        Page page = browser.signedIn("/ui/runs");
+        List<Route> held = new ArrayList<>();
+        page.route("**/api/v1/inbox/stats*", held::add);
+        page.evaluate("document.dispatchEvent(new Event('keelson-answered'))");
+        page.waitForCondition(() -> !held.isEmpty());
+        Response ended = page.waitForResponse(each -> each.request().method().equals("DELETE"),
+                () -> button(page, "Sign out").first().click());
+        assertThat(ended.status()).isEqualTo(204);
+        held.forEach(Route::resume);
+        sees(page.getByLabel("API key"));
+        assertThat(page.evaluate("fetch('/api/v1/whoami', {redirect: 'error'}).then(r => r.status)")).isEqualTo(401);
+        browser.expect("/api/v1/whoami");
         page.context().close();
     }
 
