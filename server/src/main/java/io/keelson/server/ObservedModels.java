@@ -26,6 +26,11 @@ record ObservedModels(ModelClient client, ModelMeters meters) implements ModelCl
         return observed(endpoint, client.sendStored(endpoint, request, timeout, stored));
     }
 
+    @Override
+    public void cancelStored(ModelEndpoint endpoint, String id) {
+        client.cancelStored(endpoint, id);
+    }
+
     private CompletableFuture<ModelAnswer> observed(ModelEndpoint endpoint, CompletableFuture<ModelAnswer> sent) {
         var _ = sent.whenComplete((answer, failure) -> {
             if (answer != null) {

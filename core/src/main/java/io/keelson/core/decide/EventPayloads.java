@@ -130,16 +130,26 @@ final class EventPayloads {
                         : step.spec().kind() == StepKind.TURN ? "an earlier turn's model" : "not independent";
     }
 
-    /** Names the answers that a try has not received, with their cost by the prices of their models. */
+    /** Names the answers that a try has not received and no execution fetches. */
     static void lost(Decision d, StepRow step, List<LostAnswer> lost) {
-        for (LostAnswer each : lost) {
-            Prices prices = d.funds.prices();
-            BigDecimal cost = prices.models().containsKey(each.model())
-                    ? prices.cost(step.spec().tool(), each.model(), each.estimate(), null).amount()
-                    : null;
-            d.note(step.task(), step, new OtherPayload.ModelAnswerLost(step.leaseEpoch, each.model(),
-                    each.requestSha256(), each.sentAt(), each.estimate(), cost));
+        lost.stream().filter(each -> each.responseId() == null).forEach(each -> lost(d, step, each));
+    }
+
+    /** Names those that the next execution of the step would have fetched, if the step has ended. */
+    static void unfetched(Decision d, StepRow step, List<LostAnswer> lost) {
+        if (step.state.terminal()) {
+            lost.stream().filter(each -> each.responseId() != null).forEach(each -> lost(d, step, each));
         }
+    }
+
+    /** With the cost by the prices of its model. */
+    private static void lost(Decision d, StepRow step, LostAnswer answer) {
+        Prices prices = d.funds.prices();
+        BigDecimal cost = prices.models().containsKey(answer.model())
+                ? prices.cost(step.spec().tool(), answer.model(), answer.estimate(), null).amount()
+                : null;
+        d.note(step.task(), step, new OtherPayload.ModelAnswerLost(step.leaseEpoch, answer.model(),
+                answer.requestSha256(), answer.sentAt(), answer.estimate(), cost));
     }
 
     /** A task has ended and is counted. */

@@ -76,6 +76,8 @@ final class Steps {
         Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
         EventPayloads.otherModel(d, step, command.result());
+        EventPayloads.lost(d, step, command.lost());
+        EventPayloads.unfetched(d, step, command.lost());
         d.request = command.request();
         Verdict verdict = command.result().verdict();
         List<TurnAnswer.Call> calls = AgentTurns.calls(step, command.result());
@@ -150,6 +152,7 @@ final class Steps {
             artifacts(d, step, command.spent().artifacts());
         }
         failure(d, step, command.error(), command.spent());
+        EventPayloads.unfetched(d, step, command.lost());
         return Reply.CHANGED;
     }
 
@@ -171,6 +174,7 @@ final class Steps {
             Recorded recorded =
                     record(d, step, Result.spent(Tokens.NONE, BigDecimal.ZERO, null), "failed", deferral.error());
             StepFailures.exhausted(d, step, deferral.error(), recorded.spent());
+            EventPayloads.unfetched(d, step, command.lost());
             return Reply.CHANGED;
         }
         SlotScheduling.close(d, step);
@@ -259,6 +263,7 @@ final class Steps {
             SlotScheduling.open(d, step, null);
             leaseLost(d, command.lease());
         }
+        EventPayloads.unfetched(d, step, command.lost());
         return Reply.CHANGED;
     }
 

@@ -225,9 +225,23 @@ public sealed interface Command {
     /** A worker or an executor claims the work of one lane of a task. */
     record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
 
-    /** @param request the work that the holder asks to continue with; null for none */
-    record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request, Actor actor)
-            implements Command {
+    /**
+     * The lease holder reports a result.
+     *
+     * @param request the work that the holder asks to continue with; null for none
+     * @param lost answers of earlier executions that this one could not use
+     */
+    record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request,
+            List<LostAnswer> lost, Actor actor) implements Command {
+        public Complete {
+            lost = List.copyOf(lost);
+        }
+
+        public Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request,
+                Actor actor) {
+            this(runId, stepId, epoch, result, request, List.of(), actor);
+        }
+
         public Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) {
             this(runId, stepId, epoch, result, null, actor);
         }

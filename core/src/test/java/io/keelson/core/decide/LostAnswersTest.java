@@ -8,12 +8,17 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.LostAnswer;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Requests to models whose step ended before their answers came are named once, and charged never. */
@@ -22,8 +27,17 @@ class LostAnswersTest {
     private final StepRow step = world.claimAll().getFirst();
 
     private Command release(int epoch) {
-        return new Command.Release(world.id(), step.id(), epoch, null, List.of(new LostAnswer("m", "0".repeat(64),
-                Instant.EPOCH, Tokens.undivided(7))), Actor.agent("w1"));
+        return new Command.Release(world.id(), step.id(), epoch, null, answer(null), Actor.agent("w1"));
+    }
+
+    private static List<LostAnswer> answer(@Nullable String responseId) {
+        return List.of(new LostAnswer("m", "0".repeat(64), Instant.EPOCH, Tokens.undivided(7), responseId));
+    }
+
+    private void fail(ErrorClass errorClass) {
+        world.done(
+                new Command.Fail(world.id(), step.id(), step.leaseEpoch(), new StepError("X", errorClass, "it broke"),
+                        Result.of("null"), answer("r1"), Actor.agent("w1")));
     }
 
     private long named() {
@@ -50,5 +64,21 @@ class LostAnswersTest {
         world.complete(step);
         assertThat(world.send(release(2))).isEqualTo(new Reply.Duplicate(null));
         assertThat(named()).isZero();
+    }
+
+    @Test
+    void anAnswerThatTheNextExecutionFetchesIsNamedOnlyOnceTheStepHasEnded() {
+        world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, Duration.ofSeconds(30), answer("r1"),
+                World.WHO));
+        assertThat(named()).as("it is queued again").isZero();
+        world.claimAll();
+        fail(ErrorClass.PERMANENT);
+        assertThat(named()).isEqualTo(1);
+    }
+
+    @Test
+    void aResultNamesTheAnswersThatItDoesNotUse() {
+        world.done(new Command.Complete(world.id(), step.id(), 1, World.GOOD, null, answer("r1"), Actor.agent("w1")));
+        assertThat(named()).isEqualTo(1);
     }
 }

@@ -35,7 +35,7 @@ final class Executor {
         Held stopped = running.remove(step);
         if (stopped != null && stopped.epoch() % 2 == 1) {
             node.own(new Command.Release(stopped.runId(), step, stopped.epoch(), null, List.of(new LostAnswer("model",
-                    "0".repeat(64), Instant.EPOCH, Tokens.undivided(9))), Actor.agent(node.name())));
+                    "0".repeat(64), Instant.EPOCH, Tokens.undivided(9), null)), Actor.agent(node.name())));
         }
     }
 

@@ -26,4 +26,7 @@ public interface ModelClient {
             StoredAnswer stored) {
         return send(endpoint, request, timeout, TextListener.NONE);
     }
+
+    /** Asks the provider to stop an answer that it makes in the background, and does not wait for it. */
+    default void cancelStored(ModelEndpoint endpoint, String id) {}
 }

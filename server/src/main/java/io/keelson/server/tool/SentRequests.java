@@ -1,6 +1,7 @@
 package io.keelson.server.tool;
 
 import io.keelson.server.artifact.StoredArtifact;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +13,9 @@ public interface SentRequests {
     /** Records nothing. */
     SentRequests NONE = new SentRequests() {
         @Override
-        public void sending(String model, String requestSha256, long inputTokens, long outputTokens) {}
+        public List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens) {
+            return List.of();
+        }
 
         @Override
         public void ended() {}
@@ -32,14 +35,19 @@ public interface SentRequests {
         public void stored(StoredArtifact request) {}
     };
 
+    /** An answer that the provider of the model keeps under the id. */
+    record Kept(String model, String id) {}
+
     /**
      * A request is about to be sent. Returns once that is written.
      *
      * @param inputTokens about so many
      * @param outputTokens at most
+     * @return answers that earlier executions have begun and no further one fetches, for this one asks for something else
      * @throws InterruptedException when this execution has lost its lease: nothing is to be sent
      */
-    void sending(String model, String requestSha256, long inputTokens, long outputTokens) throws InterruptedException;
+    List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens)
+            throws InterruptedException;
 
     /**
      * An earlier execution has sent this request, and its provider makes the answer in the background: this execution waits for

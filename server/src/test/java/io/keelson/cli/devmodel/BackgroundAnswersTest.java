@@ -35,12 +35,14 @@ class BackgroundAnswersTest {
               - {name: call, when: {turn: 1, text: "Count"}, answer: {calls: [{tool: echo, input: {n: 1}}], delay_ms: 300, usage: {input: 1000, output: 10}}}
               - {name: slow, when: {turn: 1, text: "Restart"}, answer: {text: "late", delay_ms: 3000, usage: {input: 1000, output: 10}}}
               - {name: never, when: {turn: 1, text: "Never"}, answer: {text: "late", delay_ms: 600000}}
+              - {name: change, when: {text: "Change", first: 1}, answer: {text: "late", delay_ms: 600000}}
               - {name: refuse, when: {text: "Refuse", first: 1}, answer: {refusal: "no", usage: {input: 1000, output: 10}}}
               - {name: end, answer: {text: "done", usage: {input: 1000, output: 10}}}
             """;
 
     private Path folder;
     private TestModel model;
+    private int maxOutputTokens = 500;
     private Server server;
     private Keelson keelson;
 
@@ -48,16 +50,16 @@ class BackgroundAnswersTest {
     void start(@TempDir Path temporary) throws Exception {
         folder = temporary;
         model = new TestModel(SCRIPT);
-        Files.writeString(folder.resolve("models.yaml"), """
-                models:
-                  small: {wire: openai-responses, base_url: "%s/v1", family: f, context_tokens: 9000, model: m,
-                      max_output_tokens: 500, prices: {input: 100, output: 100}, background: true}
-                """.formatted(model.uri("")));
         serve();
         keelson.agents().create(AgentRequest.of("worker").model("small").tools(List.of("echo")));
     }
 
     private void serve() throws Exception {
+        Files.writeString(folder.resolve("models.yaml"), """
+                models:
+                  small: {wire: openai-responses, base_url: "%s/v1", family: f, context_tokens: 9000, model: m,
+                      max_output_tokens: %d, prices: {input: 100, output: 100}, background: true}
+                """.formatted(model.uri(""), maxOutputTokens));
         server = TestModel.server(folder, url);
         keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
     }
@@ -137,5 +139,20 @@ class BackgroundAnswersTest {
         Awaitility.await().atMost(LIMIT).until(() -> later("Never").contains("POST /v1/responses/ID/cancel"));
         Awaitility.await().atMost(LIMIT).until(() -> lost(run).size() == 1);
         assertThat(begun("Never").getFirst().get("outcome").stringValue()).isEqualTo("cancelled");
+    }
+
+    @Test
+    void anAnswerThatTheNextExecutionDoesNotAskForIsCancelledAndNamed() throws Exception {
+        Run run = keelson.agents().run("worker", "Change", Map.of());
+        Awaitility.await().atMost(LIMIT).until(() -> !later("Change").isEmpty());
+        server.close();
+        maxOutputTokens -= 100;
+        serve();
+        assertThat(keelson.runs().awaitEnd(run.id(), LIMIT).state()).isEqualTo("completed");
+        assertThat(begun("Change")).hasSize(2);
+        assertThat(lost(run)).hasSize(1);
+        Awaitility.await().atMost(LIMIT).until(() -> later("Change").contains("POST /v1/responses/ID/cancel"));
+        assertThat(keelson.ledger().ofRun(run.id()).stream()
+                .filter(entry -> entry.transactionType().equals("charge"))).hasSize(1);
     }
 }

@@ -191,7 +191,8 @@ public final class LocalExecutor {
             this.execution = execution;
             this.lane = new Lane(execution.taskId(), execution.lane());
             this.slot = runner.slot(execution.tool());
-            this.sent = new RecordedRequests(details.of(execution), clock);
+            this.sent = new RecordedRequests(details.of(execution),
+                    slot == SlotKind.MODEL && execution.leaseEpoch() > 1, clock);
         }
 
         @Override
@@ -360,7 +361,7 @@ public final class LocalExecutor {
                             VerdictText.of(result.output()),
                             runner.turn(execution.workspaceId(), execution.taskId(), result.output()), input, null,
                             usage.asked()),
-                    actor);
+                    null, sent.unused(), actor);
         }
 
         private static List<NewArtifact> artifacts(Stream<StoredArtifact> stored) {
@@ -369,8 +370,7 @@ public final class LocalExecutor {
         }
 
         private Command fail(StepError error) {
-            sent.abandon();
-            return fail(error, ToolUsage.NONE, sent.all());
+            return fail(error, ToolUsage.NONE, sent.abandon());
         }
 
         private Command fail(StepError error, ToolUsage spent, List<LostAnswer> lost) {

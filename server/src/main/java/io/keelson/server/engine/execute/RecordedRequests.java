@@ -10,6 +10,9 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -31,66 +34,76 @@ public final class RecordedRequests implements SentRequests {
         @Nullable String read();
     }
 
-    /** @param id by which the provider keeps the answer; null for none */
-    private record Sent(LostAnswer answer, @Nullable String id) {}
-
     private final Details details;
+    private final boolean again;
     private final Clock clock;
-    private final List<Sent> all = new ArrayList<>();
+    /** Of this execution, in the order of their requests. */
+    private final List<LostAnswer> all = new ArrayList<>();
+    /** Of earlier executions: this one asks for something else. */
+    private final List<LostAnswer> superseded = new ArrayList<>();
     private final List<StoredArtifact> stored = new ArrayList<>();
     private final List<Runnable> cancels = new ArrayList<>();
+    /** Those of earlier executions that this one can still fetch; null until they are read. */
+    private @Nullable List<LostAnswer> earlier;
     private boolean waiting;
 
-    RecordedRequests(Details details, Clock clock) {
+    /** @param again whether the step may have been executed before */
+    RecordedRequests(Details details, boolean again, Clock clock) {
         this.details = details;
+        this.again = again;
         this.clock = clock;
     }
 
     @Override
-    public synchronized void sending(String model, String requestSha256, long inputTokens, long outputTokens)
+    public synchronized List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens)
             throws InterruptedException {
-        all.add(new Sent(new LostAnswer(model, requestSha256, clock.instant(),
-                new Tokens(inputTokens, 0, 0, outputTokens, 0)), null));
+        List<LostAnswer> unused = List.copyOf(earlier());
+        earlier().clear();
+        superseded.addAll(unused.stream().map(LostAnswer::forGood).toList());
+        all.add(new LostAnswer(model, requestSha256, clock.instant(), new Tokens(inputTokens, 0, 0, outputTokens, 0),
+                null));
         if (!details.write(text())) {
             all.removeLast();
             throw new InterruptedException("the lease was lost before a request to " + model + " was sent");
         }
         waiting = true;
+        return unused.stream().map(each -> new Kept(each.model(), Objects.requireNonNull(each.responseId()))).toList();
     }
 
     @Override
     public synchronized @Nullable String resume(String requestSha256) {
-        Sent found = read(details.read()).stream()
-                .filter(each -> each.id != null && each.answer.requestSha256().equals(requestSha256)).findFirst()
+        LostAnswer found = earlier().stream().filter(each -> each.requestSha256().equals(requestSha256)).findFirst()
                 .orElse(null);
         if (found == null) {
             return null;
         }
+        earlier().remove(found);
         all.add(found);
         waiting = true;
-        return found.id;
+        return found.responseId();
     }
 
     @Override
     public synchronized void begun(String id, Runnable cancel) throws InterruptedException {
         cancels.add(cancel);
-        Sent last = all.removeLast();
-        all.add(new Sent(last.answer, id));
-        if (!id.equals(last.id) && !details.write(text())) {
-            throw new InterruptedException("the lease was lost while " + last.answer.model() + " began an answer");
+        LostAnswer last = all.removeLast();
+        all.add(last.keptAs(id));
+        if (!id.equals(last.responseId()) && !details.write(text())) {
+            throw new InterruptedException("the lease was lost while " + last.model() + " began an answer");
         }
     }
 
     @Override
     public synchronized void gone() {
-        Sent last = all.removeLast();
-        all.add(new Sent(last.answer, null));
+        all.add(all.removeLast().forGood());
+        cancels.clear();
         details.write(text());
     }
 
     @Override
     public synchronized void ended() {
         waiting = false;
+        cancels.clear();
     }
 
     @Override
@@ -103,43 +116,60 @@ public final class RecordedRequests implements SentRequests {
         return List.copyOf(stored);
     }
 
-    /** Requests whose end this execution has not seen, and no other can fetch. */
+    /** For a result: answers of earlier executions that it does not use. */
+    synchronized List<LostAnswer> unused() {
+        return Stream.concat(superseded.stream(), earlier == null ? Stream.empty() : earlier.stream()).toList();
+    }
+
+    /** For a failure that costs nothing, and for a deferral: also the request whose end this execution has not seen. */
     synchronized List<LostAnswer> open() {
-        return waiting ? lost(List.of(all.getLast())) : List.of();
+        earlier();
+        return Stream.concat(unused().stream(), waiting ? Stream.of(all.getLast()) : Stream.empty()).toList();
     }
 
     /**
-     * The usage of the answers so far is about to be reported with a failure: no further execution fetches one of them.
+     * The usage of the answers so far is about to be reported with a failure: no further execution fetches one of them. Providers
+     * are asked to stop what they still make.
      *
-     * @return the request whose end this execution has not seen, which its provider is asked to stop; empty for none
+     * @return as {@link #open}
      */
     synchronized List<LostAnswer> reported() {
-        List<LostAnswer> unseen = waiting ? List.of(all.getLast().answer) : List.of();
-        if (all.stream().anyMatch(each -> each.id != null)) {
-            if (waiting && all.getLast().id != null) {
-                cancels.getLast().run();
-            }
-            all.replaceAll(each -> new Sent(each.answer, null));
-            details.write(text());
-        }
+        List<LostAnswer> unseen = open().stream().map(LostAnswer::forGood).toList();
+        forget();
         return unseen;
     }
 
-    /** Requests whose answers are not reported, but for those that the next execution fetches. */
+    /** For a step that goes back: requests whose answers are not reported. */
     synchronized List<LostAnswer> unreported() {
-        return lost(all);
+        return Stream.concat(unused().stream(), all.stream()).toList();
     }
 
-    /** All requests: none of their answers is reported or fetched. */
+    /** None of the answers is reported or fetched. */
     synchronized List<LostAnswer> all() {
-        return all.stream().map(Sent::answer).toList();
+        return unreported().stream().map(LostAnswer::forGood).toList();
     }
 
-    /** No further execution fetches an answer of this one. */
-    synchronized void abandon() {
-        if (!cancels.isEmpty()) {
-            details.write(Json.object().toString());
-            cancel();
+    /**
+     * No further execution fetches an answer. The requests stay in the details without their ids: if the process ends before the
+     * failure is recorded, they are named all the same.
+     *
+     * @return as {@link #all}
+     */
+    synchronized List<LostAnswer> abandon() {
+        earlier();
+        List<LostAnswer> lost = all();
+        forget();
+        return lost;
+    }
+
+    private void forget() {
+        if (Stream.concat(all.stream(), earlier().stream()).anyMatch(each -> each.responseId() != null)) {
+            all.replaceAll(LostAnswer::forGood);
+            superseded.addAll(earlier().stream().map(LostAnswer::forGood).toList());
+            earlier().clear();
+            if (details.write(text())) {
+                cancel();
+            }
         }
     }
 
@@ -149,46 +179,45 @@ public final class RecordedRequests implements SentRequests {
         cancels.clear();
     }
 
-    private static List<LostAnswer> lost(List<Sent> sent) {
-        return sent.stream().filter(each -> each.id == null).map(Sent::answer).toList();
+    private List<LostAnswer> earlier() {
+        if (earlier == null) {
+            earlier = again ? in(details.read()).stream().filter(each -> each.responseId() != null)
+                    .collect(Collectors.toCollection(ArrayList::new)) : new ArrayList<>();
+        }
+        return earlier;
     }
 
     private String text() {
         ObjectNode document = Json.object();
         ArrayNode requests = document.putArray(MEMBER);
-        for (Sent each : all) {
-            LostAnswer answer = each.answer;
-            ObjectNode request = requests.addObject().put("model", answer.model())
-                    .put("request_sha256", answer.requestSha256()).put("sent_at", answer.sentAt().toString())
-                    .put("input_tokens", answer.estimate().input()).put("output_tokens", answer.estimate().output());
-            if (each.id != null) {
-                request.put(ID, each.id);
+        unreported().forEach(each -> {
+            ObjectNode request = requests.addObject().put("model", each.model())
+                    .put("request_sha256", each.requestSha256()).put("sent_at", each.sentAt().toString())
+                    .put("input_tokens", each.estimate().input()).put("output_tokens", each.estimate().output());
+            if (each.responseId() != null) {
+                request.put(ID, each.responseId());
             }
-        }
+        });
         return document.toString();
     }
 
     /**
-     * The requests in the details of a step whose holder is gone, but for those whose answers can be fetched.
+     * The requests in the details of a step whose holder is gone.
      *
      * @param details null for none; those of a worker may be anything
      */
     public static List<LostAnswer> in(@Nullable String details) {
-        return lost(read(details));
-    }
-
-    private static List<Sent> read(@Nullable String details) {
         if (details == null) {
             return List.of();
         }
         try {
-            List<Sent> found = new ArrayList<>();
+            List<LostAnswer> found = new ArrayList<>();
             for (JsonNode each : Json.read(details).path(MEMBER)) {
-                LostAnswer answer = new LostAnswer(each.path("model").stringValue(),
-                        each.path("request_sha256").stringValue(), Instant.parse(each.path("sent_at").stringValue()),
+                found.add(new LostAnswer(each.path("model").stringValue(), each.path("request_sha256").stringValue(),
+                        Instant.parse(each.path("sent_at").stringValue()),
                         new Tokens(each.path("input_tokens").longValue(), 0, 0, each.path("output_tokens").longValue(),
-                                0));
-                found.add(new Sent(answer, each.path(ID).asString(null)));
+                                0),
+                        each.path(ID).asString(null)));
             }
             return found;
         } catch (JacksonException | DateTimeException | IllegalArgumentException e) {

@@ -203,7 +203,7 @@ public final class ModelCalls {
             String known = model.background() ? call.sent().resume(sha256) : null;
             if (known == null) {
                 call.sent().sending(model.name(), sha256, Json.write(document).length / BYTES_PER_TOKEN + 1,
-                        request.maxOutputTokens());
+                        request.maxOutputTokens()).forEach(this::cancel);
             }
             Duration timeout = Duration.between(clock.instant(), call.deadline());
             CompletableFuture<ModelAnswer> sent = model.background()
@@ -238,6 +238,10 @@ public final class ModelCalls {
                 throw new IllegalStateException("a request to a model broke", e.getCause());
             }
         }
+    }
+
+    private void cancel(SentRequests.Kept answer) {
+        models.configured().find(answer.model()).ifPresent(its -> client.cancelStored(its.endpoint(), answer.id()));
     }
 
     /** @param known null for none */

@@ -9,13 +9,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /** Begins an answer in the background at its provider, or finds one that was begun before, and fetches it when it is there. */
 final class BackgroundAnswer {
-    private static final Logger LOG = LoggerFactory.getLogger(BackgroundAnswer.class);
     private static final Set<String> UNDER_WAY = Set.of("queued", "in_progress");
     private static final int NOT_FOUND = 404;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
@@ -30,8 +27,8 @@ final class BackgroundAnswer {
         /** Asks for it. */
         <T> CompletableFuture<T> fetch(String id, Reader<T> reader);
 
-        /** Asks the provider to stop making it. */
-        CompletableFuture<Void> cancel(String id);
+        /** Asks the provider to stop making it, and does not wait for that. */
+        void cancel(String id);
     }
 
     /** Takes the document of a response. */
@@ -83,17 +80,10 @@ final class BackgroundAnswer {
     }
 
     private void note(String id) throws InterruptedException {
-        Runnable cancel = () -> {
-            var _ = requests.cancel(id).whenComplete((done, failure) -> {
-                if (failure != null) {
-                    LOG.warn("the response {} could not be cancelled: {}", id, failure.getMessage());
-                }
-            });
-        };
         try {
-            stored.begun(id, cancel);
+            stored.begun(id, () -> requests.cancel(id));
         } catch (InterruptedException e) {
-            cancel.run();
+            requests.cancel(id);
             throw e;
         }
     }

@@ -33,6 +33,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -42,6 +44,7 @@ import tools.jackson.databind.node.ObjectNode;
  * minutes. All requests pass the guard of {@link OutboundClient}.
  */
 public final class HttpModelClient implements ModelClient {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpModelClient.class);
     private static final int MAX_BYTES = 32 << 20;
     private static final int OK = 200;
     private static final int STREAM_ERROR = 500;
@@ -49,6 +52,7 @@ public final class HttpModelClient implements ModelClient {
     /** Values of headers that are shorter are no keys, and may be words of a message. */
     private static final int SECRET = 8;
     private static final Duration IDLE = Duration.ofMinutes(5);
+    private static final Duration CANCEL = Duration.ofSeconds(30);
 
     private final OutboundClient outbound;
     private final Clock clock;
@@ -87,6 +91,22 @@ public final class HttpModelClient implements ModelClient {
         Background background = new Background(endpoint, exchange, wire.background(endpoint, lowered.request()),
                 timeout);
         return answer(new BackgroundAnswer(background, exchange::whole, stored).get(), exchange, timeout);
+    }
+
+    @Override
+    public void cancelStored(ModelEndpoint endpoint, String id) {
+        OutboundRequest cancel =
+                request(endpoint, "POST", stored(id) + "/cancel", CANCEL, Json.object(), "application/json");
+        var _ = outbound.stream(cancel, CANCEL, (status, headers, body) -> status).whenComplete((status, failure) -> {
+            if (failure != null || status != OK) {
+                LOG.warn("the response {} could not be cancelled: {}", id,
+                        failure == null ? "status " + status : failure.getMessage());
+            }
+        });
+    }
+
+    private static String stored(String id) {
+        return new ResponsesWire().path() + "/" + URLEncoder.encode(id, StandardCharsets.UTF_8);
     }
 
     /** @param body null for none */
@@ -133,17 +153,6 @@ public final class HttpModelClient implements ModelClient {
             this.timeout = timeout;
         }
 
-        private String path(String id, String action) {
-            return new ResponsesWire().path() + "/" + URLEncoder.encode(id, StandardCharsets.UTF_8) + action;
-        }
-
-        private <T> CompletableFuture<T> send(String method, String path, @Nullable ObjectNode content,
-                BackgroundAnswer.Reader<T> reader) {
-            return outbound.stream(request(endpoint, method, path, timeout, content, "application/json"), timeout,
-                    (status, headers, read) -> reader.read(status,
-                            status == NOT_FOUND ? null : exchange.document(status, headers, read)));
-        }
-
         @Override
         public <T> CompletableFuture<T> begin(BackgroundAnswer.Reader<T> reader) {
             return outbound.stream(
@@ -153,13 +162,14 @@ public final class HttpModelClient implements ModelClient {
 
         @Override
         public <T> CompletableFuture<T> fetch(String id, BackgroundAnswer.Reader<T> reader) {
-            return send("GET", path(id, ""), null, reader);
+            return outbound.stream(request(endpoint, "GET", stored(id), timeout, null, "application/json"), timeout,
+                    (status, headers, read) -> reader.read(status,
+                            status == NOT_FOUND ? null : exchange.document(status, headers, read)));
         }
 
         @Override
-        public CompletableFuture<Void> cancel(String id) {
-            return send("POST", path(id, "/cancel"), Json.object(), (status, document) -> status)
-                    .thenAccept(status -> {});
+        public void cancel(String id) {
+            cancelStored(endpoint, id);
         }
     }
 
