@@ -267,6 +267,7 @@ class ModelTurnsTest {
         Run run = contractor("Refuse this", "");
         assertThat(ended(run).state()).isEqualTo("failed");
         assertThat(ended(run).errorCode()).isEqualTo("MODEL_REFUSED");
+        assertThat(event(run, "run_failed").toString()).contains("I do not do this");
         assertThat(model.journal().stream().filter(line -> line.path("rule").asString("").equals("refuse"))).hasSize(1);
         assertThat(keelson.runs().events(run.id(), 0, 500).items()).extracting(Event::eventType)
                 .doesNotContain("model_answer_lost");
