@@ -148,7 +148,7 @@ class ModelFaultsTest {
     /** A stream without an event is a connection that broke. */
     @ParameterizedTest
     @CsvSource({"malformed, MODEL_ANSWER_UNREADABLE", "html, MODEL_ANSWER_UNREADABLE", "plain, MODEL_ANSWER_UNREADABLE",
-        "empty, MODEL_UNAVAILABLE"})
+            "empty, MODEL_UNAVAILABLE"})
     void anUnreadableAnswerIsTriedAgain(String fault, String code) {
         Run run = run("spoilt", "An answer that is " + fault, "");
         assertThat(ended(run).state()).isEqualTo("completed");
@@ -197,7 +197,8 @@ class ModelFaultsTest {
 
     @Test
     void theThirdOutputThatDoesNotFitFailsTheTaskAndAllAreCharged() throws Exception {
-        Run run = run("loose", "Count", """
+        Run run = run("loose", "Count",
+                """
                 , "output_schema": {"type": "object", "properties": {"n": {"type": "integer", "not": {"const": 4}}}}""");
         assertThat(ended(run).errorCode()).isEqualTo("OUTPUT_INVALID");
         assertThat(requests("loose")).hasSize(3);
