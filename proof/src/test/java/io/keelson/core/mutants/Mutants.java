@@ -60,7 +60,7 @@ final class Mutants {
         return List.of(
                 new Mutant("decide/AttemptRestarts.java", "if (keepsTurns(d, task)) {", "if (task.superseded) {",
                         "an infrastructure failure repeats an agent's turns").foundBy(15),
-                new Mutant(TURNS, "if (terms != null && terms.allows(tool)) {", "if (!tool.isEmpty()) {",
+                new Mutant(TURNS, "if (level == null) {", "if (!tool.isEmpty()) {",
                         "an agent calls a tool it may not call"),
                 new Mutant("plan/AgentTerms.java", "&& !(tool.equals(DELEGATE) && CONTRACTOR.equals(type));", ";",
                         "a contractor delegates a task").foundBy(17),
@@ -151,8 +151,9 @@ final class Mutants {
         return List.of(
                 new Mutant("decide/AttemptRestarts.java", "agent.nextRunAt = when;", "agent.nextRunAt = null;",
                         "an agent restarts without backoff").foundBy(3),
-                new Mutant("decide/AttemptRestarts.java", "task.attempt++; if (keepsTurns(d, task)) {",
-                        "if (keepsTurns(d, task)) {",
+                new Mutant("decide/AttemptRestarts.java",
+                        "task.attempt++; StepSpec escalated = Ladder.escalated(d, task);",
+                        "StepSpec escalated = Ladder.escalated(d, task);",
                         "a task is retried forever"),
                 new Mutant("decide/TicketAnswers.java", "step.grantedRetries = step.attempt;", "",
                         "forgiven attempts still count").foundBy(9),

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Turns whose provider is busy, unreadable or of another name, and models that do not do as they are told. */
+/** Turns whose provider is busy, unreadable or of another name, and models that make mistakes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ModelFaultsTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
