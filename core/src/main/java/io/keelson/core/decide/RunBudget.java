@@ -2,6 +2,8 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices;
+import io.keelson.core.plan.RunsOn;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -9,6 +11,7 @@ import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Changes of a run's limits, and the resume of a run that its limit has stopped. */
@@ -26,7 +29,8 @@ final class RunBudget {
 
     /** A stopped run goes on, and this model takes all further turns of its agents, if its limit and its workspace leave credits. */
     static Reply downgrade(Decision d, String model) {
-        Reply.Rejected refusal = Credits.provide(d);
+        Reply.Rejected useless = useless(d, model);
+        Reply.Rejected refusal = useless == null ? Credits.provide(d) : useless;
         if (refusal != null) {
             return refusal;
         }
@@ -34,6 +38,24 @@ final class RunBudget {
         d.note(new RunPayload.Downgraded(model, d.by()));
         Holds.compute(d);
         return Resumption.resume(d);
+    }
+
+    /** Why turns by this model would not be cheaper; null if they are. */
+    private static Reply.@Nullable Rejected useless(Decision d, String model) {
+        List<String> present = d.view.tasks.values().stream().filter(task -> !task.terminal() && !task.superseded)
+                .map(Rungs::terms)
+                .filter(terms -> terms != null && terms.runsOn() == RunsOn.SERVER && terms.model() != null)
+                .map(terms -> Objects.requireNonNullElse(d.run.turnModel, String.valueOf(terms.model()))).distinct()
+                .toList();
+        if (present.isEmpty()) {
+            return new Reply.Rejected("NO_TURNS_LEFT", "no turn is left that the server takes: workers choose their models",
+                    d.run.state.wire(), List.of("cancel"));
+        }
+        Prices prices = d.funds.prices();
+        String cheap = present.stream().filter(each -> prices.dearer(model, each)).findFirst()
+                .orElse(present.stream().noneMatch(each -> prices.dearer(each, model)) ? present.getFirst() : null);
+        return cheap == null ? null : new Reply.Rejected("MODEL_NOT_CHEAPER", "the model '" + model
+                + "' is not cheaper than '" + cheap + "', which takes turns now", d.run.state.wire(), List.of("cancel"));
     }
 
     /** Ends a stopped run as soon as nothing of it runs. */

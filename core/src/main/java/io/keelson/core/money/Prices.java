@@ -66,6 +66,14 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
         return price == null ? Amounts.ZERO : Amounts.of(price.usd);
     }
 
+    /** Whether tokens of one model cost more than those of the other, as input or as output; false without both prices. */
+    public boolean dearer(String one, String other) {
+        ModelPrice own = models.get(one);
+        ModelPrice its = models.get(other);
+        return own != null && its != null && (own.usd.input().compareTo(its.usd.input()) > 0
+                || own.usd.output().compareTo(its.usd.output()) > 0);
+    }
+
     /** The cost of tokens of the model; zero without a price. */
     public BigDecimal tokens(@Nullable String model, Tokens tokens) {
         ModelPrice price = model == null ? null : models.get(model);

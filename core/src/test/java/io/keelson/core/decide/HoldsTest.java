@@ -12,8 +12,11 @@ import io.keelson.core.money.Prices.ModelPrice;
 import io.keelson.core.money.TokenPrices;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.money.WorstCase;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.RunsOn;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -115,29 +118,57 @@ class HoldsTest extends OneWorkspace {
         return plan(IntStream.range(0, count).mapToObj(i -> task("t" + i).steps(1)).toList());
     }
 
+    /** Tasks of agents with the model {@code large}. */
+    private static Plan agents(RunsOn runsOn) {
+        AgentTerms terms =
+                new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of(), 0, List.of(), runsOn);
+        return plan(IntStream.range(0, 2)
+                .mapToObj(i -> task("t" + i).steps(1).policy(TaskPolicy.DEFAULT.with(terms))).toList());
+    }
+
     private static final WorstCase COMPUTED = new WorstCase("large", 10_000, 4_000, true);
 
-    /** The worst case that the dearer model had is forgotten, so that the step begins and computes its own. */
-    @Test
-    void anotherModelGoesOnWhereTheFirstIsTooDear() {
-        World world = world("10", "0.055", unbounded(2));
-        world.prices = new Prices(Map.of(), Map.of("large", PRICES.models().get("large"), "small",
-                new ModelPrice(TokenPrices.flat(usd("0.5")), 1)));
+    /** A run of two agents that its limit has stopped before the second one's turn. */
+    private World stopped(RunsOn runsOn) {
+        World world = world("10", "0.055", agents(runsOn));
+        world.prices = new Prices(Map.of(), Map.of("large", PRICES.models().get("large"), "same",
+                PRICES.models().get("large"), "small", new ModelPrice(TokenPrices.flat(usd("0.5")), 1)));
         List<StepRow> claimed = claim(world);
         assertThat(hold(world, claimed.get(0), COMPUTED, false)).isInstanceOf(Reply.Claimed.class);
         assertThat(hold(world, claimed.get(1), COMPUTED, false)).isEqualTo(Reply.CHANGED);
         report(world, claimed.get(0), 10_000, 4_000);
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        return world;
+    }
 
-        world.done(new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(),
-                new Command.DecideGate.Way("small", false), "cheaper", World.WHO));
+    private static Command downgrade(World world, String model) {
+        return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(),
+                new Command.DecideGate.Way(model, false), "cheaper", World.WHO);
+    }
+
+    @Test
+    void aModelThatSavesNothingIsRefused() {
+        World world = stopped(RunsOn.SERVER);
+        assertThat(world.refused(downgrade(world, "same")).code()).isEqualTo("MODEL_NOT_CHEAPER");
+        world.done(downgrade(world, "small"));
+
+        World workers = stopped(RunsOn.WORKERS);
+        assertThat(workers.refused(downgrade(workers, "small")).code()).isEqualTo("NO_TURNS_LEFT");
+    }
+
+    /** The worst case that the dearer model had is forgotten, so that the step begins and computes its own. */
+    @Test
+    void anotherModelGoesOnWhereTheFirstIsTooDear() {
+        World world = stopped(RunsOn.SERVER);
+        StepRow second = world.task("t1").steps.getFirst();
+        world.done(downgrade(world, "small"));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         assertThat(world.view.run().turnModel()).isEqualTo("small");
         assertThat(world.last("run_downgraded").members()).containsEntry("model", "small");
-        assertThat(claim(world)).containsExactly(claimed.get(1));
-        assertThat(hold(world, claimed.get(1), new WorstCase("small", 10_000, 4_000, true), false))
+        assertThat(claim(world)).containsExactly(second);
+        assertThat(hold(world, second, new WorstCase("small", 10_000, 4_000, true), false))
                 .isInstanceOf(Reply.Claimed.class);
-        assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.007"), 4_000));
+        assertThat(second.hold).isEqualTo(new Hold(usd("0.007"), 4_000));
     }
 
     @Test

@@ -40,7 +40,7 @@ class ModelLimitTest {
     static void start() throws Exception {
         model = new TestModel(SCRIPT);
         StringBuilder models = new StringBuilder("models:\n");
-        Map.of("dear", 40, "small", 1, "closed", 1).forEach((name, output) -> models.append("""
+        Map.of("dear", 40, "same", 40, "small", 1, "closed", 1).forEach((name, output) -> models.append("""
               %s: {wire: openai-chat, base_url: "%s", model: %1$s, family: f, context_tokens: 9000, max_output_tokens: 2000,
                 prices: {input: 1, output: %s}}
             """.formatted(name, model.uri("/v1"), output)));
@@ -95,6 +95,7 @@ class ModelLimitTest {
         assertThat(cli.run("inbox", "--json").out()).contains("with downgrade another model");
         Result unknown = cli.run("approve", "budget_" + run, "--downgrade", "no-such-model");
         assertThat(unknown.err()).contains("UNKNOWN_REFERENCE", "no-such-model");
+        assertThat(cli.run("approve", "budget_" + run, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER", "'dear'");
 
         Result answered = cli.run("approve", "budget_" + run, "--downgrade", "small", "--reason", "cheaper");
         assertThat(answered.code()).as(answered.err()).isZero();

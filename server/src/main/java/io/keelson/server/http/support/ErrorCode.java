@@ -72,6 +72,8 @@ public enum ErrorCode {
     REPLAN_UNDER_WAY(409, "A new plan is being made"),
     BUDGET_EXCEEDED(409, "Hard limit of the run or budget of a task reached"),
     BUDGET_TOO_LOW(409, "Hard limit or budget below amount spent and reserved"),
+    MODEL_NOT_CHEAPER(409, "Model of a downgrade not cheaper"),
+    NO_TURNS_LEFT(409, "No turns for another model"),
     TASK_WITHOUT_BUDGET(409, "Task has no budget"),
     RUN_FINISHING(409, "Run ends at its limit"),
     CHILD_BUDGETS_REQUIRED(409, "Child runs without a limit"),
