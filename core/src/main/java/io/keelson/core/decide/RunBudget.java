@@ -48,14 +48,17 @@ final class RunBudget {
                 .map(terms -> Objects.requireNonNullElse(d.run.turnModel, String.valueOf(terms.model()))).distinct()
                 .toList();
         if (present.isEmpty()) {
-            return new Reply.Rejected("NO_TURNS_LEFT", "no turn is left that the server takes: workers choose their models",
+            return new Reply.Rejected("NO_TURNS_LEFT",
+                    "no turn is left that the server takes: workers choose their models",
                     d.run.state.wire(), List.of("cancel"));
         }
         Prices prices = d.funds.prices();
         String cheap = present.stream().filter(each -> prices.dearer(model, each)).findFirst()
                 .orElse(present.stream().noneMatch(each -> prices.dearer(each, model)) ? present.getFirst() : null);
-        return cheap == null ? null : new Reply.Rejected("MODEL_NOT_CHEAPER", "the model '" + model
-                + "' is not cheaper than '" + cheap + "', which takes turns now", d.run.state.wire(), List.of("cancel"));
+        return cheap == null ? null
+                : new Reply.Rejected("MODEL_NOT_CHEAPER", "the model '" + model
+                        + "' is not cheaper than '" + cheap + "', which takes turns now", d.run.state.wire(),
+                        List.of("cancel"));
     }
 
     /** Ends a stopped run as soon as nothing of it runs. */

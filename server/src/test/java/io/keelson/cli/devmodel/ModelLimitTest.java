@@ -95,7 +95,8 @@ class ModelLimitTest {
         assertThat(cli.run("inbox", "--json").out()).contains("with downgrade another model");
         Result unknown = cli.run("approve", "budget_" + run, "--downgrade", "no-such-model");
         assertThat(unknown.err()).contains("UNKNOWN_REFERENCE", "no-such-model");
-        assertThat(cli.run("approve", "budget_" + run, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER", "'dear'");
+        assertThat(cli.run("approve", "budget_" + run, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER",
+                "'dear'");
 
         Result answered = cli.run("approve", "budget_" + run, "--downgrade", "small", "--reason", "cheaper");
         assertThat(answered.code()).as(answered.err()).isZero();

@@ -25,6 +25,7 @@ import io.keelson.server.tool.ToolUsage;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Predicate;
@@ -44,10 +45,13 @@ public final class ModelCalls {
     private static final int BYTES_PER_TOKEN = 4;
 
     private final WorkspaceModels models;
+    private final Predicate<Use> allowed;
     private final Predicate<String> priced;
     private final ModelClient client;
     private final BusySystems busy;
     private final Clock clock;
+
+    private record Use(UUID workspace, String model) {}
 
     /**
      * @param priced whether the price list has the model
@@ -56,7 +60,8 @@ public final class ModelCalls {
     public ModelCalls(WorkspaceModels models, Predicate<String> priced, ModelClient client, BusySystems busy,
             Clock clock) {
         this.models = models;
-        this.priced = priced;
+        this.allowed = new RecentlyTrue<>(use -> models.allows(use.workspace, use.model), System::nanoTime);
+        this.priced = new RecentlyTrue<>(priced, System::nanoTime);
         this.client = client;
         this.busy = busy;
         this.clock = clock;
@@ -71,13 +76,14 @@ public final class ModelCalls {
     }
 
     /**
-     * The model of that name, if the call's workspace may use it now.
+     * The model of that name, if the call's workspace may use it. Until a second after an operator has withdrawn the permission or
+     * the price, it still may; commits charge by the price in force in any case.
      *
      * @throws ToolFailure {@code MODEL_NOT_ALLOWED}, {@code NO_PRICE}, or {@code MODEL_NOT_CONFIGURED}, which another server of
      *     the database may have
      */
     public ConfiguredModel find(ToolCall call, String name) throws ToolFailure {
-        if (!models.allows(call.workspaceId(), name)) {
+        if (!allowed.test(new Use(call.workspaceId(), name))) {
             throw ToolFailure.permanent("MODEL_NOT_ALLOWED", "the workspace may not use the model '" + name
                     + "': an operator sets its models with `keelson workspaces models`");
         }
