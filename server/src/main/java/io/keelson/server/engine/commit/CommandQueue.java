@@ -1,5 +1,6 @@
 package io.keelson.server.engine.commit;
 
+import io.keelson.core.run.Command;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -10,49 +11,105 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
 
 /**
  * The commands that wait for a commit, shared by all committing threads. A run is in one commit at a time: a commit
  * takes its commands in the order of their submission, and later ones wait until {@link #release}. Runs take turns.
  * Thread-safe.
+ *
+ * <p>Commands that begin or end tasks have commits apart from the others. Such a commit has some thirty statements, a commit
+ * of the others has four. So the two execute beside each other, and neither repeats the statements of the other.
  */
 final class CommandQueue {
     /**
-     * The number of commands with which another commit begins beside a running one. The statements of a commit cost
-     * the database more than the rows of a few commands, so fewer commands wait for the next commit.
+     * The number of commands with which another commit begins beside a running one of the same line. The statements of a
+     * commit cost the database more than the rows of a few commands, so fewer commands wait for the next commit.
      */
     static final int WORTH_ANOTHER_COMMIT = 24;
+    /** The number of commands on tasks with which their commit begins before the next one on steps. */
+    static final int WORTH_COMMIT_ON_TASKS = 8;
+    /** The number of commands on steps with which their commit begins beside one on tasks. */
+    static final int WORTH_COMMIT_ON_STEPS = 4;
 
     private static final int MAX_BATCH = 300;
     private static final int YIELDS = 100;
 
     private final int maxUnanswered;
     private final long maxText;
+    private final Predicate<Command> onTask;
     private final Map<UUID, Waiting> runs = new HashMap<>();
-    /** Runs with commands and in no commit, in the order of their turns. */
-    private final Deque<Waiting> turns = new ArrayDeque<>();
-    /** The number of commands of the runs in {@link #turns}. */
-    private volatile int ready;
-    private volatile int commits;
+    /** Runs whose first command begins or ends a task. */
+    private final Line tasks = new Line();
+    /** The other runs. */
+    private final Line steps = new Line();
+    /** True when a commit on steps has begun while commands on tasks waited. */
+    private volatile boolean tasksPassed;
     /** True while a thread looks for commands. No other thread is woken then. */
     private boolean looking;
     private int unanswered;
     private long text;
     private boolean closed;
 
+    /** Runs with commands, and the commits of such runs. */
+    private static final class Line {
+        /** Runs in no commit, in the order of their turns. */
+        private final Deque<Waiting> turns = new ArrayDeque<>();
+        /** The number of commands of the runs in {@link #turns}. */
+        private volatile int ready;
+        private volatile int commits;
+
+        private void add(Waiting run) {
+            run.line = this;
+            turns.add(run);
+            ready += run.commands.size();
+        }
+
+        private boolean worthCommit() {
+            return ready >= (commits == 0 ? 1 : WORTH_ANOTHER_COMMIT);
+        }
+
+        private boolean idle() {
+            return ready + commits == 0;
+        }
+
+        /** Begins a commit. */
+        private List<PendingCommand> take() {
+            List<PendingCommand> batch = new ArrayList<>();
+            int enough = ready >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (ready + 1) / 2) : MAX_BATCH;
+            while (!turns.isEmpty() && batch.size() < enough) {
+                Waiting run = turns.remove();
+                run.inCommit = true;
+                ready -= run.commands.size();
+                while (!run.commands.isEmpty() && batch.size() < MAX_BATCH) {
+                    batch.add(run.commands.remove());
+                }
+            }
+            commits++;
+            return batch;
+        }
+    }
+
     /** Commands of one run. */
     private static final class Waiting {
         private final Deque<PendingCommand> commands = new ArrayDeque<>();
+        private Line line;
         private boolean inCommit;
+
+        private Waiting(Line line) {
+            this.line = line;
+        }
     }
 
     /**
      * @param maxUnanswered maximum number of unanswered commands
      * @param maxText their maximum text together, in characters
+     * @param onTask whether a command of a run in no commit begins or ends a task. A wrong answer costs time only
      */
-    CommandQueue(int maxUnanswered, long maxText) {
+    CommandQueue(int maxUnanswered, long maxText, Predicate<Command> onTask) {
         this.maxUnanswered = maxUnanswered;
         this.maxText = maxText;
+        this.onTask = onTask;
     }
 
     /**
@@ -72,13 +129,14 @@ final class CommandQueue {
         }
         unanswered++;
         text += pending.text;
-        Waiting run = runs.computeIfAbsent(pending.command.runId(), _ -> new Waiting());
+        Waiting run = runs.computeIfAbsent(pending.command.runId(), _ -> new Waiting(steps));
         run.commands.add(pending);
         if (!run.inCommit) {
             if (run.commands.size() == 1) {
-                turns.add(run);
+                line(pending).add(run);
+            } else {
+                run.line.ready++;
             }
-            ready++;
             if (!looking && worthCommit()) {
                 notify();
             }
@@ -93,8 +151,8 @@ final class CommandQueue {
     }
 
     /**
-     * Waits until a commit is worth it, and takes commands for it: those of half the runs if both halves are worth a commit,
-     * so that one half is decided while the database writes the other. The caller has their runs to itself until
+     * Waits until a commit is worth it, and takes commands of a line for it: those of half the runs if both halves are worth
+     * a commit, so that one half is decided while the database writes the other. The caller has their runs to itself until
      * {@link #release}.
      *
      * @return empty when the queue is closed and other threads commit what is left
@@ -121,6 +179,7 @@ final class CommandQueue {
     /** Ends the commit of these commands. Call it after the answers, so that a run's answers keep their order. */
     synchronized void release(List<PendingCommand> batch) {
         Set<UUID> released = new HashSet<>();
+        Objects.requireNonNull(runs.get(batch.getFirst().command.runId())).line.commits--;
         batch.forEach(pending -> released.add(pending.command.runId()));
         for (UUID id : released) {
             Waiting run = Objects.requireNonNull(runs.get(id));
@@ -128,15 +187,27 @@ final class CommandQueue {
             if (run.commands.isEmpty()) {
                 runs.remove(id);
             } else {
-                turns.add(run);
-                ready += run.commands.size();
+                line(run.commands.getFirst()).add(run);
             }
         }
-        commits--;
+    }
+
+    private Line line(PendingCommand pending) {
+        return onTask.test(pending.command) ? tasks : steps;
     }
 
     private boolean worthCommit() {
-        return ready >= (commits == 0 ? 1 : WORTH_ANOTHER_COMMIT);
+        return worthCommitOnTasks() || worthCommitOnSteps();
+    }
+
+    /** A few commands on steps wait for the end of a commit on tasks. */
+    private boolean worthCommitOnSteps() {
+        return steps.worthCommit() && (tasks.commits == 0 || steps.ready >= WORTH_COMMIT_ON_STEPS);
+    }
+
+    /** A few commands on tasks wait for others while one commit on steps begins. */
+    private boolean worthCommitOnTasks() {
+        return tasks.worthCommit() && (tasks.ready >= WORTH_COMMIT_ON_TASKS || tasksPassed || steps.idle());
     }
 
     private synchronized boolean beginLooking() {
@@ -157,24 +228,19 @@ final class CommandQueue {
         }
         int before;
         do {
-            before = ready;
+            before = tasks.ready + steps.ready;
             Thread.yield();
-        } while (ready > before && before < MAX_BATCH);
+        } while (tasks.ready + steps.ready > before && before < MAX_BATCH);
     }
 
     private synchronized List<PendingCommand> endLooking() {
-        List<PendingCommand> batch = new ArrayList<>();
-        if (worthCommit()) {
-            int enough = ready >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (ready + 1) / 2) : MAX_BATCH;
-            while (!turns.isEmpty() && batch.size() < enough) {
-                Waiting run = turns.remove();
-                run.inCommit = true;
-                ready -= run.commands.size();
-                while (!run.commands.isEmpty() && batch.size() < MAX_BATCH) {
-                    batch.add(run.commands.remove());
-                }
-            }
-            commits++;
+        List<PendingCommand> batch = List.of();
+        if (worthCommitOnTasks()) {
+            batch = tasks.take();
+            tasksPassed = false;
+        } else if (worthCommitOnSteps()) {
+            batch = steps.take();
+            tasksPassed = tasks.ready > 0;
         }
         looking = false;
         if (worthCommit()) {

@@ -20,7 +20,7 @@ public final class Committer implements AutoCloseable {
     private static final long MAX_WAITING_TEXT = 32L << 20;
     private static final int VIEW_ROWS = 250_000;
 
-    private final CommandQueue queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT);
+    private final CommandQueue queue;
     private final List<Thread> threads = new ArrayList<>();
     private final Observer observer;
     private final DiskSpace diskSpace;
@@ -29,7 +29,9 @@ public final class Committer implements AutoCloseable {
             Supplier<Prices> prices, Observer observer) {
         this.observer = observer;
         this.diskSpace = new DiskSpace(database);
-        BatchCommit batchCommit = new BatchCommit(store, new ViewCache(VIEW_ROWS), ids, node,
+        ViewCache views = new ViewCache(VIEW_ROWS);
+        this.queue = new CommandQueue(MAX_WAITING, MAX_WAITING_TEXT, views::onTask);
+        BatchCommit batchCommit = new BatchCommit(store, views, ids, node,
                 new DatabaseTime(System::nanoTime), prices, observer);
         for (int i = 0; i < threadCount; i++) {
             threads.add(Thread.ofPlatform().name("committer-" + i)

@@ -1,6 +1,10 @@
 package io.keelson.server.engine.commit;
 
 import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.lifecycle.StateType;
+import io.keelson.core.run.Command;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Iterator;
@@ -80,6 +84,26 @@ public final class ViewCache {
             views.clear();
             rows = 0;
         }
+    }
+
+    /**
+     * True when the command creates a run, claims the first step of a task or completes its last one. A task whose view is
+     * not here counts as begun and not ending.
+     */
+    synchronized boolean onTask(Command command) {
+        Weighed view = views.get(command.runId());
+        return switch (command) {
+            case Command.Create _ -> true;
+            case Command.Claim claim when view != null -> {
+                TaskRow task = view.view().task(claim.taskId());
+                yield task != null && task.state().type() == StateType.PENDING;
+            }
+            case Command.Complete complete when view != null -> {
+                StepRow step = view.view().step(complete.stepId());
+                yield step != null && step.task().steps().getLast() == step;
+            }
+            default -> false;
+        };
     }
 
     public synchronized void drop(UUID run) {

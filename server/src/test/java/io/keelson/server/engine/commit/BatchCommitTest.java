@@ -161,6 +161,41 @@ class BatchCommitTest {
         }
     }
 
+    @Test
+    void theViewTellsWhichCommandsAreOnTasks(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder); Connection connection = nodes.database.committerConnection()) {
+            ViewCache views = new ViewCache(1_000);
+            BatchCommit batchCommit = flush(views);
+            Command create = create(nodes);
+            assertThat(views.onTask(create)).isTrue();
+            commit(batchCommit, connection, create);
+
+            Command claim = claims(nodes, 1, List.of()).getFirst();
+            assertThat(views.onTask(claim)).as("a task's first claim").isTrue();
+            UUID step = stepOf(commit(batchCommit, connection, claim));
+            Command first = new Command.Complete(create.runId(), step, 1, Result.of("1"), Nodes.WHO);
+            assertThat(views.onTask(first)).as("a step that is not the last").isFalse();
+            commit(batchCommit, connection, first);
+
+            assertThat(views.onTask(claim)).as("the claim of the task's second step").isFalse();
+            Command last = new Command.Complete(create.runId(), stepOf(commit(batchCommit, connection, claim)), 1,
+                    Result.of("2"), Nodes.WHO);
+            assertThat(views.onTask(last)).as("the last step").isTrue();
+            views.drop(create.runId());
+            assertThat(views.onTask(last)).as("without a view").isFalse();
+        }
+    }
+
+    private static Reply commit(BatchCommit batchCommit, Connection connection, Command command) throws Exception {
+        PendingCommand pending = new PendingCommand(command);
+        batchCommit.run(connection, CreditSlots.only(0), List.of(pending));
+        return Objects.requireNonNull(pending.reply);
+    }
+
+    private static UUID stepOf(Reply reply) {
+        return ((Reply.Claimed) reply).assignment().stepId();
+    }
+
     private static KeyUse key(Command command) {
         return new KeyUse(new KeyUse.Id(Nodes.WORKSPACE, "POST /x", UUID.randomUUID().toString()), "h",
                 command.runId());
@@ -172,8 +207,12 @@ class BatchCommitTest {
     }
 
     private BatchCommit flush() {
+        return flush(new ViewCache(1_000_000));
+    }
+
+    private BatchCommit flush(ViewCache views) {
         // A fixed clock: its time is never too old, even on a slow machine.
-        return new BatchCommit(Nodes.store().runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
+        return new BatchCommit(Nodes.store().runs(), views, UuidCreator::getTimeOrderedEpoch,
                 bystander,
                 new DatabaseTime(() -> 0), () -> Prices.NONE, Observer.NONE);
     }
@@ -196,7 +235,7 @@ class BatchCommitTest {
         List<Command> commands = new ArrayList<>();
         for (PendingCommand pending : before.getLast()) {
             UUID run = pending.command.runId();
-            UUID step = ((Reply.Claimed) Objects.requireNonNull(pending.reply)).assignment().stepId();
+            UUID step = stepOf(Objects.requireNonNull(pending.reply));
             commands.add(switch (commands.size() % 5) {
                 case 0, 1 -> new Command.Complete(run, step, 1, Result.of("{\"n\":1}"), Nodes.WHO);
                 case 2 -> new Command.Fail(run, step, 1, new StepError("NO", ErrorClass.PERMANENT, "no"),

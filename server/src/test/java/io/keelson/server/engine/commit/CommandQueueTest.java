@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 class CommandQueueTest {
     private static final int ENOUGH = CommandQueue.WORTH_ANOTHER_COMMIT;
 
-    private final CommandQueue queue = new CommandQueue(1_000_000, Long.MAX_VALUE);
+    private final CommandQueue queue = new CommandQueue(1_000_000, Long.MAX_VALUE, Command.FailRun.class::isInstance);
 
     @Test
     void commandsOfARunWaitForTheEndOfItsCommit() throws Exception {
@@ -107,6 +107,63 @@ class CommandQueueTest {
     }
 
     @Test
+    void commandsOnTasksHaveCommitsOfTheirOwn() throws Exception {
+        others(CommandQueue.WORTH_COMMIT_ON_STEPS);
+        onTasks(CommandQueue.WORTH_COMMIT_ON_TASKS);
+        List<PendingCommand> tasks = queue.take();
+        assertThat(tasks).hasSize(CommandQueue.WORTH_COMMIT_ON_TASKS).allMatch(CommandQueueTest::onTask);
+        List<PendingCommand> steps = queue.take();
+        assertThat(steps).as("beside it").hasSize(CommandQueue.WORTH_COMMIT_ON_STEPS)
+                .noneMatch(CommandQueueTest::onTask);
+
+        onTasks(ENOUGH);
+        assertThat(queue.take()).as("a second one of this line").hasSize(ENOUGH);
+    }
+
+    @Test
+    void aFewCommandsOnStepsWaitForTheEndOfACommitOnTasks() throws Exception {
+        onTasks(1);
+        List<PendingCommand> task = queue.take();
+        others(CommandQueue.WORTH_COMMIT_ON_STEPS - 1);
+        FutureTask<List<PendingCommand>> second = new FutureTask<>(queue::take);
+        Thread thread = Thread.ofPlatform().start(second);
+        Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
+        others(1);
+        assertThat(second.get(30, TimeUnit.SECONDS)).hasSize(CommandQueue.WORTH_COMMIT_ON_STEPS);
+        end(second.get());
+
+        others(1);
+        end(task);
+        assertThat(queue.take()).hasSize(1);
+    }
+
+    @Test
+    void aFewCommandsOnTasksWaitForOneCommitOnSteps() throws Exception {
+        others(3);
+        onTasks(1);
+        List<PendingCommand> steps = queue.take();
+        assertThat(steps).hasSize(3).noneMatch(CommandQueueTest::onTask);
+        List<PendingCommand> task = queue.take();
+        assertThat(task).as("beside it").hasSize(1).allMatch(CommandQueueTest::onTask);
+        end(task);
+
+        onTasks(1);
+        FutureTask<List<PendingCommand>> second = new FutureTask<>(queue::take);
+        Thread thread = Thread.ofPlatform().start(second);
+        Awaitility.await().until(() -> thread.getState() == Thread.State.WAITING);
+        others(2);
+        end(steps);
+        assertThat(queue.take()).hasSize(2).noneMatch(CommandQueueTest::onTask);
+        assertThat(second.get(30, TimeUnit.SECONDS)).as("once another one has begun").hasSize(1);
+    }
+
+    @Test
+    void aSingleCommandOnATaskIsNotDelayed() throws Exception {
+        onTasks(1);
+        assertThat(queue.take()).hasSize(1);
+    }
+
+    @Test
     void aRunWithManyCommandsDelaysNoOther() throws Exception {
         UUID large = UUID.randomUUID();
         add(large, IntStream.range(0, 1_000).toArray());
@@ -123,7 +180,7 @@ class CommandQueueTest {
 
     @Test
     void boundsCountWhatIsUnanswered() throws Exception {
-        CommandQueue small = new CommandQueue(3, 100);
+        CommandQueue small = new CommandQueue(3, 100, _ -> false);
         PendingCommand big = signal(1_000);
         assertThat(small.offer(big)).as("alone").isTrue();
         assertThat(small.offer(signal(1))).as("text beside it").isFalse();
@@ -197,7 +254,10 @@ class CommandQueueTest {
         List<Thread> submitting = IntStream.range(0, 4).mapToObj(part -> Thread.ofPlatform().start(() -> {
             for (int i = 0; i < each; i++) {
                 permits.acquireUninterruptibly();
-                queue.add(pending(runs.get(part * 10 + i % 10), i / 10));
+                UUID run = runs.get(part * 10 + i % 10);
+                queue.add(i % 7 == 0
+                        ? new PendingCommand(new Command.FailRun(run, String.valueOf(i / 10), Actor.SYSTEM))
+                        : pending(run, i / 10));
             }
             submitted.countDown();
         })).toList();
@@ -216,6 +276,16 @@ class CommandQueueTest {
         for (int i = 0; i < count; i++) {
             add(UUID.randomUUID(), 0);
         }
+    }
+
+    private void onTasks(int count) {
+        for (int i = 0; i < count; i++) {
+            queue.add(new PendingCommand(new Command.FailRun(UUID.randomUUID(), "0", Actor.SYSTEM)));
+        }
+    }
+
+    private static boolean onTask(PendingCommand pending) {
+        return pending.command instanceof Command.FailRun;
     }
 
     private void add(UUID run, int... numbers) {
@@ -243,6 +313,8 @@ class CommandQueueTest {
     }
 
     private static int number(PendingCommand pending) {
-        return Integer.parseInt(((Command.Pause) pending.command).reason());
+        return Integer.parseInt(pending.command instanceof Command.FailRun end
+                ? end.reason()
+                : ((Command.Pause) pending.command).reason());
     }
 }

@@ -77,11 +77,11 @@ class CommitterTest {
     void aSecondCommitRunsBesideAHeldOneButNotForItsRuns(@TempDir Path folder) throws Exception {
         try (Nodes nodes = new Nodes(folder); Committer committer = committer(nodes)) {
             NewRun run = run(nodes, "");
-            create(committer, run).join();
             List<String> answers = Collections.synchronizedList(new ArrayList<>());
             holder.hold();
-            CompletableFuture<?> pause = pause(committer, run.id()).thenAccept(_ -> answers.add("pause"));
+            CompletableFuture<?> create = create(committer, run).thenAccept(_ -> answers.add("create"));
             holder.held.acquire();
+            CompletableFuture<?> pause = pause(committer, run.id()).thenAccept(_ -> answers.add("pause"));
             CompletableFuture<?> resume = committer.submit(new Command.Resume(run.id(), Nodes.WHO), null)
                     .thenAccept(_ -> answers.add("resume"));
             CompletableFuture<?> again = pause(committer, run.id()).thenAccept(_ -> answers.add("again"));
@@ -93,8 +93,8 @@ class CommitterTest {
             } finally {
                 holder.permits.release();
             }
-            CompletableFuture.allOf(pause, resume, again).join();
-            assertThat(answers).containsExactly("pause", "resume", "again");
+            CompletableFuture.allOf(create, pause, resume, again).join();
+            assertThat(answers).containsExactly("create", "pause", "resume", "again");
             assertThat(nodes.state(run.id())).isEqualTo("paused");
             nodes.assertSound();
         }
@@ -104,10 +104,8 @@ class CommitterTest {
     void aRefusedBatchIsSplitInOrder(@TempDir Path folder) throws Exception {
         try (Nodes nodes = new Nodes(folder); Committer committer = committer(nodes)) {
             create(committer, run(nodes, "external_id: taken")).join();
-            NewRun first = run(nodes, "");
-            create(committer, first).join();
             holder.hold();
-            CompletableFuture<Reply> held = pause(committer, first.id());
+            CompletableFuture<Reply> held = create(committer, run(nodes, ""));
             holder.held.acquire();
             holder.batches.clear();
             NewRun good = run(nodes, "");
