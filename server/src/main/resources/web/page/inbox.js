@@ -70,6 +70,8 @@ class Inbox extends Page {
     act();
   }
 
+  #lacks(item) { return me.lacks(item.kind === 'tool_change' ? 'admin' : 'approve'); }
+
   /** The answers to an item, as the server describes them for a single one. */
   async #actions(item) {
     if (this.single?.id !== item.id || this.single.gate !== item.gate) this.single = await get(`/inbox/${item.id}`);
@@ -77,7 +79,7 @@ class Inbox extends Page {
   }
 
   async #answer(item, answer) {
-    if (me.lacks('approve') || this.busy || document.querySelector('dialog')) return;
+    if (this.#lacks(item) || this.busy || document.querySelector('dialog')) return;
     this.busy = true;
     let action;
     try {
@@ -85,7 +87,8 @@ class Inbox extends Page {
     } catch (failure) { await this.#refused(item, failure); }
     this.busy = false;
     if (!action || document.querySelector('dialog')) return;
-    const form = formOf(item, action, this.querySelector('textarea[name=reason]')?.value ?? '');
+    const models = answer === 'downgrade' ? (await all('/models', {}, 1000).catch(() => ({ items: [] }))).items.map((each) => each.name) : [];
+    const form = formOf(item, action, this.querySelector('textarea[name=reason]')?.value ?? '', models);
     const title = titleOf(answer);
     const at = this.items.indexOf(item);
     const done = await edit({ title: `${title}?`, text: html`${name(action.confirm ?? '', 600)}`, fields: form.fields, more: form.more, yes: title, danger: answer !== 'accept', save: async (values, element) => {
@@ -171,7 +174,7 @@ class Inbox extends Page {
   }
 
   #detail(item) {
-    const lacks = me.lacks('approve');
+    const lacks = this.#lacks(item);
     const [symbol, kind] = KINDS[item.kind] ?? ['info', item.kind];
     const before = this.changed?.before;
     const others = this.single?.id === item.id ? this.single.actions.filter((each) => !['accept', 'reject', 'assign'].includes(each.name)) : [];

@@ -36,14 +36,16 @@ function budgets(item) {
  * The form of an answer: its fields, further inputs by JSON Schemas, and the body of the request.
  * @param action of the item, as the server describes it
  * @param comment that was typed before
+ * @param models that another one may be chosen from
  */
-export function formOf(item, action, comment) {
+export function formOf(item, action, comment, models) {
   /** @type {any[]} */
   const fields = [{ ...REASON, value: comment }];
   let inputs = {};
   /** @type {(form: any) => object} */
   let more = () => ({});
   const note = [];
+  if (action.name === 'downgrade') fields.unshift({ name: 'downgrade', label: 'Model for all further turns', list: models, required: true });
   if (action.name === 'accept' && item.kind === 'budget' && item.data?.charged !== undefined) fields.unshift(...budgets(item));
   if (action.name === 'reject' && item.kind === 'task_review') fields.unshift({ name: 'retry', label: 'Do it again, with the comment as feedback', kind: 'checkbox', value: true });
   if (action.name === 'accept' && item.kind === 'call_approval') {

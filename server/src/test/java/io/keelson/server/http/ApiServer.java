@@ -91,7 +91,7 @@ public final class ApiServer implements AutoCloseable {
         this(dataDir, url, Map.of());
     }
 
-    ApiServer(Path dataDir, DatabaseUrl url, Map<String, String> settings) throws Exception {
+    public ApiServer(Path dataDir, DatabaseUrl url, Map<String, String> settings) throws Exception {
         Map<String, String> all = new TreeMap<>(settings);
         all.putAll(Map.of("KEELSON_DATA_DIR", dataDir.toString(), "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
                 TestDatabase.text(url)));

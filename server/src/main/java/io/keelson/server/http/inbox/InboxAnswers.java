@@ -28,34 +28,46 @@ final class InboxAnswers {
         String self = item.at("/links/accept").stringValue();
         String base = self.substring(0, self.length() - "/accept".length());
         ArrayNode actions = item.putArray("actions");
-        add(actions, "accept", self, Map.of(), with(OF_ACCEPTANCE, kind), item.get("on_accept").stringValue());
-        add(actions, "reject", base + "/reject", Map.of(), with(OF_REJECTION, kind),
+        Scope scope = kind == InboxKind.TOOL_CHANGE ? Scope.ADMIN : Scope.APPROVE;
+        add(actions, scope, "accept", self, Json.object(), with(OF_ACCEPTANCE, kind),
+                item.get("on_accept").stringValue());
+        add(actions, scope, "reject", base + "/reject", Json.object(), with(OF_REJECTION, kind),
                 item.get("on_reject").stringValue());
         if (kind == InboxKind.ESCALATION) {
             String resolve = item.at("/links/subject").stringValue() + "/resolve";
-            add(actions, "skip", resolve, Map.of("resolution", "skip"), List.of("reason"),
+            add(actions, scope, "skip", resolve, Json.object().put("resolution", "skip"), List.of("reason"),
                     "the run continues without the failed work");
-            add(actions, "cancel", resolve, Map.of("resolution", "cancel"), List.of("reason"), "the run is cancelled");
+            add(actions, scope, "cancel", resolve, Json.object().put("resolution", "cancel"), List.of("reason"),
+                    "the run is cancelled");
         }
         if (kind == InboxKind.ELICITATION) {
-            add(actions, "cancel", base + "/reject", Map.of(), List.of("reason"),
+            add(actions, scope, "cancel", base + "/reject", Json.object().put("cancel", true), List.of("reason"),
                     "the call is sent again, and the server learns that the person has dismissed the question");
-            ((ObjectNode) actions.get(actions.size() - 1).get("body")).put("cancel", true);
         }
-        add(actions, "assign", base + "/assign", Map.of(), List.of("assignee", "due_at"), null);
+        if (kind == InboxKind.BUDGET && stopsRun(item)) {
+            add(actions, scope, "downgrade", self, Json.object(), List.of("reason", "downgrade"),
+                    "another model takes all further turns of the run's agents, within the same limit");
+            add(actions, scope, "finish_current", self, Json.object().put("finish_current", true), List.of("reason"),
+                    "nothing new begins, and the run ends as failed with what runs now");
+        }
+        add(actions, Scope.APPROVE, "assign", base + "/assign", Json.object(), List.of("assignee", "due_at"), null);
         return item;
+    }
+
+    /** Whether the limit of the run stopped it, and not the budget of a task. */
+    private static boolean stopsRun(ObjectNode item) {
+        return item.at("/data/task_budgets").valueStream().noneMatch(each -> each.path("exceeded").asBoolean(false));
     }
 
     private static List<String> with(Map<InboxKind, List<String>> more, InboxKind kind) {
         return Stream.concat(Stream.of("reason"), more.getOrDefault(kind, List.of()).stream()).toList();
     }
 
-    private static void add(ArrayNode actions, String name, String href, Map<String, String> body, List<String> fields,
-            @Nullable String confirm) {
+    private static void add(ArrayNode actions, Scope scope, String name, String href, ObjectNode body,
+            List<String> fields, @Nullable String confirm) {
         ObjectNode action = actions.addObject().put("name", name).put("method", "POST").put("href", href)
-                .put("scope", Scope.APPROVE.wire());
-        ObjectNode members = action.putObject("body");
-        body.forEach(members::put);
+                .put("scope", scope.wire());
+        action.set("body", body);
         action.set("fields", Json.strings(fields));
         action.put("confirm", confirm);
     }
