@@ -1,10 +1,14 @@
 package io.keelson.client;
 
+import java.time.Duration;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /** The MCP servers of a workspace. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class McpServers {
+
+    /** The server may have to start a program first. */
+    private static final Duration LOOK = Duration.ofSeconds(90);
 
     private final Api api;
 
@@ -29,7 +33,8 @@ public final class McpServers {
      */
     public McpServer set(String name, JsonNode definition) {
         return Json.document(
-                api.send(Call.of("PUT", RequestPath.of("/mcp-servers/", name), definition).repeatable()).body(),
+                api.send(Call.of("PUT", RequestPath.of("/mcp-servers/", name), definition).repeatable()
+                        .within(LOOK)).body(),
                 McpServer.class);
     }
 
@@ -44,7 +49,7 @@ public final class McpServers {
     }
 
     private McpServer post(RequestPath path) {
-        return Json.document(api.send(Call.post(path, null).repeatable()).body(), McpServer.class);
+        return Json.document(api.send(Call.post(path, null).repeatable().within(LOOK)).body(), McpServer.class);
     }
 
     /** @throws KeelsonException {@code MCP_SERVER_NOT_FOUND} when there is none of that name */

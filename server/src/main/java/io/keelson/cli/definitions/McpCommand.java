@@ -64,6 +64,8 @@ public final class McpCommand extends CliCommand {
     }
 
     private abstract static class OfServer extends CliCommand {
+        /** Of a description in a table, in characters. */
+        private static final int MAX_DESCRIPTION = 100;
 
         @Parameters(index = "0", paramLabel = "NAME", description = "The server, as keelson mcp lists it.")
         String name = "";
@@ -107,17 +109,24 @@ public final class McpCommand extends CliCommand {
             if (!server.tools().isEmpty()) {
                 lines.addAll(table.lines(style()));
             }
+            server.tools().stream().filter(tool -> tool.state().equals("changed")).forEach(tool -> {
+                lines.add("mcp." + server.name() + "." + tool.name() + " has changed");
+                lines.add("  accepted: " + TerminalText.clean(String.valueOf(tool.accepted())));
+                lines.add("  now:      " + TerminalText.clean(String.valueOf(tool.seen())));
+            });
             return lines;
         }
 
-        /** What the server says now: for a changed tool that is what a person is to look at. */
+        /** The beginning of what the server says now. */
         private static String description(McpServer.Tool tool) {
             JsonNode shown = tool.seen() == null ? tool.accepted() : tool.seen();
-            return shown == null ? "" : TerminalText.clean(shown.path("description").asString(""));
+            String text = shown == null ? "" : TerminalText.clean(shown.path("description").asString(""));
+            return text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION) + "…";
         }
     }
 
-    @Command(name = "show", description = "Shows a server and its tools; of a changed tool the new description.")
+    @Command(name = "show",
+            description = "Shows a server and its tools; of a changed tool all that is accepted and all that its server says now.")
     static final class Show extends OfServer {
         @Override
         McpServer act(ServerConnection server) {

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 final class McpConnections implements AutoCloseable {
     private static final Duration IDLE = Duration.ofMinutes(5);
     private static final Duration CONNECT = Duration.ofSeconds(20);
+    /** For a program that may have to be downloaded first. */
+    private static final Duration START = Duration.ofSeconds(60);
     private static final long FIRST_DELAY = Duration.ofSeconds(1).toNanos();
     private static final int MAX_DOUBLINGS = 6;
     private static final int MAX_LOG_LINES = 200;
@@ -295,7 +297,7 @@ final class McpConnections implements AutoCloseable {
         McpCommands.Command command = commands.find(name).orElseThrow(
                 () -> McpException.unreachable("the operator's file has no command '" + name + "'"));
         return McpClient.ofCommand(command.line(), folder,
-                opened(server.workspaceId(), command.environment(), entry), entry::line, version, CONNECT);
+                opened(server.workspaceId(), command.environment(), entry), entry::line, version, START);
     }
 
     private Map<String, String> opened(UUID workspace, Map<String, String> texts, Entry entry) {

@@ -2,6 +2,7 @@ package io.keelson.server.mcp;
 
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.Json;
+import io.keelson.server.json.JsonSize;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.mcp.wire.Mcp;
 import io.keelson.server.mcp.wire.McpClient;
@@ -45,6 +46,9 @@ final class McpTool implements Tool {
     private static final long MIN_POLL_MS = 200;
     private static final long MAX_POLL_MS = 3_600_000;
     private static final int MAX_ROUNDS = 20;
+    /** Of questions, and of what a server wants to have back, in characters. */
+    private static final int MAX_KEPT = 65_536;
+    private static final int MAX_TASK_ID = 1_024;
     private static final Set<String> ANSWERABLE = Set.of("elicitation/create");
 
     private final McpService service;
@@ -226,7 +230,7 @@ final class McpTool implements Tool {
 
     private HandBackException works(ToolCall call, JsonNode result, @Nullable Wait before) throws ToolFailure {
         String id = result.path("taskId").asString("");
-        if (id.isEmpty() || !storable(id)) {
+        if (id.isEmpty() || id.length() > MAX_TASK_ID || !storable(id)) {
             throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's task has no usable id");
         }
         put(call, State.TASK, before, null, id, null);
@@ -252,8 +256,13 @@ final class McpTool implements Tool {
                     "the server asks for what this client does not give: only people's answers to questions");
         }
         boolean none = questions.isMissingNode() || questions.isEmpty();
-        if (state != null && !storable(state)) {
-            throw ToolFailure.permanent("MCP_RESULT_INVALID", "the server's requestState cannot be stored");
+        if (!none && !questions.isObject() || JsonSize.chars(questions, MAX_KEPT) > MAX_KEPT) {
+            throw ToolFailure.permanent("MCP_RESULT_INVALID",
+                    "the server's questions are no object, or have more than " + MAX_KEPT + " characters");
+        }
+        if (state != null && (state.length() > MAX_KEPT || !storable(state))) {
+            throw ToolFailure.permanent("MCP_RESULT_INVALID",
+                    "the server's requestState cannot be stored, or has more than " + MAX_KEPT + " characters");
         }
         Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
                 none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);

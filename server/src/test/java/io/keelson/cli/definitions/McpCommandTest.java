@@ -61,7 +61,9 @@ class McpCommandTest {
             assertThat(cli.run("run", mission("mcp.other.add").toString()).code()).isZero();
 
             other.description = "Adds, and more";
-            assertThat(cli.run("mcp", "check", "other").out()).containsPattern("mcp.other.add +changed");
+            assertThat(cli.run("mcp", "check", "other").out()).containsPattern("mcp.other.add +changed")
+                    .containsPattern("accepted: .*\"description\":\"Adds\"")
+                    .containsPattern("now: .*\"description\":\"Adds, and more\"");
             assertThat(cli.run("run", mission("mcp.other.add").toString()).err()).contains("MCP_TOOL_CHANGED",
                     "keelson mcp accept other add");
             Result inbox = cli.run("inbox", "--kind", "tool_change", "--details");

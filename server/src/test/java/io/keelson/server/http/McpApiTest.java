@@ -45,6 +45,20 @@ class McpApiTest {
             {"name": "mcp", "start": %b, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
               {"name": "call", "tool": "%s", "input": %s, "retry": {"max_attempts": 3, "base_delay_seconds": 0.05}}]}]}}""";
 
+    /** Its argument is a file that exists in its second life. */
+    private static final String MORTAL =
+            """
+            result() { printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete",%s}}\\n' "$id" "$1"; }
+            while read -r line; do
+              id=$(printf %s "$line" | sed 's/.*"id":\\([0-9]*\\).*/\\1/')
+              case $line in
+                *server/discover*) result '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}' ;;
+                *tools/list*) result '"tools":[{"name":"die","inputSchema":{"type":"object"}}]' ;;
+                *tools/call*) [ -f "$0" ] || { touch "$0"; exit 1; }
+                  result '"content":[{"type":"text","text":"alive"}]' ;;
+              esac
+            done""";
+
     private ApiServer api;
     private FakeMcpServer other;
     private Path files;
@@ -67,6 +81,10 @@ class McpApiTest {
     private static String commands(Path folder) {
         ObjectNode servers = Json.object();
         servers.putObject("none").set("command", Json.strings(List.of("keelson-no-such-program")));
+        for (String name : List.of("mortal", "mourned")) {
+            servers.putObject(name).set("command",
+                    Json.strings(List.of("sh", "-c", MORTAL, folder.resolve(name).toString())));
+        }
         if (NpmServers.available()) {
             servers.putObject("everything").set("command", Json.strings(NpmServers.command("server-everything")));
             servers.putObject("files").set("command",
@@ -634,6 +652,72 @@ class McpApiTest {
             Awaitility.await().atMost(LIMIT).until(() -> api.get("/api/v1/inbox?run_id=" + run).text()
                     .contains("Whom\uFFFD?"));
         }
+    }
+
+    /** Results that no server should give end the call by a code of the protocol, or are taken as they are. */
+    @Test
+    void absurdResultsAreRefusedOrKept() throws Exception {
+        try (FakeMcpServer absurd = new FakeMcpServer("{}")) {
+            put("absurd", "{\"url\": \"%s\", \"tools\": [\"note\"]}".formatted(absurd.url()));
+            for (String kept : List.of("{}", "{\"content\": \"text\"}", "{\"content\": [1, null, {}, []]}",
+                    "{\"content\": [{\"type\": \"text\", \"text\": 5}], \"structuredContent\": [1]}",
+                    "{\"content\": [{\"type\": 1, \"uri\": {\"a\": 1}, \"size\": 1e400}]}",
+                    "{\"content\": [{\"type\": \"resource\", \"resource\": {\"text\": \"x\", \"mimeType\": 7}}]}")) {
+                absurd.result = Json.read(kept);
+                api.awaitState(run("mcp.absurd.note", "{}"), "completed");
+            }
+            String long64k = "x".repeat(70_000);
+            for (String refused : List.of("5", "[]", "{\"resultType\": \"odd\"}", "{\"resultType\": \"task\"}",
+                    "{\"resultType\": \"task\", \"taskId\": {}}",
+                    "{\"resultType\": \"task\", \"taskId\": \"" + long64k + "\"}",
+                    "{\"resultType\": \"input_required\", \"inputRequests\": [{\"method\": \"elicitation/create\"}]}",
+                    "{\"resultType\": \"input_required\", \"inputRequests\": {\"a\": {\"method\": \"roots/list\"}}}",
+                    "{\"resultType\": \"input_required\", \"requestState\": \"" + long64k + "\"}",
+                    "{\"resultType\": \"input_required\", \"inputRequests\": {\"a\": {\"method\":"
+                            + " \"elicitation/create\", \"params\": {\"message\": \"" + long64k + "\"}}}}",
+                    "{\"content\": [{\"type\": \"image\", \"data\": \"A\"}]}",
+                    "{\"isError\": true, \"content\": {}}")) {
+                absurd.result = Json.read(refused);
+                String run = run("mcp.absurd.note", "{}");
+                api.awaitState(run, "failed");
+                assertThat(step(run).toString()).as(refused.substring(0, Math.min(100, refused.length())))
+                        .containsPattern("MCP_(RESULT_INVALID|INPUT_NOT_SUPPORTED|TOOL_ERROR)|OUTCOME_UNKNOWN");
+            }
+        }
+    }
+
+    @Test
+    void absurdQuestionIsShownAndAnswered() throws Exception {
+        try (FakeMcpServer absurd = new FakeMcpServer("{}")) {
+            put("odder", "{\"url\": \"%s\", \"tools\": [\"note\"]}".formatted(absurd.url()));
+            absurd.result = Json.read("""
+                    {"resultType": "input_required", "inputRequests": {"": {"method": "elicitation/create", "params":
+                      {"mode": 4, "message": ["x"], "requestedSchema": {"type": "object", "properties": "none"}}},
+                      "b/~": {"method": "elicitation/create"}}}""");
+            String run = run("mcp.odder.note", "{}");
+            JsonNode item = Awaitility.await().atMost(LIMIT).until(
+                    () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+            absurd.result = null;
+            Answer accepted = api.post(item.at("/links/accept").asString(), "{}");
+            assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
+            api.awaitState(run, "completed");
+        }
+    }
+
+    /** A program that answers no call in its first life, and all in its second. */
+    @Test
+    void programThatDiesIsStartedAgainForCallsThatMayBeRepeated() {
+        for (String server : List.of("mortal", "mourned")) {
+            put(server, "{\"command\": \"%s\", \"tools\": [\"*\"], \"effects\": {\"die\": \"%s\"}}"
+                    .formatted(server, server.equals("mortal") ? "idempotent" : "once"));
+        }
+        String repeated = run("mcp.mortal.die", "{}");
+        api.awaitState(repeated, "completed");
+        assertThat(step(repeated).at("/output/text").asString()).isEqualTo("alive");
+        String once = run("mcp.mourned.die", "{}");
+        api.awaitState(once, "failed");
+        assertThat(step(once).toString()).contains("OUTCOME_UNKNOWN");
+        api.awaitState(run("mcp.mourned.die", "{}"), "completed");
     }
 
     /** An internal error says nothing about what was done before it. */

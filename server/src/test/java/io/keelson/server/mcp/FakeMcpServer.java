@@ -37,6 +37,8 @@ public final class FakeMcpServer implements AutoCloseable {
     public volatile String text = "sum";
     /** The title of {@code add}. */
     public volatile String title = "Add";
+    /** The result of {@code note}; null for {@link #text}. */
+    public volatile @Nullable JsonNode result;
     /** What {@code ask} asks. */
     public volatile String question = "Whom?";
     /** The code of the error that answers calls of tools; 0 for none. */
@@ -177,6 +179,7 @@ public final class FakeMcpServer implements AutoCloseable {
                 released.acquireUninterruptibly();
                 yield closed ? Json.MAPPER.missingNode() : text("slow " + params.at("/arguments/n").asString());
             }
+            case "note" -> result == null ? text(text) : result;
             case "big" -> text("x".repeat(100_000));
             case "fail" -> ((ObjectNode) text("no such file")).put("isError", true);
             default -> text(text);

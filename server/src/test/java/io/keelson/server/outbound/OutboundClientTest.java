@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.keelson.server.mcp.wire.McpClient;
+import io.keelson.server.mcp.wire.McpException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -107,6 +109,17 @@ class OutboundClientTest {
         try (OutboundClient client = new OutboundClient(false, rebinding)) {
             assertThatThrownBy(() -> client.send(get("public.example", "/")))
                     .isInstanceOf(OutboundRefusedException.class);
+        }
+        assertThat(requests).hasValue(0);
+    }
+
+    @Test
+    void mcpServerWhoseNameResolvesToAPrivateAddressGetsNothing() throws Exception {
+        Dns rebinding = name -> List.of(InetAddress.getLoopbackAddress());
+        try (OutboundClient client = new OutboundClient(false, rebinding)) {
+            assertThatThrownBy(() -> McpClient.ofUrl(client, url("public.example", "/"), Map.of(), null, "1",
+                    Duration.ofSeconds(5))).isInstanceOfSatisfying(McpException.class,
+                            refused -> assertThat(refused.code()).isEqualTo("OUTBOUND_ADDRESS_REFUSED"));
         }
         assertThat(requests).hasValue(0);
     }

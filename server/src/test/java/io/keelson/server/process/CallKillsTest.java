@@ -22,7 +22,6 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -101,23 +100,19 @@ class CallKillsTest {
                       m: {wire: openai-chat, base_url: "%s/v1", model: m, family: f, context_tokens: 9000,
                           max_output_tokens: 500, prices: {input: 100, output: 100}}
                     """.formatted(model.uri("")));
-            List<String> runs = new ArrayList<>();
             try (KilledNode node = new KilledNode(folder.resolve("node"), url, Map.of("KEELSON_LEASE_SECONDS", "2",
                     "KEELSON_MODELS", models.toString(), "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
                 node.awaitReady();
                 prepare(node.client(), other);
+                Sums sums = new Sums();
                 for (int kill = 0; kill < KILLS; kill++) {
-                    Moment.values()[kill % Moment.values().length].arm(node, other);
-                    runs.add(node.client().agents().run("killed", "kill " + kill + ".", Map.of()).id());
+                    Moment moment = Moment.values()[kill % Moment.values().length];
+                    moment.arm(node, other);
+                    String run = node.client().agents().run("killed", "kill " + kill + ".", Map.of()).id();
                     node.awaitDeath();
                     node.restart();
                     node.awaitReady();
-                    node.client().runs().awaitEnd(runs.getLast(), LIMIT);
-                }
-                Sums sums = new Sums();
-                for (int kill = 0; kill < KILLS; kill++) {
-                    look(node.client(), runs.get(kill), Moment.values()[kill % Moment.values().length], other, model,
-                            "kill " + kill + ".", sums);
+                    look(node.client(), run, moment, other, model, "kill " + kill + ".", sums);
                 }
                 System.out.printf(
                         "call kills: %d kills, %d calls sent that must not be repeated, %d of unknown outcome, "
@@ -145,9 +140,11 @@ class CallKillsTest {
     }
 
     private static void prepare(Keelson keelson, FakeMcpServer other) {
-        keelson.mcpServers().set("other", Json.read("""
-                {"url": "%s", "tools": ["add", "note"], "effects": {"add": "once", "note": "idempotent"}}"""
-                .formatted(other.url())));
+        keelson.mcpServers().set("other",
+                Json.read(
+                        """
+                {"url": "%s", "timeout_seconds": 60, "tools": ["add", "note"], "effects": {"add": "once", "note": "idempotent"}}"""
+                                .formatted(other.url())));
         PRICES.forEach((tool, price) -> keelson.prices().setTool(tool, price));
         keelson.agents().create(AgentRequest.of("killed").model("m").tools(List.of(ADD, NOTE, HTTP))
                 .approval(HTTP, "never").instructions("Go."));
@@ -164,31 +161,33 @@ class CallKillsTest {
             String goal,
             Sums sums) throws Exception {
         Run run = client.runs().awaitEnd(id, LIMIT);
-        assertThat(run.state()).as("%s %s", moment, run.errorCode()).isEqualTo("completed");
+        List<Step> steps = client.runs().steps(id);
+        String what = goal + " " + moment + " " + steps;
+        assertThat(run.state()).as("%s %s", what, run.errorCode()).isEqualTo("completed");
         List<String> added = keys(other, "add", id);
         List<String> noted = keys(other, "note", id);
         List<String> posted = other.effects.stream().filter(key -> key.contains(id)).toList();
-        assertThat(added).as("%s", moment).hasSizeLessThanOrEqualTo(1);
-        assertThat(posted).as("%s", moment).hasSizeLessThanOrEqualTo(1);
-        assertThat(noted).as("%s", moment).hasSizeBetween(1, 2);
-        assertThat(noted.stream().distinct()).as("%s", moment).hasSize(1);
+        assertThat(added).as(what).hasSizeLessThanOrEqualTo(1);
+        assertThat(posted).as(what).hasSizeLessThanOrEqualTo(1);
+        assertThat(noted).as(what).hasSizeBetween(1, 2);
+        assertThat(noted.stream().distinct()).as(what).hasSize(1);
         BigDecimal charged = TURNS;
-        for (Step step : client.runs().steps(id)) {
+        for (Step step : steps) {
             boolean unknown = moment.killed.equals(step.tool()) && moment != Moment.WHILE_NOTING;
             if (PRICES.containsKey(step.tool())) {
-                assertThat(step.state()).as("%s %s", moment, step.tool()).isEqualTo(unknown ? "failed" : "completed");
-                assertThat(step.errorCode()).as("%s", moment).isEqualTo(unknown ? "OUTCOME_UNKNOWN" : null);
+                assertThat(step.state()).as("%s %s", what, step.tool()).isEqualTo(unknown ? "failed" : "completed");
+                assertThat(step.errorCode()).as(what).isEqualTo(unknown ? "OUTCOME_UNKNOWN" : null);
                 charged = unknown ? charged : charged.add(PRICES.get(step.tool()));
                 sums.unknown += unknown ? 1 : 0;
             }
         }
         List<JsonNode> asked = model.journal().stream().map(line -> line.get("body"))
                 .filter(body -> body.toString().contains(goal)).toList();
-        assertThat(asked.getLast().toString().contains("OUTCOME_UNKNOWN")).as("%s: the model is shown it", moment)
+        assertThat(asked.getLast().toString().contains("OUTCOME_UNKNOWN")).as("%s: the model is shown it", what)
                 .isEqualTo(moment != Moment.WHILE_NOTING);
         BigDecimal ledger = client.ledger().ofRun(id).stream().filter(entry -> entry.transactionType().equals("charge"))
                 .map(LedgerEntry::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
-        assertThat(ledger).as("%s", moment).isEqualByComparingTo(charged);
+        assertThat(ledger).as(what).isEqualByComparingTo(charged);
         sums.once += added.size() + posted.size();
         sums.notes += noted.size();
     }

@@ -52,7 +52,13 @@ public final class McpClient implements AutoCloseable {
         } catch (IOException e) {
             throw McpException.unreachable("cannot start the server: " + e.getMessage());
         }
-        return connected(new StdioTransport(process, errors), clientVersion, true, timeout);
+        try {
+            return connected(new StdioTransport(process, errors), clientVersion, true, timeout);
+        } catch (McpException e) {
+            throw e.code().equals("MCP_TIMEOUT")
+                    ? e.saying("the program has not answered within " + timeout.toSeconds() + " s of its start")
+                    : e;
+        }
     }
 
     /**

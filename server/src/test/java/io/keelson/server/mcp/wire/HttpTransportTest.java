@@ -8,10 +8,12 @@ import com.sun.net.httpserver.HttpServer;
 import io.keelson.server.json.Json;
 import io.keelson.server.outbound.OutboundClient;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,14 +54,44 @@ class HttpTransportTest {
             case "initialize" -> send(exchange, "application/json", JsonRpc.result(id, Json.read("""
                     {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}""")).toString());
             case "tools/list" -> send(exchange, "application/json", JsonRpc.result(id, page()).toString());
-            case "tools/call" -> send(exchange, "text/event-stream",
-                    "data: {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}\n\n".repeat(10_000));
+            case "tools/call" -> call(exchange, message.at("/params/name").asString());
             case "server/discover" -> send(exchange, "application/json",
                     JsonRpc.error(id, Mcp.METHOD_NOT_FOUND, "no").toString());
             default -> {
                 answers.addAndGet(message.has("result") ? 1 : 0);
                 exchange.sendResponseHeaders(202, -1);
                 exchange.close();
+            }
+        }
+    }
+
+    /** Many questions, or a text, a line or comments without an end. */
+    private static void call(HttpExchange exchange, String tool) throws IOException {
+        if (!tool.startsWith("endless")) {
+            send(exchange, "text/event-stream",
+                    "data: {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}\n\n".repeat(10_000));
+            return;
+        }
+        exchange.getResponseHeaders().add("Content-Type",
+                tool.equals("endless text") ? "application/json" : "text/event-stream");
+        exchange.sendResponseHeaders(200, 0);
+        byte[] part = (tool.equals("endless comments") ? ": \n" : "x".repeat(100_000)).getBytes(StandardCharsets.UTF_8);
+        try (OutputStream body = exchange.getResponseBody()) {
+            while (true) {
+                body.write(part);
+            }
+        }
+    }
+
+    @Test
+    void answersWithoutAnEndAreBounded() throws Exception {
+        try (McpClient client = client()) {
+            for (String tool : List.of("endless text", "endless line", "endless comments")) {
+                McpException bounded = catchThrowableOfType(McpException.class, () -> client.call(
+                        new McpClient.ToolRequest(tool, Json.object(), Json.object(), Json.object(), null, null),
+                        LIMIT));
+                assertThat(bounded.code()).as(tool).isEqualTo("MCP_ANSWER_UNREADABLE");
+                assertThat(bounded.outcome()).isEqualTo(McpException.Outcome.LOST);
             }
         }
     }
