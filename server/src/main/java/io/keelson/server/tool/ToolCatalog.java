@@ -3,7 +3,6 @@ package io.keelson.server.tool;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.JsonSize;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.json.SchemaErrors;
@@ -183,7 +182,7 @@ public final class ToolCatalog {
      * Executes a tool of the call's workspace with its input checked before, and its output made storable and bounded after.
      *
      * @throws ToolFailure the tool's own, or {@code TOOL_UNKNOWN}, {@code TOOL_INPUT_INVALID},
-     *     {@code OUTPUT_TOO_LARGE}, {@code TOOL_CRASHED}
+     *     {@code OUTPUT_TOO_LARGE}
      * @throws HandBackException the tool's own
      */
     public ToolResult execute(String name, ToolCall call) throws ToolFailure, InterruptedException {
@@ -211,11 +210,6 @@ public final class ToolCatalog {
             return tool.execute(call);
         } catch (ToolFailure e) {
             throw e.saying(SafeText.clean(String.valueOf(e.getMessage())));
-        } catch (HandBackException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            throw new ToolFailure("TOOL_CRASHED", ErrorClass.INFRASTRUCTURE,
-                    tool.spec().name() + " failed unexpectedly: " + e);
         }
     }
 }

@@ -42,7 +42,8 @@ public final class TestModel implements AutoCloseable {
         this(script, null);
     }
 
-    TestModel(String script, @Nullable Path journal) throws Exception {
+    /** @param journal to which the line of each request is appended when it has ended; null for none */
+    public TestModel(String script, @Nullable Path journal) throws Exception {
         JsonNode document =
                 ((ReadResult.Ok<JsonNode>) Documents.read(script.getBytes(StandardCharsets.UTF_8), Format.YAML))
                         .value();

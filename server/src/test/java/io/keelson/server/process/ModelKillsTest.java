@@ -121,7 +121,8 @@ class ModelKillsTest {
     /** Kills nodes at the charge of a turn, and returns how many requests were billed beyond those that were charged. */
     private static int surplus(Path folder, String wire, String more) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
-        try (TestModel model = new TestModel(SCRIPT); Database database = new Database(url,
+        Path journal = folder.resolve("journal.jsonl");
+        try (TestModel model = new TestModel(SCRIPT, journal); Database database = new Database(url,
                 DatabaseOptions.DEFAULTS.withPoolSize(4))) {
             Path models = Files.writeString(folder.resolve("models.yaml"), """
                     models:
@@ -138,7 +139,7 @@ class ModelKillsTest {
                             kill % TURNS, () -> submit(nodes.client(node), runs));
                     nodes.awaitReady(node);
                 }
-                surplus = assertCharged(nodes.client(0), runs, model);
+                surplus = assertCharged(nodes.client(0), runs, journal);
             }
             Invariants.hold(database);
             return surplus;
@@ -162,11 +163,11 @@ class ModelKillsTest {
                  "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "m"}}]}}""".formatted(title)));
     }
 
-    private static int assertCharged(Keelson client, List<String> runs, TestModel model) throws Exception {
+    private static int assertCharged(Keelson client, List<String> runs, Path file) throws Exception {
         for (String id : runs) {
             client.runs().awaitEnd(id, LIMIT);
         }
-        List<JsonNode> journal = model.journal();
+        List<JsonNode> journal = Files.readAllLines(file).stream().map(Json::read).toList();
         int surplus = 0;
         int named = 0;
         for (String id : runs) {
@@ -178,6 +179,7 @@ class ModelKillsTest {
                     .allSatisfy(charge -> assertThat(charge.amount()).isEqualByComparingTo("0.101"));
             int billed = (int) journal.stream().filter(line -> line.path("billed").isObject()
                     && line.path("body").toString().contains(run.name() + ".")).count();
+            assertThat(billed).as(run.name()).isGreaterThanOrEqualTo(TURNS);
             List<JsonNode> lost = client.runs().events(id, 0, 500).items().stream()
                     .filter(event -> event.eventType().equals("model_answer_lost")).map(Event::payload).toList();
             assertThat(lost.size()).as("%s: billed %d times, charged %d times", run.name(), billed, TURNS)
@@ -190,8 +192,8 @@ class ModelKillsTest {
             surplus += billed - TURNS;
             named += lost.size();
         }
-        System.out.printf("model kills: %d kills, %d runs, %d requests billed beyond the charged ones, %d named%n",
-                KILLS, runs.size(), surplus, named);
+        System.out.printf("model kills: %d kills, %d runs, %d requests billed, %d charged, %d lost, %d named%n", KILLS,
+                runs.size(), runs.size() * TURNS + surplus, runs.size() * TURNS, surplus, named);
         return surplus;
     }
 }

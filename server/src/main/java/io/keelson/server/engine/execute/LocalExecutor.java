@@ -180,6 +180,7 @@ public final class LocalExecutor {
         private @Nullable Stop reason;
         private boolean inTool;
         private boolean begun;
+        private boolean called;
         /** The report is made without a lease: it is taken only if the step has ended. */
         private boolean leaseGone;
         /** {@link #preparing} or {@link #processing}; null while it waits. Set by one thread at a time. */
@@ -270,6 +271,7 @@ public final class LocalExecutor {
             try (DelayedActions.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
                 ToolInput resolved = runner.input(execution);
                 input = RecordedInput.of(execution.input(), resolved);
+                called = true;
                 ToolResult result = runner.run(execution, resolved, this, sent, this);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
@@ -287,6 +289,13 @@ public final class LocalExecutor {
                 }
                 return leave() ? release(deferral(e), sent.open()) : afterStop();
             } catch (RuntimeException e) {
+                if (ToolRunner.databaseUnavailable(e) && !(called && execution.atMostOnce())) {
+                    try (LogContext _ = about(execution)) {
+                        LOG.warn("tool {} released step {}: the database does not answer", execution.tool(),
+                                execution.stepId(), e);
+                    }
+                    return leave() ? release(null, sent.unreported()) : afterStop();
+                }
                 try (LogContext _ = about(execution)) {
                     LOG.warn("tool {} failed unexpectedly on step {}", execution.tool(), execution.stepId(), e);
                 }

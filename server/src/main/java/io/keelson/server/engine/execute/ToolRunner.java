@@ -4,8 +4,10 @@ import io.keelson.core.policy.Effects;
 import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.engine.execute.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.json.SafeText;
 import io.keelson.server.live.LiveTexts;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.CreditHolds;
@@ -24,6 +26,7 @@ import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -102,7 +105,7 @@ public final class ToolRunner {
      * @param waitPhase as {@link ToolCall#waitPhase}
      * @param sent as {@link ToolCall#sent}
      * @param holds as {@link ToolCall#holds}
-     * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
+     * @throws ToolFailure the tool's own, {@code TOOL_CRASHED}, and for inputs that break the tool's schema
      */
     ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent, CreditHolds holds)
             throws ToolFailure, InterruptedException {
@@ -119,7 +122,19 @@ public final class ToolRunner {
         } catch (HandBackException e) {
             HandBackException.Busy busy = e.busy();
             throw busy == null ? e : new HandBackException(busy, struck.text(String.valueOf(e.getMessage())));
+        } catch (RuntimeException e) {
+            if (databaseUnavailable(e)) {
+                throw e;
+            }
+            throw ToolFailure.infrastructure("TOOL_CRASHED",
+                    SafeText.clean(struck.text(execution.tool() + " failed unexpectedly: " + e)));
         }
+    }
+
+    /** Whether the step failed for the database did not answer, or had no connection left. */
+    static boolean databaseUnavailable(RuntimeException e) {
+        Throwable cause = e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
+        return cause instanceof SqlFailure failure && failure.unavailable();
     }
 
     private ToolCall call(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent,
