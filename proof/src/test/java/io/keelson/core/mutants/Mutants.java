@@ -97,8 +97,6 @@ final class Mutants {
                 new Mutant("decide/RunView.java", "if (--task.agent().slotsTaken == 0) {",
                         "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
                         "an agent that ends a task in a pause keeps its slot for the next"),
-                new Mutant("decide/AttemptRestarts.java", "SlotScheduling.letOthers(d);", "",
-                        "an agent in its backoff keeps its slot").foundBy(5055),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
                         "a worker that lost its lease still holds the step"));
     }

@@ -19,7 +19,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,7 +38,7 @@ class ServerCommandTest {
     void aServerIsFoundByTheOtherCommands() throws Exception {
         CliProcess server = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server");
         try {
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> url() != null);
+            awaitUrl(server, data());
             String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
             Result started = CliProcess.start(data(), Map.of(), "run", mission, "--detach").end();
             assertThat(started.code()).as(started.err()).isZero();
@@ -83,7 +82,7 @@ class ServerCommandTest {
                 key.toString());
         CliProcess server = CliProcess.start(own, settings, "server");
         try {
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(own.resolve("url")));
+            awaitUrl(server, own);
             Result who = InProcessCli.run(Map.of("KEELSON_DATA_DIR", own.toString(), "KEELSON_BOOTSTRAP_KEY_FILE",
                     key.toString()), "keys", "--json");
             assertThat(who.json().get("items")).as(who.err()).hasSize(1);
@@ -188,9 +187,11 @@ class ServerCommandTest {
         return folder.resolve("data");
     }
 
-    private static @Nullable String url() throws IOException {
-        Path file = data().resolve("url");
-        return Files.exists(file) ? Files.readString(file) : null;
+    private static void awaitUrl(CliProcess server, Path folder) {
+        Path url = folder.resolve("url");
+        Awaitility.await().atMost(Duration.ofMinutes(2))
+                .until(() -> Files.exists(url) || !server.process().isAlive());
+        assertThat(url).exists();
     }
 
     private static Result keelson(String... arguments) {

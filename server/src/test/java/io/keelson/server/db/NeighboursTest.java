@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.db.DatabaseException.Code;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,6 +79,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void twoRecipesOfOneNameAreRefusedByName() throws SQLException {
         execute(Platform.TABLES);
         execute("insert into workflow_recipes (workspace_id, name) select id, 'daily' from workspaces");
@@ -90,6 +92,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void columnsOfAnotherTypeOrLengthAndTablesOfAnotherMakingAreRefused() throws SQLException {
         execute(Platform.TABLES);
         execute("alter table board_tasks alter column tags type json, alter column title type varchar(200)");
@@ -105,6 +108,7 @@ class NeighboursTest {
 
     /** PRD-76 has it so: a default would name an agent that has not written the report. */
     @Test
+    @Breadth.InPart(2)
     void aReferenceThatKeelsonCannotFillNeedNotHaveAValue() throws SQLException {
         execute(Platform.TABLES);
         execute("alter table agent_reports add column agent_id integer references agents (id)");
@@ -119,6 +123,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void columnsThatHoldAllThatKeelsonWritesAreLongEnough() throws SQLException {
         execute(Platform.TABLES);
         execute("""
@@ -152,6 +157,7 @@ class NeighboursTest {
 
     /** What PRD-101 puts into a database, renamed by its operator: the names of indexes and sequences stay taken. */
     @Test
+    @Breadth.InPart(1)
     void tablesOfPrd101AreSetAsideByTheStatementsThatTheRefusalNames() throws SQLException {
         execute(Platform.TABLES);
         execute(Platform.ORCHESTRATION);
@@ -177,6 +183,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void renamedTablesKeepTheNamesOfTheirIndexesAndSequences() throws SQLException {
         execute(Platform.TABLES);
         execute(Platform.ORCHESTRATION);
@@ -195,6 +202,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(0)
     void aReferenceToATableOfOthersIsRefusedAtEveryStart() throws SQLException {
         execute(Platform.TABLES);
         Migrations.migrate(url);
@@ -205,6 +213,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(1)
     void beforeTriggersAndRewriteRulesAreRefusedAtEveryStart() throws SQLException {
         execute(Platform.TABLES);
         execute("""
@@ -223,6 +232,7 @@ class NeighboursTest {
     }
 
     @Test
+    @Breadth.InPart(2)
     void afterTriggersStayAndAreReported() throws SQLException {
         execute(Platform.TABLES);
         execute("""

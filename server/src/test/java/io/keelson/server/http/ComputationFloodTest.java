@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.server.db.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,6 +34,7 @@ class ComputationFloodTest {
     Path folder;
 
     @Test
+    @Breadth.InPart(0)
     void othersAreServedMeanwhileAndTheRunsBudgetEnds() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
                 Map.of("KEELSON_RUN_COMPUTE_SECONDS", "8"))) {
@@ -59,6 +61,7 @@ class ComputationFloodTest {
 
     /** 60 searches whose patterns take their whole time in each line, while others read files and compute. */
     @Test
+    @Breadth.InPart(1)
     void fileSearchesDoNotBlockOtherRequests() throws Exception {
         Path files = Files.createDirectory(folder.resolve("files"));
         for (int i = 0; i < 20; i++) {
@@ -86,6 +89,7 @@ class ComputationFloodTest {
 
     /** Missions whose schemas take 2 s for each of their inputs, sent 60 at a time. */
     @Test
+    @Breadth.InPart(2)
     void slowMissionChecksDoNotBlockOtherRequests() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl());
                 ExecutorService senders = Executors.newVirtualThreadPerTaskExecutor()) {

@@ -8,6 +8,7 @@ import com.microsoft.playwright.options.AriaRole;
 import io.keelson.client.Keelson;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
+import io.keelson.core.Breadth;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.web.DashboardBrowser;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A page of a run whose server is killed says so, and is right again without a reload when the server is back. */
+@Breadth.InPart(0)
 class DashboardKillTest {
 
     private static final LocatorAssertions.ContainsTextOptions PATIENT =

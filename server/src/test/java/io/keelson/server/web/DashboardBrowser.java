@@ -23,13 +23,14 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Chromium on the dashboard of one server. Each page notes what must never happen, and {@link #clean} asserts that it did not. */
 public final class DashboardBrowser implements AutoCloseable {
 
     private static final List<String> ARGUMENTS =
             List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                    "--disable-component-update", "--disable-sync", "--no-first-run");
+                    "--disable-component-update", "--disable-sync", "--no-first-run", "--renderer-process-limit=1");
     private static final String AXE = resource("/axe.min.js");
     private static final String RUN_AXE =
             """
@@ -44,6 +45,8 @@ public final class DashboardBrowser implements AutoCloseable {
     private final String key;
     private final Queue<String> faults = new ConcurrentLinkedQueue<>();
     private final Queue<String> expected = new ConcurrentLinkedQueue<>();
+    private @Nullable BrowserContext usual;
+    private @Nullable Page rest;
 
     public DashboardBrowser(URI server, String key) {
         this.server = server;
@@ -72,13 +75,17 @@ public final class DashboardBrowser implements AutoCloseable {
 
     /** A page of a new browser context that is not signed in. */
     Page open(String path, int width, int height, ColorScheme scheme) {
+        return tab(context(width, height, scheme), path);
+    }
+
+    private BrowserContext context(int width, int height, ColorScheme scheme) {
         BrowserContext context = browser.newContext(new Browser.NewContextOptions().setViewportSize(width, height)
                 .setColorScheme(scheme).setTimezoneId("UTC").setLocale("en-GB"));
         context.setDefaultTimeout(SLOW_MACHINE_MS);
         context.addInitScript(
                 "addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective, e.blockedURI));"
                         + "addEventListener('unhandledrejection', e => console.error('REJECTED', String(e.reason)));");
-        return tab(context, path);
+        return context;
     }
 
     /** One more tab of a browser context. */
@@ -100,7 +107,12 @@ public final class DashboardBrowser implements AutoCloseable {
         return page;
     }
 
-    /** The same, signed in. */
+    /** A page of a new browser context, signed in. */
+    Page signedInAnew(String path) {
+        return signedIn(path, 1440, 900, ColorScheme.LIGHT, key);
+    }
+
+    /** The same with another look or key. */
     Page signedIn(String path, int width, int height, ColorScheme scheme, String apiKey) {
         Page page = open(path, width, height, scheme);
         signIn(page, apiKey);
@@ -117,8 +129,22 @@ public final class DashboardBrowser implements AutoCloseable {
         page.locator(".shell").waitFor();
     }
 
+    /**
+     * A page of the context that most tests share, signed in: the browser has read the dashboard's files before. When a test
+     * closes the context, the next one gets another. A test that changes what the browser keeps takes a context of its own.
+     */
     public Page signedIn(String path) {
-        return signedIn(path, 1440, 900, ColorScheme.LIGHT, key);
+        if (usual != null) {
+            return tab(usual, path);
+        }
+        usual = context(1440, 900, ColorScheme.LIGHT);
+        usual.onClose(_ -> usual = null);
+        // While it is open, all pages are drawn by one process.
+        rest = usual.newPage();
+        rest.navigate(server + "/healthz");
+        Page page = tab(usual, path);
+        signIn(page);
+        return page;
     }
 
     /** Follows a link of the page, without loading it again. */
@@ -144,7 +170,10 @@ public final class DashboardBrowser implements AutoCloseable {
 
     /** Closes all pages, and asserts that none had an error, a violated policy, a rejection or a request to another host. */
     public void clean() {
-        browser.contexts().forEach(BrowserContext::close);
+        browser.contexts().stream().filter(context -> context != usual).forEach(BrowserContext::close);
+        if (usual != null) {
+            usual.pages().stream().filter(page -> page != rest).forEach(Page::close);
+        }
         List<String> seen = faults.stream().filter(each -> expected.stream().noneMatch(each::contains)).toList();
         faults.clear();
         expected.clear();

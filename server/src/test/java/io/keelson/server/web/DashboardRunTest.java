@@ -227,7 +227,7 @@ class DashboardRunTest extends DashboardChecks {
     @Test
     void oneOfSevenTabsStreamsForAll() {
         String run = seed.waiting("seven");
-        Page first = browser.signedIn("/ui/runs/" + run);
+        Page first = browser.signedInAnew("/ui/runs/" + run);
         List<Page> tabs = new ArrayList<>(List.of(first));
         List<String> streams = new CopyOnWriteArrayList<>();
         first.context().onRequest(request -> {

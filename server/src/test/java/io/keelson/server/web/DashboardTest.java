@@ -108,14 +108,17 @@ class DashboardTest extends DashboardChecks {
     void endOfTheSessionAsksToSignInAndComesBack() {
         Page page = browser.signedIn("/ui/runs?text=release-train");
         sees(page.getByText("a human has to decide").first());
-        api.get("/api/v1/sessions").json().get("items")
-                .forEach(each -> api.send("DELETE", "/api/v1/sessions/" + each.get("id").asString(), null));
-        button(page, "Failed").click();
-        sees(page.getByText("Your session has ended"));
-        browser.signIn(page);
-        PlaywrightAssertions.assertThat(button(page, "Failed")).hasAttribute("aria-pressed", "true");
-        browser.expect("401");
-        page.context().close();
+        try {
+            api.get("/api/v1/sessions").json().get("items")
+                    .forEach(each -> api.send("DELETE", "/api/v1/sessions/" + each.get("id").asString(), null));
+            button(page, "Failed").click();
+            sees(page.getByText("Your session has ended"));
+            browser.signIn(page);
+            PlaywrightAssertions.assertThat(button(page, "Failed")).hasAttribute("aria-pressed", "true");
+            browser.expect("401");
+        } finally {
+            page.context().close();
+        }
     }
 
     @Test
@@ -125,24 +128,22 @@ class DashboardTest extends DashboardChecks {
         browser.signIn(page);
         PlaywrightAssertions.assertThat(page.locator(".run-row .c-age").first())
                 .hasText(Pattern.compile("[0-9. ]+(s|m [0-9]+ s)"));
-        page.context().close();
     }
 
     @Test
     void pastedKeySignsInAndIsKeptNowhere() {
-        Page page = browser.signedIn("/ui/runs");
+        Page page = browser.signedInAnew("/ui/runs");
         assertThat(page.evaluate("document.cookie")).isEqualTo("");
         String stored =
                 (String) page.evaluate("JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage})");
         assertThat(stored).doesNotContain("kl_");
         button(page, "Sign out").first().click();
         sees(page.getByLabel("API key"));
-        page.context().close();
     }
 
     @Test
     void signOutAbortsWhatIsInFlight() {
-        Page page = browser.signedIn("/ui/runs");
+        Page page = browser.signedInAnew("/ui/runs");
         List<Route> held = new ArrayList<>();
         page.route("**/api/v1/inbox/stats*", held::add);
         page.evaluate("document.dispatchEvent(new Event('keelson-answered'))");
@@ -154,7 +155,6 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByLabel("API key"));
         assertThat(page.evaluate("fetch('/api/v1/whoami', {redirect: 'error'}).then(r => r.status)")).isEqualTo(401);
         browser.expect("/api/v1/whoami");
-        page.context().close();
     }
 
     @Test
@@ -167,7 +167,6 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("1 selected"));
         page.keyboard().press("Enter");
         page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
-        page.context().close();
     }
 
     @Test
@@ -177,7 +176,6 @@ class DashboardTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.COLUMNHEADER,
                 new Page.GetByRoleOptions().setName("Name"))).hasAttribute("aria-sort", "ascending");
         PlaywrightAssertions.assertThat(page.getByText("the source does not answer").first()).isVisible();
-        page.context().close();
     }
 
     @Test
@@ -185,7 +183,6 @@ class DashboardTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs?view=people");
         sees(page.getByText("release-train").first());
         PlaywrightAssertions.assertThat(page.getByText("crawl-sitemap")).hasCount(0);
-        page.context().close();
     }
 
     @Test
@@ -198,7 +195,6 @@ class DashboardTest extends DashboardChecks {
                   const labels = x('.tree-head'); const lines = x('.tree-body .tree-row');
                   return labels.length > 1 && labels.length === lines.length
                     && labels.every((each, i) => Math.abs(each - lines[i]) <= 1); }""")).isEqualTo(true);
-        page.context().close();
     }
 
     @Test
@@ -208,7 +204,6 @@ class DashboardTest extends DashboardChecks {
         api.awaitState(id, "failed");
         Page page = browser.signedIn("/ui/runs/" + id);
         PlaywrightAssertions.assertThat(page.locator(".seg.s-failed").nth(1)).isAttached();
-        page.context().close();
     }
 
     @Test
@@ -222,7 +217,6 @@ class DashboardTest extends DashboardChecks {
         Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);
         PlaywrightAssertions.assertThat(drawer).containsText("upstreams have not ended");
         page.navigate(page.url());
-        page.context().close();
     }
 
     @Test
@@ -240,7 +234,6 @@ class DashboardTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(page.locator("h1 + .state")).containsText("cancelled");
         page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Events")).click();
         sees(page.getByText("run cancelled").first());
-        page.context().close();
     }
 
     @Test
@@ -250,7 +243,6 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("Live", new Page.GetByTextOptions().setExact(true)).first());
         api.post("/api/v1/runs/" + id + "/cancel", "{}");
         PlaywrightAssertions.assertThat(page.locator("h1 + .state")).containsText("cancelled");
-        page.context().close();
     }
 
     @Test
@@ -266,7 +258,6 @@ class DashboardTest extends DashboardChecks {
         page.keyboard().press("End");
         PlaywrightAssertions.assertThat(grid).containsText("[9999]");
         assertThat((Integer) page.evaluate("document.querySelectorAll('*').length")).isLessThan(3_000);
-        page.context().close();
     }
 
     @Test
@@ -281,7 +272,6 @@ class DashboardTest extends DashboardChecks {
             page.locator("k-run-tab .card").waitFor();
         }
         assertThat(page.evaluate("window.canary")).isNull();
-        page.context().close();
     }
 
     @Test
@@ -289,7 +279,6 @@ class DashboardTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs/00000000-0000-7000-8000-00000000dead");
         sees(page.getByText("There is nothing here, or it belongs to another workspace."));
         browser.expect("404");
-        page.context().close();
     }
 
     @Test
@@ -300,7 +289,6 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("Ship version 4.2 to everyone?").first());
         page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(Pattern.compile("SOURCE_DOWN"))).click();
         sees(page.getByText("the source does not answer").first());
-        page.context().close();
     }
 
     @Test
@@ -318,7 +306,6 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("Ship version 4.2 to everyone?").first());
         PlaywrightAssertions.assertThat(page.getByText("of one run")).hasCount(0);
         api.awaitState(id, "completed");
-        page.context().close();
     }
 
     @Test
@@ -335,7 +322,6 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("Another person has answered it"));
         browser.expect("404");
         browser.expect("409");
-        page.context().close();
     }
 
     @Test
@@ -361,7 +347,6 @@ class DashboardTest extends DashboardChecks {
                 .contains("\"urgent\":true")
                 .contains("\"names\":[\"ann\",\"bob\"]").contains("\"colour\":\"red\"")
                 .contains("\"more\":{\"a\":[1]}");
-        page.context().close();
     }
 
     @Test
@@ -376,7 +361,6 @@ class DashboardTest extends DashboardChecks {
         page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(Pattern.compile("Sign off"))).click();
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.COMPLEMENTARY)).containsText("announce");
         PlaywrightAssertions.assertThat(page.locator(".edge.lit")).hasCount(4);
-        page.context().close();
     }
 
     @Test
@@ -389,12 +373,11 @@ class DashboardTest extends DashboardChecks {
         contracts.properties().forEach(each -> PlaywrightAssertions.assertThat(dialog.getByRole(AriaRole.ROW)
                 .filter(new Locator.FilterOptions().setHasText(each.getKey())))
                 .containsText(each.getValue().get("run").asString()));
-        page.context().close();
     }
 
     @Test
     void aServerThatDoesNotAnswerIsSaidAndThePageRecovers() {
-        Page page = browser.signedIn("/ui/runs/" + train);
+        Page page = browser.signedInAnew("/ui/runs/" + train);
         sees(page.locator(".headline"));
         page.context().setOffline(true);
         button(page, "Pause").click();
@@ -405,7 +388,6 @@ class DashboardTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(page.getByText("The server has not answered since")).hasCount(0);
         sees(page.getByText("Live", new Page.GetByTextOptions().setExact(true)).first());
         browser.expect("Failed to load resource");
-        page.context().close();
     }
 
     @Test
@@ -420,12 +402,11 @@ class DashboardTest extends DashboardChecks {
                 total);
         button(page, "Verify").click();
         sees(page.getByText("All balances follow from the ledger."));
-        page.context().close();
     }
 
     @Test
     void paletteFindsARunByItsIdAndShortcutsCanBeSwitchedOff() {
-        Page page = browser.signedIn("/ui/");
+        Page page = browser.signedInAnew("/ui/");
         page.keyboard().press("Control+k");
         page.getByRole(AriaRole.COMBOBOX, new Page.GetByRoleOptions().setName("Search or jump")).fill(train);
         sees(page.getByRole(AriaRole.OPTION).filter(new Locator.FilterOptions().setHasText("release-train")));
@@ -437,7 +418,6 @@ class DashboardTest extends DashboardChecks {
         page.keyboard().press("g");
         page.keyboard().press("m");
         assertThat(page.url()).contains("/ui/runs/");
-        page.context().close();
     }
 
     @Test
@@ -447,7 +427,6 @@ class DashboardTest extends DashboardChecks {
         Locator pause = button(page, "Pause");
         PlaywrightAssertions.assertThat(pause).isDisabled();
         PlaywrightAssertions.assertThat(pause).hasAttribute("title", "Needs the scope runs:write");
-        page.context().close();
     }
 
     /** Light and wide, dark and narrow; all four in the long runs. */

@@ -100,7 +100,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(card(page, "Done"));
         sees(page.getByText("Moved to Done"));
         assertThat(api.get("/api/v1/board/tasks/" + id).json().get("status").stringValue()).isEqualTo("done");
-        page.context().close();
     }
 
     /** The menu of a ticket that takes the place of a moved one begins where its own task is. */
@@ -116,7 +115,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByText("Moved to Review"));
         PlaywrightAssertions.assertThat(menus).hasCount(before - 1);
         PlaywrightAssertions.assertThat(menus.first()).hasValue("inbox");
-        page.context().close();
     }
 
     @Test
@@ -130,7 +128,6 @@ class DashboardWorkTest extends DashboardChecks {
                          "message": "the balance 'spent' is 3 and not 2"}}""")));
         button(page, "Verify").click();
         sees(page.getByText("the balance 'spent' is 3 and not 2"));
-        page.context().close();
     }
 
     @Test
@@ -148,7 +145,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs").setExact(true)));
         PlaywrightAssertions.assertThat(page.locator(".run-row").first()).isVisible();
         PlaywrightAssertions.assertThat(dialog(page)).hasCount(0);
-        page.context().close();
     }
 
     @Test
@@ -162,13 +158,12 @@ class DashboardWorkTest extends DashboardChecks {
         browser.expect("401");
         browser.signIn(page);
         PlaywrightAssertions.assertThat(page.locator(".live").getByText("Live")).isVisible(LATE);
-        page.context().close();
     }
 
     /** The browser then has cookies of both; the page uses the later one, also after it is loaded again. */
     @Test
     void secondWorkspaceIsSignedInToBesideTheFirst() {
-        Page page = browser.signedIn("/ui/board");
+        Page page = browser.signedInAnew("/ui/board");
         sees(page.getByText("Renew the certificate").first());
         page.evaluate("localStorage.clear()");
         page.reload();
@@ -176,7 +171,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByText("Nothing on the board"));
         page.reload();
         sees(page.getByText("Nothing on the board"));
-        page.context().close();
     }
 
     /** Names that the list of a form's fields has for other things. */
@@ -193,7 +187,6 @@ class DashboardWorkTest extends DashboardChecks {
         String run = page.url().substring(page.url().lastIndexOf('/') + 1);
         assertThat(api.get("/api/v1/runs/" + run).json().get("inputs"))
                 .isEqualTo(Json.read("{\"length\": 3, \"item\": \"pen\"}".getBytes(StandardCharsets.UTF_8)));
-        page.context().close();
     }
 
     @Test
@@ -203,7 +196,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByText("There are no tasks yet."));
         button(page, "Fit").click();
         sees(page.getByText("There are no tasks yet."));
-        page.context().close();
     }
 
     @Test
@@ -222,7 +214,6 @@ class DashboardWorkTest extends DashboardChecks {
         both.getByText("Save mine over it").click();
         sees(page.getByText("Saved", new Page.GetByTextOptions().setExact(true)));
         assertThat(api.get("/api/v1/board/tasks/" + id).json().get("title").stringValue()).isEqualTo("Buy blue paper");
-        page.context().close();
     }
 
     @Test
@@ -245,7 +236,6 @@ class DashboardWorkTest extends DashboardChecks {
         both.getByText("Keep theirs").click();
         sees(page.getByText("0 20 * * *"));
         PlaywrightAssertions.assertThat(page.getByText("0 19 * * *")).hasCount(0);
-        page.context().close();
     }
 
     @Test
@@ -276,7 +266,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByText("A run was asked for"));
         row.getByText("at-noon").click();
         sees(page.locator(".runs-made").getByRole(AriaRole.LINK).first());
-        page.context().close();
     }
 
     @Test
@@ -306,7 +295,6 @@ class DashboardWorkTest extends DashboardChecks {
         assertThat((Integer) page.evaluate("document.querySelector('dialog pre').textContent.length"))
                 .isEqualTo(64 * 1024);
         assertThat(page.evaluate("window.canary")).isNull();
-        page.context().close();
     }
 
     @Test
@@ -317,7 +305,6 @@ class DashboardWorkTest extends DashboardChecks {
         dialog(page).getByLabel("For all of the workspace").check();
         save(page, "Save").click();
         sees(page.getByText("Saved", new Page.GetByTextOptions().setExact(true)));
-        page.context().close();
         Page other = browser.signedIn("/ui/runs");
         other.getByLabel("Saved views").selectOption("all broken invoices");
         other.waitForURL(Pattern.compile(".*view=failed.*text=invoice"));
@@ -326,7 +313,6 @@ class DashboardWorkTest extends DashboardChecks {
         save(other, "Delete").click();
         sees(other.getByText("Deleted"));
         assertThat(api.get("/api/v1/views").json().get("items")).isEmpty();
-        other.context().close();
     }
 
     @Test
@@ -343,7 +329,6 @@ class DashboardWorkTest extends DashboardChecks {
         row.first().getByText("Revoke…").click();
         save(page, "Revoke").click();
         PlaywrightAssertions.assertThat(row.first()).containsText("revoked");
-        page.context().close();
     }
 
     @Test
@@ -366,7 +351,6 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByText("Finds books"));
         JsonNode agent = api.get("/api/v1/agents/librarian").json();
         assertThat(agent.get("tools").toString()).isEqualTo("[\"files.read\",\"files.search\"]");
-        page.context().close();
     }
 
     @Test
@@ -386,7 +370,6 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(read).containsText("+0.25");
         PlaywrightAssertions.assertThat(tasks).containsText("not there");
         sees(page.locator(".plan-task.d-added").getByText("Book them"));
-        page.context().close();
     }
 
     @Test
@@ -404,7 +387,6 @@ class DashboardWorkTest extends DashboardChecks {
         button(page, "Check").click();
         sees(page.getByText("1 tasks, about 1.50 credits, at most 7.00 credits."));
         assertThat(api.get("/api/v1/runs?recipe_id=" + dear).json().get("items")).isEmpty();
-        page.context().close();
     }
 
     @Test
@@ -429,7 +411,6 @@ class DashboardWorkTest extends DashboardChecks {
         assertThat(api.get("/api/v1/runs/" + run).json().get("state").stringValue()).isEqualTo("running");
         browser.expect("409");
         browser.expect("ERR_FAILED");
-        page.context().close();
     }
 
     @Test
@@ -457,7 +438,6 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(dialog(page)).containsText("the run continues without the failed work");
         save(page, "Skip").click();
         api.awaitState(ticket, "skipped");
-        page.context().close();
     }
 
     @Test
@@ -474,7 +454,6 @@ class DashboardWorkTest extends DashboardChecks {
         runs.forEach(run -> api.awaitState(run, "paused"));
         PlaywrightAssertions.assertThat(page.locator(".run-row .state").filter(new Locator.FilterOptions()
                 .setHasText("paused"))).hasCount(2);
-        page.context().close();
     }
 
     /** Each text that people or programs make, on the pages that show it. */
@@ -516,7 +495,6 @@ class DashboardWorkTest extends DashboardChecks {
             }
         }
         assertThat(wide).as("wider than the window").isEmpty();
-        page.context().close();
     }
 
     @Test
@@ -532,7 +510,6 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(works).hasCSS("animation-name", "none");
         page.emulateMedia(new Page.EmulateMediaOptions().setReducedMotion(ReducedMotion.NO_PREFERENCE));
         PlaywrightAssertions.assertThat(works).hasCSS("animation-name", "turn");
-        page.context().close();
     }
 
     /** The server's 503 is shown as what it is, once a second at most, and the page keeps what it shows. */
@@ -558,6 +535,5 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(page.getByText("cannot reach its database")).hasCount(0,
                 new LocatorAssertions.HasCountOptions().setTimeout(20_000));
         assertThat(asked.size()).isLessThan(20);
-        page.context().close();
     }
 }
