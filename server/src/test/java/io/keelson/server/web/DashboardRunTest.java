@@ -228,6 +228,7 @@ class DashboardRunTest extends DashboardChecks {
     void oneOfSevenTabsStreamsForAll() {
         String run = seed.waiting("seven");
         Page first = browser.signedInAnew("/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(first.locator(".live").first()).containsText("Live");
         List<Page> tabs = new ArrayList<>(List.of(first));
         List<String> streams = new CopyOnWriteArrayList<>();
         first.context().onRequest(request -> {
