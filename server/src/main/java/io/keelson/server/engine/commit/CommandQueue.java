@@ -43,8 +43,6 @@ final class CommandQueue {
     private final Line tasks = new Line();
     /** The other runs. */
     private final Line steps = new Line();
-    /** True when a commit on steps has begun while commands on tasks waited. */
-    private volatile boolean tasksPassed;
     /** True while a thread looks for commands. No other thread is woken then. */
     private boolean looking;
     private int unanswered;
@@ -58,6 +56,8 @@ final class CommandQueue {
         /** The number of commands of the runs in {@link #turns}. */
         private volatile int ready;
         private volatile int commits;
+        /** The number of commits of the other line that have begun while runs waited in this one. */
+        private volatile int passed;
 
         private void add(Waiting run) {
             run.line = this;
@@ -74,7 +74,7 @@ final class CommandQueue {
         }
 
         /** Begins a commit. */
-        private List<PendingCommand> take() {
+        private List<PendingCommand> takeBefore(Line other) {
             List<PendingCommand> batch = new ArrayList<>();
             int enough = ready >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (ready + 1) / 2) : MAX_BATCH;
             while (!turns.isEmpty() && batch.size() < enough) {
@@ -86,6 +86,10 @@ final class CommandQueue {
                 }
             }
             commits++;
+            passed = 0;
+            if (other.ready > 0) {
+                other.passed++;
+            }
             return batch;
         }
     }
@@ -200,14 +204,15 @@ final class CommandQueue {
         return worthCommitOnTasks() || worthCommitOnSteps();
     }
 
-    /** A few commands on steps wait for the end of a commit on tasks. */
+    /** A few commands on steps wait for the end of a commit on tasks, but do not let more than two begin. */
     private boolean worthCommitOnSteps() {
-        return steps.worthCommit() && (tasks.commits == 0 || steps.ready >= WORTH_COMMIT_ON_STEPS);
+        return steps.worthCommit()
+                && (steps.ready >= WORTH_COMMIT_ON_STEPS || steps.passed > 1 || tasks.commits == 0);
     }
 
     /** A few commands on tasks wait for others while one commit on steps begins. */
     private boolean worthCommitOnTasks() {
-        return tasks.worthCommit() && (tasks.ready >= WORTH_COMMIT_ON_TASKS || tasksPassed || steps.idle());
+        return tasks.worthCommit() && (tasks.ready >= WORTH_COMMIT_ON_TASKS || tasks.passed > 0 || steps.idle());
     }
 
     private synchronized boolean beginLooking() {
@@ -235,12 +240,12 @@ final class CommandQueue {
 
     private synchronized List<PendingCommand> endLooking() {
         List<PendingCommand> batch = List.of();
-        if (worthCommitOnTasks()) {
-            batch = tasks.take();
-            tasksPassed = false;
-        } else if (worthCommitOnSteps()) {
-            batch = steps.take();
-            tasksPassed = tasks.ready > 0;
+        boolean onTasks = worthCommitOnTasks();
+        boolean onSteps = worthCommitOnSteps();
+        if (onTasks && !(onSteps && steps.passed > tasks.passed)) {
+            batch = tasks.takeBefore(steps);
+        } else if (onSteps) {
+            batch = steps.takeBefore(tasks);
         }
         looking = false;
         if (worthCommit()) {

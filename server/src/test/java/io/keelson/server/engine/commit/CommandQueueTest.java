@@ -158,6 +158,36 @@ class CommandQueueTest {
     }
 
     @Test
+    void manyCommandsOnTasksDoNotKeepOneOnAStepWaiting() throws Exception {
+        onTasks(ENOUGH);
+        List<PendingCommand> first = queue.take();
+        others(1);
+        onTasks(ENOUGH);
+        List<PendingCommand> second = queue.take();
+        onTasks(ENOUGH);
+        end(first);
+        List<PendingCommand> third = queue.take();
+        onTasks(ENOUGH);
+        end(second);
+        assertThat(Stream.of(first, second, third)).allMatch(batch -> batch.size() == ENOUGH);
+        assertThat(queue.take()).hasSize(1).noneMatch(CommandQueueTest::onTask);
+        end(third);
+        assertThat(queue.take()).hasSize(ENOUGH).allMatch(CommandQueueTest::onTask);
+    }
+
+    @Test
+    void manyCommandsOnStepsDoNotKeepOneOnATaskWaiting() throws Exception {
+        others(ENOUGH);
+        List<PendingCommand> first = queue.take();
+        onTasks(1);
+        others(ENOUGH);
+        assertThat(queue.take()).hasSize(ENOUGH).noneMatch(CommandQueueTest::onTask);
+        others(ENOUGH);
+        end(first);
+        assertThat(queue.take()).hasSize(1).allMatch(CommandQueueTest::onTask);
+    }
+
+    @Test
     void aSingleCommandOnATaskIsNotDelayed() throws Exception {
         onTasks(1);
         assertThat(queue.take()).hasSize(1);
