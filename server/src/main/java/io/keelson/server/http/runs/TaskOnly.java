@@ -26,15 +26,24 @@ final class TaskOnly {
         ObjectNode config = mission.path("config") instanceof ObjectNode given ? given : mission.putObject("config");
         config.remove(CONFIG);
         config.putObject("autonomy").put("level", "full_auto");
+        keepModel(config);
         if (mission.path("plan") instanceof ObjectNode plan) {
             plan.remove("total_estimated_cost");
             Set<String> kept = withUpstreams(plan.path("tasks"), task);
             if (plan.path("tasks").isArray()) {
                 plan.withArray("tasks").removeIf(each -> !kept.contains(each.path("temp_id").asString("")));
             }
+            plan.path("tasks").forEach(TaskOnly::keepModel);
             plan.path("tasks").valueStream().filter(each -> each.path("temp_id").asString("").equals(task))
                     .map(each -> each.path("verify")).filter(JsonNode::isArray)
                     .forEach(TaskOnly::removeHumans);
+        }
+    }
+
+    /** Retries keep the model of the first attempt. */
+    private static void keepModel(JsonNode holder) {
+        if (holder.path("retry") instanceof ObjectNode retry) {
+            retry.remove("escalate_model");
         }
     }
 
