@@ -171,24 +171,22 @@ final class McpConnections implements AutoCloseable {
         private Connection begun(McpServerRow server) throws McpException, InterruptedException {
             long left = notBefore - nanos.getAsLong();
             if (failures > 0 && left > 0 && revision == server.revision()) {
-                throw McpException.unreachable("the server could not be started or reached " + failures
-                        + " times in a row, and is tried again in " + Duration.ofNanos(left).toSeconds() + " s");
+                throw McpException.resting(Duration.ofNanos(left), "the server could not be started or reached "
+                        + failures + " times in a row, and is tried again in " + Duration.ofNanos(left).toSeconds()
+                        + " s");
             }
             if (closed) {
                 throw McpException.unreachable("this server is shutting down");
             }
             revision = server.revision();
-            boolean done = false;
             try {
                 Connection begun = connect(server, this);
                 failures = 0;
-                done = true;
                 return begun;
-            } finally {
-                if (!done) {
-                    notBefore = nanos.getAsLong() + (FIRST_DELAY << Math.min(failures, MAX_DOUBLINGS));
-                    failures++;
-                }
+            } catch (McpException e) {
+                notBefore = nanos.getAsLong() + (FIRST_DELAY << Math.min(failures, MAX_DOUBLINGS));
+                failures++;
+                throw e;
             }
         }
 

@@ -101,6 +101,11 @@ final class McpTool implements Tool {
         try {
             return service.use(call.workspaceId(), server);
         } catch (McpException e) {
+            Duration resting = e.retryAfter();
+            if (resting != null && e.outcome() == Outcome.NOT_SENT) {
+                throw new HandBackException(new Busy(ToolSpec.MCP + server, e.code(), resting),
+                        server + ": " + e.getMessage());
+            }
             throw failure(call, e);
         }
     }

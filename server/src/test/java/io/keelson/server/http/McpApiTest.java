@@ -45,16 +45,17 @@ class McpApiTest {
             {"name": "mcp", "start": %b, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
               {"name": "call", "tool": "%s", "input": %s, "retry": {"max_attempts": 3, "base_delay_seconds": 0.05}}]}]}}""";
 
-    /** Its argument is a file that exists in its second life. */
+    /** Its argument is a file that exists in its second life; of the weak one a start in between fails. */
     private static final String MORTAL =
             """
+            [ ! -f "$0.down" ] || { rm "$0.down"; exit 1; }
             result() { printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete",%s}}\\n' "$id" "$1"; }
             while read -r line; do
               id=$(printf %s "$line" | sed 's/.*"id":\\([0-9]*\\).*/\\1/')
               case $line in
                 *server/discover*) result '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}' ;;
                 *tools/list*) result '"tools":[{"name":"die","inputSchema":{"type":"object"}}]' ;;
-                *tools/call*) [ -f "$0" ] || { touch "$0"; exit 1; }
+                *tools/call*) [ -f "$0" ] || { touch "$0"; case $0 in *weak) touch "$0.down" ;; esac; exit 1; }
                   result '"content":[{"type":"text","text":"alive"}]' ;;
               esac
             done""";
@@ -81,7 +82,7 @@ class McpApiTest {
     private static String commands(Path folder) {
         ObjectNode servers = Json.object();
         servers.putObject("none").set("command", Json.strings(List.of("keelson-no-such-program")));
-        for (String name : List.of("mortal", "mourned")) {
+        for (String name : List.of("mortal", "mourned", "weak")) {
             servers.putObject(name).set("command",
                     Json.strings(List.of("sh", "-c", MORTAL, folder.resolve(name).toString())));
         }
@@ -714,6 +715,10 @@ class McpApiTest {
         String repeated = run("mcp.mortal.die", "{}");
         api.awaitState(repeated, "completed");
         assertThat(step(repeated).at("/output/text").asString()).isEqualTo("alive");
+        put("weak", "{\"command\": \"weak\", \"tools\": [\"*\"], \"effects\": {\"die\": \"idempotent\"}}");
+        String rested = run("mcp.weak.die", "{}");
+        api.awaitState(rested, "completed");
+        assertThat(step(rested).path("failures").asInt()).as("without the try that came too early").isEqualTo(2);
         String once = run("mcp.mourned.die", "{}");
         api.awaitState(once, "failed");
         assertThat(step(once).toString()).contains("OUTCOME_UNKNOWN");

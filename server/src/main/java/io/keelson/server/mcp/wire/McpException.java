@@ -41,6 +41,11 @@ public final class McpException extends Exception {
         return new McpException("MCP_UNREACHABLE", Outcome.NOT_SENT, false, 0, null, message);
     }
 
+    /** The server could not be reached, and is not tried before this time has passed. */
+    public static McpException resting(Duration left, String message) {
+        return new McpException("MCP_UNREACHABLE", Outcome.NOT_SENT, false, 0, left, message);
+    }
+
     /** There was no whole answer. */
     public static McpException lost(String message) {
         return new McpException("MCP_BROKEN_OFF", Outcome.LOST, false, 0, null, message);
