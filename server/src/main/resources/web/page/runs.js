@@ -236,7 +236,7 @@ class Runs extends Part {
         ${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn low ${['cancel', 'delete'].includes(action) ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}
         ${this.picked.size === 2 ? html`<a class="btn low" href="/ui/compare?a=${[...this.picked][0]}&b=${[...this.picked][1]}">compare</a>` : nothing}
         <button class="btn bare low" @click=${() => { this.picked = new Set(); }}>Clear</button>` : html`<span class="soft">All that match:</span>`}
-        ${filter ? html`<span class="end row">${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action}…</button>`)}</span>` : nothing}</div>` : nothing}
+        ${filter ? html`<span class="end row wrap">${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn bare low" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => bulk(action, filter)}>${action}…</button>`)}</span>` : nothing}</div>` : nothing}
       ${this.#list()}`;
   }
 }

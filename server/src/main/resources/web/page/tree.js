@@ -12,6 +12,8 @@ import { mark, name, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 import { place } from '../part/place.js';
 
+/** A longer title may be cut before it differs from others, so the key is beside it. */
+const LONG = 60;
 const HEIGHT = 32;
 const KINDS = { work: 'work', queued: 'in the queue', backoff: 'waits for its next try', person: 'waits for a person', timer: 'waits for a time, a signal or a child', failed: 'failed try' };
 const LEGEND = [['work', 'work'], ['queued', 'queue'], ['backoff', 'backoff'], ['person', 'person'], ['timer', 'timer'], ['failed', 'failed']];
@@ -122,6 +124,7 @@ class Tree extends Part {
         ${row.group ? html`<strong class="cut">${name(row.group.title, 120)}</strong><span class="soft num">×${count(row.group.items.length)}</span><span class="group-bar">${stateBar(row.group.counts)}</span>`
     : html`${mark(family(state), `${state}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
         ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
+        ${!step && task.title?.length > LONG ? html`<span class="faint small mono key cut">${name(task.key, 40)}</span>` : nothing}
         ${!step && task.failures ? html`<span class="small i-backoff num">↻ ${task.failures}</span>` : nothing}`}
       </span><span role="gridcell" class="took num small soft">${took === null ? '' : duration(took)}</span>${this.#line(row, axis, at)}</div>`;
   }
