@@ -95,7 +95,8 @@ export class RunData extends EventTarget {
     this.#tell();
     const later = this.#unexplained;
     this.#unexplained = null;
-    if (later && !this.#closed) this.#explain(later);
+    if (later && document.hidden) this.missed = true;
+    else if (later && !this.#closed) this.#explain(later);
   }
 
   #tell() { if (!this.#closed) this.dispatchEvent(new Event('change')); }

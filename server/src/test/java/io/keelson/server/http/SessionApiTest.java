@@ -141,7 +141,7 @@ class SessionApiTest {
         assertThat(named.json().at("/workspace/id").stringValue()).isEqualTo(workspace);
         String report = "/api/v1/reports/00000000-0000-7000-8000-00000000dead";
         assertThat(api.get(report, "Authorization", "", "Cookie", both).status()).isEqualTo(401);
-        assertThat(api.get(report + "?workspace=" + workspace, "Authorization", "", "Cookie", both).status())
+        assertThat(api.get(report + "?workspace=ws_" + workspace, "Authorization", "", "Cookie", both).status())
                 .isEqualTo(404);
     }
 

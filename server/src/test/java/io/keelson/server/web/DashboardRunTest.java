@@ -252,11 +252,14 @@ class DashboardRunTest extends DashboardChecks {
         tabs.remove(first);
         first.context().waitForCondition(() -> streams.size() == 1);
         api.post("/api/v1/runs/" + run + "/resume", "{}");
-        approve(run);
         for (Page tab : tabs) {
-            PlaywrightAssertions.assertThat(state(tab)).containsText("completed");
+            PlaywrightAssertions.assertThat(state(tab)).containsText("running");
         }
         assertThat(streams).hasSize(1);
+        approve(run);
+        PlaywrightAssertions.assertThat(tabs.getFirst().locator(".live").first()).containsText("Ended");
+        DashboardBrowser.go(tabs.getFirst(), "/ui/inbox");
+        PlaywrightAssertions.assertThat(tabs.getFirst().locator(".live").first()).containsText("Live");
     }
 
     @Test

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class Authenticator {
 
     private static final String SCHEME = "bearer ";
+    private static final String WORKSPACE_PREFIX = "ws_";
     private static final String CHALLENGE = "Bearer realm=\"keelson\"";
 
     private final ApiKeyLookup keys;
@@ -103,7 +104,7 @@ public final class Authenticator {
 
     private Caller holderOfSession(Context context, Map<String, String> tokens) {
         String header = context.header("X-Workspace-ID");
-        String workspace = header == null ? context.queryParam("workspace") : header;
+        String workspace = header == null ? inAddress(context.queryParam("workspace")) : header;
         if (workspace == null && tokens.size() > 1) {
             throw ApiProblem.of(ErrorCode.UNAUTHENTICATED, "this browser has sessions of " + tokens.size()
                     + " workspaces: name one in the header X-Workspace-ID");
@@ -115,6 +116,12 @@ public final class Authenticator {
             throw ApiProblem.of(ErrorCode.SESSION_ENDED, "the session or its API key has ended: sign in again");
         }
         return requireOpen(caller);
+    }
+
+    /** As in addresses elsewhere, the prefix of the kind may be there. */
+    private static @Nullable String inAddress(@Nullable String workspace) {
+        return workspace == null || !workspace.startsWith(WORKSPACE_PREFIX) ? workspace
+                : workspace.substring(WORKSPACE_PREFIX.length());
     }
 
     /** Rejects a request to an open route without a key that has the scope. */
