@@ -25,12 +25,12 @@ final class Mutants {
     private static List<Mutant> leases() {
         return List.of(
                 new Mutant(STEPS, "if (step.leaseEpoch != epoch || !step.held()", "if (!step.held()",
-                        "a report under an old epoch is accepted").foundBy(15),
+                        "a report under an old epoch is accepted").foundBy(24),
                 new Mutant(STEPS, "if (epoch > 0 && step.resultEpoch == epoch) { return new Reply.Duplicate(null); }",
                         "if (epoch > 0 && step.resultEpoch == epoch) { return null; }",
                         "a second result for the same lease is accepted"),
                 new Mutant(STEPS, "if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {",
-                        "if (step == null || !step.held()) {", "an earlier expiry ends a later lease"),
+                        "if (step == null || !step.held()) {", "an earlier expiry ends a later lease").foundBy(7),
                 new Mutant(LANES, "step.leaseEpoch++;", "step.leaseEpoch = Math.max(1, step.leaseEpoch);",
                         "a reclaimed step keeps its epoch"),
                 new Mutant(LANES, "if (!again) { step.attempt++;", "step.attempt++; if (!again) {",
@@ -42,7 +42,7 @@ final class Mutants {
                 new Mutant(STEPS, "if (step.atMostOnce()) {", "if (task.superseded) {",
                         "a call with an unknown outcome is made again").foundBy(230),
                 new Mutant(STEPS, "d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);", "",
-                        "a deferred step is never claimed again").foundBy(21),
+                        "a deferred step is never claimed again").foundBy(22),
                 new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
                         "facts.attempts > policy.maxAttempts()",
                         "one attempt too many").foundBy(3),
@@ -65,21 +65,21 @@ final class Mutants {
                 new Mutant("plan/AgentTerms.java", "&& !(tool.equals(DELEGATE) && CONTRACTOR.equals(type));", ";",
                         "a contractor delegates a task").foundBy(17),
                 new Mutant("policy/CallApproval.java", "effects == Effects.DESTRUCTIVE ?", "effects == Effects.ONCE ?",
-                        "a destructive call is made without a person").foundBy(63),
+                        "a destructive call is made without a person").foundBy(31),
                 new Mutant("decide/EvaluatorAnswers.java", "} else if (!answer.holds()) {",
                         "} else {", "a call is made although its condition asks for a person").foundBy(191),
                 new Mutant("decide/EvaluatorAnswers.java", "call.gate = gate.failed(answer.error());",
-                        "call.gate = gate.open();", "a condition that cannot be evaluated asks no person").foundBy(31),
+                        "call.gate = gate.open();", "a condition that cannot be evaluated asks no person").foundBy(91),
                 new Mutant(LANES, "if (step.asks()) { gate(d, step); return; }", "",
                         "a call that waits for a person is handed out").foundBy(31),
                 new Mutant(TURNS, "return had < furtherTurns(d, task);", "return had <= furtherTurns(d, task);",
-                        "one turn too many").foundBy(4),
+                        "one turn too many"),
                 new Mutant(TURNS, "addTurn(d, task, at, turn, ++ordinal);", "",
                         "no turn sees the results of calls"),
                 new Mutant(TURNS, "return content + (before + 1);", "return content + 1;",
-                        "two equal calls of an agent have one effect key").foundBy(2),
+                        "two equal calls of an agent have one effect key"),
                 new Mutant(TURNS, "call.tool() + \":\" + call.digest() + \"/\"", "call.tool() + \"/\"",
-                        "another call has the effect key of a call"));
+                        "another call has the effect key of a call").foundBy(2));
     }
 
     private static List<Mutant> dispatch() {
@@ -87,7 +87,7 @@ final class Mutants {
                 new Mutant(LANES, "step.evaluating || !d.atWork()) {", "step.evaluating) {",
                         "a paused run still dispatches steps"),
                 new Mutant("decide/Pauses.java", "SlotScheduling.withdraw(d);", "",
-                        "queued steps stay claimable in a pause").foundBy(2),
+                        "queued steps stay claimable in a pause").foundBy(3),
                 new Mutant(LANES, "lanes(d.run, task) - busy, 0,", "lanes(d.run, task), 0,",
                         "parallel steps have no limit").foundBy(6),
                 new Mutant(LANES, "d.view.agentsAtWork >= d.run.policy().maxAgents()",
@@ -96,7 +96,7 @@ final class Mutants {
                         "task.hasSlot = false; fill(d, task.agent());", "a slot is not released"),
                 new Mutant("decide/RunView.java", "if (--task.agent().slotsTaken == 0) {",
                         "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
-                        "an agent that ends a task in a pause keeps its slot for the next"),
+                        "an agent that ends a task in a pause keeps its slot for the next").foundBy(15),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
                         "a worker that lost its lease still holds the step"));
     }
@@ -113,10 +113,10 @@ final class Mutants {
                         .foundBy(20),
                 new Mutant(TASKS, "if (!step.state.terminal()) { cancel(d, step); }",
                         "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { cancel(d, step); }",
-                        "a cancelled task leaves a step that awaits its retry"),
+                        "a cancelled task leaves a step that awaits its retry").foundBy(2),
                 new Mutant("decide/Propagation.java", "if (other.terminal() || kept.contains(other) ||",
                         "if (other.terminal() || other.state == TaskState.PENDING || kept.contains(other) ||",
-                        "a failed run starts further tasks"),
+                        "a failed run starts further tasks").foundBy(8),
                 new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
                         "skipped tasks are not counted"),
                 new Mutant("decide/RunEnd.java", "d.changes.clear(d.run.id());", "",
@@ -128,7 +128,7 @@ final class Mutants {
                         "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
                         "a retry reuses a task whose upstream it repeats").foundBy(35),
                 new Mutant("decide/PlanRows.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
-                        "a retry repeats rejected work under the old effect key"));
+                        "a retry repeats rejected work under the old effect key").foundBy(15));
     }
 
     private static List<Mutant> gates() {
@@ -140,9 +140,9 @@ final class Mutants {
                 new Mutant(RESUMPTION,
                         "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
                         "",
-                        "acceptance is not requested again after a pause").foundBy(9),
+                        "acceptance is not requested again after a pause").foundBy(32),
                 new Mutant(TASKS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
-                        "a cancelled wait leaves its timer"));
+                        "a cancelled wait leaves its timer").foundBy(2));
     }
 
     private static List<Mutant> levels() {
@@ -154,10 +154,10 @@ final class Mutants {
                         "StepSpec escalated = Ladder.escalated(d, task);",
                         "a task is retried forever"),
                 new Mutant("decide/TicketAnswers.java", "step.grantedRetries = step.attempt;", "",
-                        "forgiven attempts still count").foundBy(9),
+                        "forgiven attempts still count").foundBy(7),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open").foundBy(3),
-                new Mutant(TASKS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task").foundBy(109),
+                new Mutant(TASKS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task").foundBy(127),
                 new Mutant("decide/Verdicts.java", "task.attempt, feedback)); SlotScheduling.free(d, task);",
                         "task.attempt, feedback));",
                         "a task that waits for a human keeps its slot"),
@@ -165,7 +165,7 @@ final class Mutants {
                         "a run ends while its last task is at work"),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED && !ended.failureIgnored)",
-                        "none_failed holds after an ignored failure").foundBy(72),
+                        "none_failed holds after an ignored failure").foundBy(84),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED)",
                         "none_failed holds after a task whose steps all failed and were ignored").foundBy(2354));
@@ -215,7 +215,7 @@ final class Mutants {
                         "spent credits are refunded"),
                 new Mutant("decide/ChildBudgets.java", "room.compareTo(amount.subtract(has)) < 0",
                         "room.signum() < 0",
-                        "a child's budget exceeds the rest of its parent's limit"),
+                        "a child's budget exceeds the rest of its parent's limit").foundBy(176),
                 new Mutant(CREDITS, "d.run.uncollected = d.run.uncollected.add(uncollected);",
                         "",
                         "uncollected cost is lost").foundBy(4),
