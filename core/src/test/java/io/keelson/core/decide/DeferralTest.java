@@ -13,6 +13,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Deferral;
+import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
@@ -81,6 +82,36 @@ class DeferralTest {
         assertThat(step.state()).isEqualTo(StepState.RUNNING);
         world.complete(step);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    /** Two attempts fail; the last one is deferred, as executors do it, until the provider answers again. */
+    @Test
+    void anOutageOfFiveMinutesFailsNothingAndRepeatsNoEarlierStep() {
+        world = World.start(RunPolicy.DEFAULT, plan(task("a").steps(7)));
+        for (int i = 0; i < 6; i++) {
+            world.complete(world.claim("a"));
+        }
+        StepRow seventh = world.claim("a");
+        for (int i = 0; i < 2; i++) {
+            world.done(new Command.Fail(world.id(), seventh.id(), seventh.leaseEpoch(), ERROR, Result.of("null"),
+                    World.WHO));
+            world.watchUntil(world.due(TimerKind.STEP_RETRY, seventh.id()));
+            next(seventh);
+        }
+        Duration outage = Duration.ZERO;
+        for (Duration delay = Duration.ofSeconds(1); outage.compareTo(Duration.ofMinutes(5)) < 0; delay =
+                delay.multipliedBy(2).compareTo(Duration.ofMinutes(1)) < 0 ? delay.multipliedBy(2)
+                        : Duration.ofMinutes(1)) {
+            defer(seventh, delay);
+            world.watchUntil(world.now.plus(delay));
+            next(seventh);
+            outage = outage.plus(delay);
+        }
+        assertThat(seventh.attempt()).isEqualTo(3);
+        world.complete(seventh);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.events("step_completed")).hasSize(7);
+        assertThat(world.events("task_retrying")).isEmpty();
     }
 
     @Test
