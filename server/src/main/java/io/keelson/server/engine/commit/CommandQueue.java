@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
@@ -54,41 +55,42 @@ final class CommandQueue {
         /** Runs in no commit, in the order of their turns. */
         private final Deque<Waiting> turns = new ArrayDeque<>();
         /** The number of commands of the runs in {@link #turns}. */
-        private volatile int ready;
-        private volatile int commits;
+        private final AtomicInteger ready = new AtomicInteger();
+        private final AtomicInteger commits = new AtomicInteger();
         /** The number of commits of the other line that have begun while runs waited in this one. */
-        private volatile int passed;
+        private final AtomicInteger passed = new AtomicInteger();
 
         private void add(Waiting run) {
             run.line = this;
             turns.add(run);
-            ready += run.commands.size();
+            ready.addAndGet(run.commands.size());
         }
 
         private boolean worthCommit() {
-            return ready >= (commits == 0 ? 1 : WORTH_ANOTHER_COMMIT);
+            return ready.get() >= (commits.get() == 0 ? 1 : WORTH_ANOTHER_COMMIT);
         }
 
         private boolean idle() {
-            return ready + commits == 0;
+            return ready.get() + commits.get() == 0;
         }
 
         /** Begins a commit. */
         private List<PendingCommand> takeBefore(Line other) {
             List<PendingCommand> batch = new ArrayList<>();
-            int enough = ready >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (ready + 1) / 2) : MAX_BATCH;
+            int waiting = ready.get();
+            int enough = waiting >= 2 * WORTH_ANOTHER_COMMIT ? Math.min(MAX_BATCH, (waiting + 1) / 2) : MAX_BATCH;
             while (!turns.isEmpty() && batch.size() < enough) {
                 Waiting run = turns.remove();
                 run.inCommit = true;
-                ready -= run.commands.size();
+                ready.addAndGet(-run.commands.size());
                 while (!run.commands.isEmpty() && batch.size() < MAX_BATCH) {
                     batch.add(run.commands.remove());
                 }
             }
-            commits++;
-            passed = 0;
-            if (other.ready > 0) {
-                other.passed++;
+            commits.incrementAndGet();
+            passed.set(0);
+            if (other.ready.get() > 0) {
+                other.passed.incrementAndGet();
             }
             return batch;
         }
@@ -139,7 +141,7 @@ final class CommandQueue {
             if (run.commands.size() == 1) {
                 line(pending).add(run);
             } else {
-                run.line.ready++;
+                run.line.ready.incrementAndGet();
             }
             if (!looking && worthCommit()) {
                 notify();
@@ -183,7 +185,7 @@ final class CommandQueue {
     /** Ends the commit of these commands. Call it after the answers, so that a run's answers keep their order. */
     synchronized void release(List<PendingCommand> batch) {
         Set<UUID> released = new HashSet<>();
-        Objects.requireNonNull(runs.get(batch.getFirst().command.runId())).line.commits--;
+        Objects.requireNonNull(runs.get(batch.getFirst().command.runId())).line.commits.decrementAndGet();
         batch.forEach(pending -> released.add(pending.command.runId()));
         for (UUID id : released) {
             Waiting run = Objects.requireNonNull(runs.get(id));
@@ -207,12 +209,13 @@ final class CommandQueue {
     /** A few commands on steps wait for the end of a commit on tasks, but do not let more than two begin. */
     private boolean worthCommitOnSteps() {
         return steps.worthCommit()
-                && (steps.ready >= WORTH_COMMIT_ON_STEPS || steps.passed > 1 || tasks.commits == 0);
+                && (steps.ready.get() >= WORTH_COMMIT_ON_STEPS || steps.passed.get() > 1 || tasks.commits.get() == 0);
     }
 
     /** A few commands on tasks wait for others while one commit on steps begins. */
     private boolean worthCommitOnTasks() {
-        return tasks.worthCommit() && (tasks.ready >= WORTH_COMMIT_ON_TASKS || tasks.passed > 0 || steps.idle());
+        return tasks.worthCommit()
+                && (tasks.ready.get() >= WORTH_COMMIT_ON_TASKS || tasks.passed.get() > 0 || steps.idle());
     }
 
     private synchronized boolean beginLooking() {
@@ -233,16 +236,16 @@ final class CommandQueue {
         }
         int before;
         do {
-            before = tasks.ready + steps.ready;
+            before = tasks.ready.get() + steps.ready.get();
             Thread.yield();
-        } while (tasks.ready + steps.ready > before && before < MAX_BATCH);
+        } while (tasks.ready.get() + steps.ready.get() > before && before < MAX_BATCH);
     }
 
     private synchronized List<PendingCommand> endLooking() {
         List<PendingCommand> batch = List.of();
         boolean onTasks = worthCommitOnTasks();
         boolean onSteps = worthCommitOnSteps();
-        if (onTasks && !(onSteps && steps.passed > tasks.passed)) {
+        if (onTasks && !(onSteps && steps.passed.get() > tasks.passed.get())) {
             batch = tasks.takeBefore(steps);
         } else if (onSteps) {
             batch = steps.takeBefore(tasks);
