@@ -229,8 +229,8 @@ class DelegationTest {
     @Test
     void anAcceptedProposalHasThePlannerMakeANewPlan() {
         Run run = keelson.runs().create(RunRequest.of(Json.read("""
-                {"goal": "More", "config": {"replan": {"planner": {"tool": "echo", "input": {"tasks": [
-                   {"id": "further", "steps": [{"tool": "echo", "input": {"text": "w"}}]}]}}}},
+                {"goal": "More", "config": {"planner": {"tool": "echo", "input": {"tasks": [
+                   {"id": "further", "steps": [{"tool": "echo", "input": {"text": "w"}}]}]}}},
                  "plan": {"tasks": [{"id": "find", "title": "Find", "suggested_agent": {"agent_name": "finder"}},
                    {"id": "last", "depends_on": ["find"], "steps": [{"kind": "approval"}]}]}}""")).start());
         List<InboxItem> waiting = Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(20)).until(
