@@ -100,7 +100,8 @@ class CallKillsTest {
                       m: {wire: openai-chat, base_url: "%s/v1", model: m, family: f, context_tokens: 9000,
                           max_output_tokens: 500, prices: {input: 100, output: 100}}
                     """.formatted(model.uri("")));
-            try (KilledNode node = new KilledNode(folder.resolve("node"), url, Map.of("KEELSON_LEASE_SECONDS", "2",
+            // A busy machine may hold the node up for seconds, and a call must lose its lease by the kill alone.
+            try (KilledNode node = new KilledNode(folder.resolve("node"), url, Map.of("KEELSON_LEASE_SECONDS", "6",
                     "KEELSON_MODELS", models.toString(), "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
                 node.awaitReady();
                 prepare(node.client(), other);
