@@ -77,6 +77,7 @@ class App extends Part {
 
   /** The code of a one-time link is in the fragment, which no log has; it leaves the address at once. */
   async #begin() {
+    this.#page()?.load().catch(() => { /* said on arrival */ });
     const link = new URLSearchParams(location.hash.slice(1));
     const code = link.get('code');
     const known = remembered();
