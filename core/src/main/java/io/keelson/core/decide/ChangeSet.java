@@ -313,10 +313,12 @@ public final class ChangeSet {
         answered.add(timer);
     }
 
-    /** The run has ended: removes all its queue rows and timers. */
-    void clear(UUID runId) {
+    /** The run has ended: removes all its queue rows and timers. Lanes that are left need no removal of their own. */
+    void clear(RunView view) {
+        UUID runId = view.run.id();
         clearedRuns.add(runId);
-        queue.values().removeIf(item -> item.isPresent() && item.get().runId().equals(runId));
+        queue.entrySet().removeIf(each -> each.getValue().map(item -> item.runId().equals(runId))
+                .orElse(view.tasks.containsKey(each.getKey().taskId())));
         timers.values().removeIf(timer -> timer.isPresent() && timer.get().runId().equals(runId));
         evaluations.removeIf(evaluate -> evaluate.runId().equals(runId));
     }

@@ -64,7 +64,7 @@ final class RunEnd {
         EventPayloads.verificationShare(d);
         EventPayloads.snapshot(d);
         d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
-        d.changes.clear(d.run.id());
+        d.changes.clear(d.view);
         if (!d.view.artifacts.isEmpty()) {
             d.changes.endArtifacts(d.run);
         }

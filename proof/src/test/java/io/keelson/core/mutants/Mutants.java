@@ -119,7 +119,7 @@ final class Mutants {
                         "a failed run starts further tasks").foundBy(8),
                 new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
                         "skipped tasks are not counted"),
-                new Mutant("decide/RunEnd.java", "d.changes.clear(d.run.id());", "",
+                new Mutant("decide/RunEnd.java", "d.changes.clear(d.view);", "",
                         "an ended run leaves work and timers behind"),
                 new Mutant("decide/Decision.java", "run.seq++;",
                         "run.seq += payload instanceof io.keelson.core.run.StepPayload.Released ? 2 : 1;",
