@@ -245,12 +245,11 @@ final class Steps {
     }
 
     static Reply leaseExpired(Decision d, Command.LeaseExpired command) {
-        TaskRow task = d.view.tasks.get(command.taskId());
-        StepRow step = task == null ? null : queuedStep(task, command.lane());
+        StepRow step = d.view.steps.get(command.stepId());
         if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {
             return Reply.UNCHANGED;
         }
-        d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
+        d.note(step.task(), step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
         EventPayloads.lost(d, step, command.lost());
         SlotScheduling.close(d, step);
         d.changes.touch(step);

@@ -297,19 +297,20 @@ public sealed interface Command {
     record Hold(UUID runId, UUID stepId, int epoch, WorstCase most, boolean begun, Actor actor) implements Command {}
 
     /**
-     * The reconciler found the lease with this epoch expired; later leases are not affected.
+     * The reconciler found the step's lease with this epoch expired. Later leases, and those of other steps of its lane, are not
+     * affected.
      *
      * @param lease its length: the time since the holder's last heartbeat
      * @param lost answers that the holder was waiting for
      */
-    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, List<LostAnswer> lost,
+    record LeaseExpired(UUID runId, UUID stepId, int epoch, Duration lease, List<LostAnswer> lost,
             Actor actor) implements Command {
         public LeaseExpired {
             lost = List.copyOf(lost);
         }
 
-        public LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, Actor actor) {
-            this(runId, taskId, lane, epoch, lease, List.of(), actor);
+        public LeaseExpired(UUID runId, UUID stepId, int epoch, Duration lease, Actor actor) {
+            this(runId, stepId, epoch, lease, List.of(), actor);
         }
     }
 

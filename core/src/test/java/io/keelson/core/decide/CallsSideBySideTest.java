@@ -153,8 +153,10 @@ class CallsSideBySideTest {
     void aLeaseIsLostByTheCallOfItsLaneAlone() {
         reads(3);
         world.claimAll();
-        assertThat(world.send(new Command.LeaseExpired(world.id(), world.task("a").id(), 0, 1, World.LEASE,
-                Actor.RECONCILER))).as("the turn's lane").isEqualTo(Reply.UNCHANGED);
+        assertThat(
+                world.send(new Command.LeaseExpired(world.id(), world.task("a").steps().getFirst().id(), 1, World.LEASE,
+                        Actor.RECONCILER)))
+                .as("the turn's lane").isEqualTo(Reply.UNCHANGED);
         world.expire(step(2));
         assertThat(world.claimAll()).containsExactly(step(2));
         assertThat(step(2).leaseEpoch()).isEqualTo(2);

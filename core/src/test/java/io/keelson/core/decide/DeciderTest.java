@@ -250,7 +250,7 @@ class DeciderTest extends OneRun {
     void anExpiredLeaseIsClaimedAgainUnderANewEpochAndTheSameAttempt() {
         world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
-        world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
+        world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
                 Actor.RECONCILER));
         assertThat(world.refused(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), World.WHO)).code())
                 .as("late, although it is not claimed yet").isEqualTo("STALE_LEASE");
@@ -270,7 +270,7 @@ class DeciderTest extends OneRun {
         world = World.start(plan(task("a")));
         for (int i = 0; i < 10; i++) {
             StepRow step = world.claimAll().getFirst();
-            world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
+            world.done(new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
                     Actor.RECONCILER));
         }
         assertThat(world.step("a", "s1").state()).isEqualTo(StepState.FAILED);

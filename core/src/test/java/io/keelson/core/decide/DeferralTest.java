@@ -134,7 +134,7 @@ class DeferralTest {
         assertThat(world.queue).isEmpty();
         assertThat(world.armed()).containsExactly(TimerKind.STEP_RETRY);
         assertThat(world.refused(release(step, Duration.ofSeconds(7))).code()).isEqualTo("STALE_LEASE");
-        world.send(new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, World.LEASE, World.WHO));
+        world.send(new Command.LeaseExpired(world.id(), step.id(), 1, World.LEASE, World.WHO));
         assertThat(step.state()).isEqualTo(StepState.RUNNING);
     }
 

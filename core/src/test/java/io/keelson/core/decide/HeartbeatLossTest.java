@@ -128,7 +128,7 @@ class HeartbeatLossTest {
         World world = World.start(FAIL, plan(task("a")));
         StepRow step = world.claim("a");
         world.now = world.now.plus(Duration.ofMinutes(5));
-        world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, Duration.ofMinutes(5),
+        world.done(new Command.LeaseExpired(world.id(), step.id(), 1, Duration.ofMinutes(5),
                 Actor.RECONCILER));
         assertThat(world.due(TimerKind.HEARTBEAT, world.id())).isEqualTo(world.now);
     }

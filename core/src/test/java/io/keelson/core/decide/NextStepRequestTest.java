@@ -76,7 +76,7 @@ class NextStepRequestTest {
         StepRow first = world.claimAll().getFirst();
         complete(world, first, wanted);
         StepRow second = world.step("a", "s2");
-        world.done(new Command.LeaseExpired(world.id(), second.task().id(), 0, 1, LEASE, Actor.RECONCILER));
+        world.done(new Command.LeaseExpired(world.id(), second.id(), 1, LEASE, Actor.RECONCILER));
 
         assertThat(complete(world, first, wanted)).isEqualTo(new Reply.Duplicate(null));
         world.claim(world.queue.values().iterator().next(), "w2");

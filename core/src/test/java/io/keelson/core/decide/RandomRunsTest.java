@@ -245,7 +245,7 @@ class RandomRunsTest {
     private static void expireOne(World world, StepRow step) {
         if (step != null) {
             world.send(
-                    new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(), World.LEASE,
+                    new Command.LeaseExpired(world.id(), step.id(), step.leaseEpoch(), World.LEASE,
                             Actor.RECONCILER));
         }
     }

@@ -77,10 +77,23 @@ class SlotSchedulingTest {
     }
 
     @Test
+    void anExpiryIsNothingToTheNextStepOfItsLane() {
+        World world = World.start(plan(task("a").steps(2)));
+        StepRow first = world.claimAll().getFirst();
+        Command found = new Command.LeaseExpired(world.id(), first.id(), 1, World.LEASE, Actor.RECONCILER);
+        world.complete(first);
+        StepRow second = world.claimAll().getFirst();
+        assertThat(second.leaseEpoch()).isEqualTo(1);
+
+        assertThat(world.send(found)).isEqualTo(Reply.UNCHANGED);
+        assertThat(second.held()).isTrue();
+    }
+
+    @Test
     void anExpiryIsNothingToTheLeaseThatFollowed() {
         World world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
-        Command found = new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, World.LEASE, Actor.RECONCILER);
+        Command found = new Command.LeaseExpired(world.id(), step.id(), 1, World.LEASE, Actor.RECONCILER);
         world.done(found);
         world.claimAll();
 

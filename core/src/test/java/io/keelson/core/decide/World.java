@@ -228,7 +228,7 @@ final class World {
 
     /** The holder of the step's lease is not heard of in time. */
     void expire(StepRow step) {
-        done(new Command.LeaseExpired(id(), step.task().id(), step.lane(), step.leaseEpoch(), LEASE,
+        done(new Command.LeaseExpired(id(), step.id(), step.leaseEpoch(), LEASE,
                 Actor.RECONCILER));
     }
 

@@ -99,7 +99,7 @@ final class Maintenance {
                 continue;
             }
             if (place.expiresAt().isBefore(now)) {
-                node.own(new Command.LeaseExpired(rows.id(), step.taskId(), rows.laneOf(step).lane(),
+                node.own(new Command.LeaseExpired(rows.id(), step.id(),
                         step.leaseEpoch(), Simulation.LEASE, Actor.RECONCILER));
             } else if (place.deadline() != null && place.deadline().plus(GRACE).isBefore(now)) {
                 node.own(new Command.Fail(rows.id(), step.id(), step.leaseEpoch(),

@@ -61,7 +61,7 @@ public abstract class QueuedWork {
     }
 
     public Reply expire(Expired found) throws SQLException {
-        return world.send(new Command.LeaseExpired(found.runId(), found.taskId(), found.lane(), found.epoch(),
+        return world.send(new Command.LeaseExpired(found.runId(), found.stepId(), found.epoch(),
                 found.lease(), Actor.RECONCILER));
     }
 

@@ -148,7 +148,7 @@ final class RandomRuns {
     private Command expired(RunView view) {
         StepRow step = running(view);
         return step == null ? start(view.run().id())
-                : new Command.LeaseExpired(view.run().id(), step.task().id(), step.lane(),
+                : new Command.LeaseExpired(view.run().id(), step.id(),
                         step.leaseEpoch() - (chance(20) ? 1 : 0), LEASE, Actor.RECONCILER);
     }
 

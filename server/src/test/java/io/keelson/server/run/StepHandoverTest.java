@@ -78,7 +78,7 @@ class StepHandoverTest {
         world.tick(LEASE.plusSeconds(8));
         assertThat(world.store.expired(world.connection(), 10)).singleElement()
                 .satisfies(lost -> assertThat(lost.epoch()).isEqualTo(1));
-        assertThat(world.send(new Command.LeaseExpired(RUN, two.task().id(), 0, 1, LEASE, NODE)))
+        assertThat(world.send(new Command.LeaseExpired(RUN, two.id(), 1, LEASE, NODE)))
                 .isEqualTo(Reply.CHANGED);
         assertThat(shownOfTwo()).isEqualTo("two running 1 1 1 07");
 

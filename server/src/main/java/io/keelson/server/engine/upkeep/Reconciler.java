@@ -54,7 +54,7 @@ public final class Reconciler {
                         new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                                 "the step took longer than its timeout"),
                         Result.of("null"), RecordedRequests.in(expired.details()), Actor.RECONCILER)
-                : new Command.LeaseExpired(expired.runId(), expired.taskId(), expired.lane(), expired.epoch(),
+                : new Command.LeaseExpired(expired.runId(), expired.stepId(), expired.epoch(),
                         expired.lease(), RecordedRequests.in(expired.details()), Actor.RECONCILER);
     }
 
