@@ -49,7 +49,7 @@ final class AttemptRestarts {
         d.disarm(TimerKind.TASK_RETRY, task.id());
         task.nextRunAt = null;
         task.attempt++;
-        StepSpec escalated = Ladder.escalated(d, task);
+        StepSpec escalated = RetryModels.next(d, task);
         if (escalated != null) {
             task.continuations = 0;
             PlanRows.freshSteps(d, task, List.of(escalated));

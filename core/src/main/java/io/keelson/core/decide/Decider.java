@@ -75,7 +75,7 @@ public final class Decider {
             case Command.DecideGate c -> decideGate(d, c);
             case Command.DecideStep c -> HumanGates.decideStep(d, c);
             case Command.DecideTask c -> Verdicts.decide(d, c);
-            case Command.DecideProposal c -> Proposals.decide(d, c);
+            case Command.DecideProposal c -> ProposalAnswers.decide(d, c);
             case Command.Resolve c -> TicketAnswers.resolve(d, c);
             case Command.FailRun c -> failRun(d, c);
             case Command.Replan c -> Replanning.request(d, c);

@@ -1,17 +1,13 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Rung;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TaskPayload;
-import java.math.BigDecimal;
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The ladder of a task that its own retries did not help: another agent, another model, a new plan, a human. A rung gives the
@@ -51,8 +47,8 @@ final class Ladder {
 
     private static boolean again(Decision d, TaskRow task, int number, Rung rung, StepSpec turn, StepError error,
             PayloadPart.Failure failure) {
-        boolean payable = payable(d, task, turn);
-        note(d, task, number, rung, payable, error.code());
+        boolean payable = RetryModels.payable(d, task, turn);
+        RetryModels.reached(d, task, number, rung, payable, error.code());
         if (!payable) {
             return false;
         }
@@ -62,43 +58,19 @@ final class Ladder {
         return true;
     }
 
-    private static boolean payable(Decision d, TaskRow task, StepSpec turn) {
-        BigDecimal least = Holds.least(d, turn);
-        return HardLimit.allows(HardLimit.run(d), least) && HardLimit.allows(HardLimit.task(d, task.planKey()), least)
-                && Credits.affordable(d, least);
-    }
-
-    /**
-     * The turn with another model that the retry of a rejected task begins with, as the task declares.
-     *
-     * @return null where it declares no further one, or the budget does not pay it: the retry keeps the model
-     */
-    static @Nullable StepSpec escalated(Decision d, TaskRow task) {
-        List<Rung> rungs = task.spec().policy().ladder();
-        int number = Rungs.taken(task) + 1;
-        Rung rung = number > rungs.size() ? null : rungs.get(number - 1);
-        if (rung == null || rung.to() != Rung.To.RETRY || rung.turn() == null
-                || !ErrorClass.QUALITY.wire().equals(task.errorClass)) {
-            return null;
-        }
-        boolean payable = payable(d, task, rung.turn());
-        note(d, task, number, rung, payable, Objects.requireNonNull(task.errorCode));
-        return payable ? rung.turn() : null;
-    }
-
     private static boolean replan(Decision d, TaskRow task, int number, Rung rung, StepError error,
             PayloadPart.Failure failure) {
         if (!Replanning.possible(d) || Replanning.underWay(d) || task.group() != null) {
             return false;
         }
-        note(d, task, number, rung, true, error.code());
+        RetryModels.reached(d, task, number, rung, true, error.code());
         Propagation.replan(d, task, error, failure);
         return true;
     }
 
     private static boolean ask(Decision d, TaskRow task, int number, Rung rung, StepError error,
             PayloadPart.Failure failure) {
-        note(d, task, number, rung, true, error.code());
+        RetryModels.reached(d, task, number, rung, true, error.code());
         retry(d, task, error, failure, true);
         Tickets.failure(d, task, null, error, REASON);
         return true;
@@ -112,11 +84,5 @@ final class Ladder {
         TaskFailures.again(d, task, parked ? null : d.now, task.state == TaskState.VERIFYING
                 ? new TaskPayload.VerificationFailed(task.verifierScore, error.message(), 1, failure)
                 : EventPayloads.retrying(task, 0, failure));
-    }
-
-    private static void note(Decision d, TaskRow task, int number, Rung rung, boolean taken, String code) {
-        AgentTerms agent = rung.agent();
-        d.note(task, new TaskPayload.RungReached(number, rung.to().wire(), taken, agent == null ? null : agent.slug(),
-                agent == null ? null : agent.model(), task.cost.stripTrailingZeros(), code));
     }
 }

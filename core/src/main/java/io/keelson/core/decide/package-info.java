@@ -7,7 +7,7 @@
  * <ol>
  * <li>The entries: Decider, Explain.
  * <li>Commands and timers: Steps, Signals, ChildRuns, EvaluatorAnswers, HumanGates, HumanTimeouts, TicketAnswers,
- * ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
+ * ProposalAnswers, ManualActions, RunBudget, RunCreation, DeferredStart, TimeoutMonitor, CounterAudit.
  * <li>A step's end and its task: AgentTurns, AgentMistakes, StepFailures, TaskProgress, Verdicts, TaskFailures, Ladder,
  * Resumption.
  * <li>A task's end, its agent and its run: Propagation, PlanAnswers, Planning, Completion.
@@ -15,7 +15,7 @@
  * <li>Rows and transitions of one task, tickets, and dispatch as a whole: PlanRows, TaskMoves, Tickets, LimitStop,
  * Pauses.
  * <li>Dispatch and money: SlotScheduling, Credits, HardLimit, Holds, Thresholds, TaskBudgets,
- * ChildBudgets.
+ * ChildBudgets, RetryModels.
  * <li>The decision in progress: Decision, EventPayloads, ChildLinks, Proposals.
  * <li>Questions to a view: Deadline, CountedTime, IgnoredFailure, Purposes.
  * <li>Data: Created, ChangeSet, RunView, CompletionCounters, RunRow, AgentRow, TaskRow, StepRow, TicketRow, ChildRow,

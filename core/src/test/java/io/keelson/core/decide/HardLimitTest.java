@@ -247,14 +247,6 @@ class HardLimitTest extends OneWorkspace {
         }
 
         @Test
-        void anotherModelNeedsARestOfTheLimit() {
-            World world = stopped();
-            assertThat(world.refused(answer(world, new Command.DecideGate.Way("small", false))).code())
-                    .isEqualTo("BUDGET_EXCEEDED");
-            assertThat(world.view.run().turnModel()).isNull();
-        }
-
-        @Test
         void aLimitForARunThatNoLongerWaitsIsRefusedAndTheSameDecisionAgainIsNot() {
             World world = stopped();
             world.done(approve(world, "0.8"));

@@ -129,8 +129,8 @@ class HoldsTest extends OneWorkspace {
     private static final WorstCase COMPUTED = new WorstCase("large", 10_000, 4_000, true);
 
     /** A run of two agents that its limit has stopped before the second one's turn. */
-    private World stopped(RunsOn runsOn) {
-        World world = world("10", "0.055", agents(runsOn));
+    private World stopped(RunsOn runsOn, String limit) {
+        World world = world("10", limit, agents(runsOn));
         world.prices = new Prices(Map.of(), Map.of("large", PRICES.models().get("large"), "same",
                 PRICES.models().get("large"), "small", new ModelPrice(TokenPrices.flat(usd("0.5")), 1)));
         List<StepRow> claimed = claim(world);
@@ -148,18 +148,25 @@ class HoldsTest extends OneWorkspace {
 
     @Test
     void aModelThatSavesNothingIsRefused() {
-        World world = stopped(RunsOn.SERVER);
+        World world = stopped(RunsOn.SERVER, "0.055");
         assertThat(world.refused(downgrade(world, "same")).code()).isEqualTo("MODEL_NOT_CHEAPER");
         world.done(downgrade(world, "small"));
 
-        World workers = stopped(RunsOn.WORKERS);
+        World workers = stopped(RunsOn.WORKERS, "0.055");
         assertThat(workers.refused(downgrade(workers, "small")).code()).isEqualTo("NO_TURNS_LEFT");
+    }
+
+    @Test
+    void anotherModelNeedsARestOfTheLimit() {
+        World world = stopped(RunsOn.SERVER, "0.045");
+        assertThat(world.refused(downgrade(world, "small")).code()).isEqualTo("BUDGET_EXCEEDED");
+        assertThat(world.view.run().turnModel()).isNull();
     }
 
     /** The worst case that the dearer model had is forgotten, so that the step begins and computes its own. */
     @Test
     void anotherModelGoesOnWhereTheFirstIsTooDear() {
-        World world = stopped(RunsOn.SERVER);
+        World world = stopped(RunsOn.SERVER, "0.055");
         StepRow second = world.task("t1").steps.getFirst();
         world.done(downgrade(world, "small"));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
