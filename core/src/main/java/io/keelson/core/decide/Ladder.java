@@ -32,6 +32,9 @@ final class Ladder {
         }
         for (int number = Rungs.taken(task) + 1; number <= rungs.size(); number++) {
             Rung rung = rungs.get(number - 1);
+            if (rung.to() == Rung.To.FAIL) {
+                return false;
+            }
             boolean taken = switch (rung.to()) {
                 case AGENT, MODEL -> rung.turn() != null && again(d, task, number, rung, rung.turn(), error, failure);
                 case REPLAN -> replan(d, task, number, rung, error, failure);

@@ -96,6 +96,19 @@ class LadderTest extends OneWorkspace {
     }
 
     @Test
+    void noRungIsTakenAfterOneThatFails() {
+        World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true),
+                plan(task("a").step(turn("turn", "small")).policy(TaskPolicy.DEFAULT.with(terms("ann", "small"))
+                        .climbing(List.of(new Rung(Rung.To.FAIL, null, null),
+                                new Rung(Rung.To.AGENT, terms("barbara", "small"), turn("turn-2", "small")))))));
+        world.prices = PRICES;
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        fail(world);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.FAILED);
+        assertThat(rungs(world)).isEmpty();
+    }
+
+    @Test
     void eachRetryAfterAFailureOfQualityTakesTheNextModel() {
         World world = retried("5");
         fail(world, ErrorClass.QUALITY);
