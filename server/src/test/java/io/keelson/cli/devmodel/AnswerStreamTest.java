@@ -172,8 +172,9 @@ class AnswerStreamTest {
                 List<Part> parts = elsewhere.get();
 
                 assertThat(last).startsWith("1-");
-                assertThat(after.getFirst()).isEqualTo("id: 2-0");
-                assertThat(after.get(1)).isEqualTo("data: {\"type\":\"superseded\",\"epoch\":2}");
+                assertThat(after.stream().dropWhile(line -> !line.startsWith("id: 2-")))
+                        .as("after stored text of the lost one")
+                        .startsWith("id: 2-0", "data: {\"type\":\"superseded\",\"epoch\":2}");
                 assertThat(after.getLast()).contains("\"answer\"", "\"state\":\"completed\"", FINAL);
                 assertThat(parts.stream().map(Part::type).filter(type -> !type.equals("text")))
                         .containsExactly("superseded", "answer");

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class MaintenanceScheduler implements AutoCloseable {
     private static final Duration TIMER_INTERVAL = Duration.ofSeconds(1);
     private static final Duration JOIN_CHECK_INTERVAL = Duration.ofSeconds(20);
+    private static final Duration MONTH_CHECK_INTERVAL = Duration.ofMinutes(1);
     private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(5);
     private static final Duration ORPHAN_SCAN_INTERVAL = Duration.ofHours(6);
     /** How soon a node reads limits and prices that were changed elsewhere, without a notification. */
@@ -53,7 +54,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
                 BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
                 BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> poll(actions)),
                 BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
-                BackgroundTask.every("months", JOIN_CHECK_INTERVAL, reconciler::endedMonths),
+                BackgroundTask.every("months", MONTH_CHECK_INTERVAL, reconciler::endedMonths),
                 BackgroundTask.every("cleanup", CLEANUP_INTERVAL, expired::delete),
                 BackgroundTask.every("orphan-scan", ORPHAN_SCAN_INTERVAL, expired::deleteOrphans));
         tasks.forEach(BackgroundTask::start);
