@@ -249,7 +249,8 @@ final class Steps {
         if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {
             return Reply.UNCHANGED;
         }
-        d.note(step.task(), step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
+        TaskRow task = step.task();
+        d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
         EventPayloads.lost(d, step, command.lost());
         SlotScheduling.close(d, step);
         d.changes.touch(step);
