@@ -45,7 +45,7 @@ class CommandLineTest {
                 """), "--input", "path=" + folder.resolve("some"), "--out", out.toString()).end();
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).contains(" list running\n", " note completed (", " run completed\n", "n.txt")
-                .doesNotContain("\u001b").matches("(?s)\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run .*");
+                .doesNotContain("\u001b").containsPattern("(?m)^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run ");
         assertThat(out.resolve("n.txt")).hasContent("2");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(fresh))).isEqualTo("rwx------");
         assertThat(CliProcess.start(fresh, Map.of(), "artifacts", "latest", "--get", "n.txt", "--to", "-").end().out())
