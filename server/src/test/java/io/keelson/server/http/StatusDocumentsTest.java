@@ -50,7 +50,7 @@ class StatusDocumentsTest {
     }
 
     private static void until(Runnable assertion) {
-        Awaitility.await().atMost(Duration.ofSeconds(90)).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(Duration.ofSeconds(200)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(assertion::run);
     }
 
