@@ -24,7 +24,7 @@ export const events = new EventTarget();
 export function useKey(text) { key = text; }
 /** The workspace whose session is used, for a browser that is signed in to several; null where there is one session at most. */
 export function useWorkspace(id) { workspace = id; }
-/** Aborts the requests in flight, whose answers nobody waits for after a sign-out. Their promises stay pending. */
+/** Aborts the requests in flight when the user signs out. Their promises stay pending. */
 export function abandon() {
   abandoned.abort();
   abandoned = new AbortController();

@@ -82,12 +82,12 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                         call.taskId())),
                 computation, clock, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
-        WorkspaceTools workspaceTools = new WorkspaceTools(new WorkspaceStore(database));
+        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
                 .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
-                        () -> served.in(workspace), () -> workspaceTools.rule(workspace)))
+                        () -> served.in(workspace), () -> toolRules.rule(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
                 .in(work -> Turns.of(computation, workspace, work::get));
@@ -95,7 +95,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Settings.Artifacts artifacts = settings.artifacts();
         NewPlans plans = new NewPlans(
                 workspace -> new CatalogToolKnowledge(tools.in(workspace), expressions, served::everywhere,
-                        () -> workspaceTools.rule(workspace)),
+                        () -> toolRules.rule(workspace)),
                 knowledge::timeout, admission::of, agents::of);
         Store store = Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read, artifacts.retention());
         Map<SlotKind, Integer> slots = Map.of(SlotKind.COMPUTING, settings.execution().slots(),

@@ -29,8 +29,8 @@ final class RunBudget {
 
     /** A stopped run goes on, and this model takes all further turns of its agents, if its limit and its workspace leave credits. */
     static Reply downgrade(Decision d, String model) {
-        Reply.Rejected useless = useless(d, model);
-        Reply.Rejected refusal = useless == null ? Credits.provide(d) : useless;
+        Reply.Rejected notCheaper = notCheaper(d, model);
+        Reply.Rejected refusal = notCheaper == null ? Credits.provide(d) : notCheaper;
         if (refusal != null) {
             return refusal;
         }
@@ -41,7 +41,7 @@ final class RunBudget {
     }
 
     /** Why turns by this model would not be cheaper; null if they are. */
-    private static Reply.@Nullable Rejected useless(Decision d, String model) {
+    private static Reply.@Nullable Rejected notCheaper(Decision d, String model) {
         List<String> present = d.view.tasks.values().stream().filter(task -> !task.terminal() && !task.superseded)
                 .map(Rungs::terms)
                 .filter(terms -> terms != null && terms.runsOn() == RunsOn.SERVER && terms.model() != null)

@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  * @param limits of the task, beside its turns
  * @param approvals rules about persons' approval of its calls
  * @param openWorld those of its tools whose results come from outside
- * @param refused tools of the agent that the task may not use, with the level that refuses them; {@link #OTHERS} for all
- *                that are in neither list, without which the agent refuses them
+ * @param refused tools of the agent that the task may not use, with the level that refuses them. {@link #OTHERS} has the level
+ *                that refuses all tools in neither list; without it the agent's own list does
  */
 public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable String slug, @Nullable String model,
         List<String> tools, int maxTurns, List<String> candidates, RunsOn runsOn, TurnLimits limits,
         CallApprovals approvals, List<String> openWorld, Map<String, ToolPolicy.Level> refused) {
 
-    /** In {@link #refused}: all other tools. */
+    /** The key in {@link #refused} for all other tools. */
     public static final String OTHERS = "*";
 
     public static final String ROSTER = "roster";

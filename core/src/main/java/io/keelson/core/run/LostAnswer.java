@@ -18,12 +18,12 @@ public record LostAnswer(String model, String requestSha256, Instant sentAt, Tok
         @Nullable String responseId) {
 
     /** The same answer, which no execution fetches. */
-    public LostAnswer forGood() {
+    public LostAnswer withoutResponseId() {
         return responseId == null ? this : new LostAnswer(model, requestSha256, sentAt, estimate, null);
     }
 
     /** The answer to the same request, whose provider keeps it under that id. */
-    public LostAnswer keptAs(String id) {
+    public LostAnswer withResponseId(String id) {
         return new LostAnswer(model, requestSha256, sentAt, estimate, id);
     }
 }

@@ -171,7 +171,7 @@ final class McpConnections implements AutoCloseable {
         private Connection begun(McpServerRow server) throws McpException, InterruptedException {
             long left = notBefore - nanos.getAsLong();
             if (failures > 0 && left > 0 && revision == server.revision()) {
-                throw McpException.resting(Duration.ofNanos(left), "the server could not be started or reached "
+                throw McpException.backingOff(Duration.ofNanos(left), "the server could not be started or reached "
                         + failures + " times in a row, and is tried again in " + Duration.ofNanos(left).toSeconds()
                         + " s");
             }

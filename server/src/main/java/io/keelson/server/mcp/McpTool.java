@@ -101,9 +101,9 @@ final class McpTool implements Tool {
         try {
             return service.use(call.workspaceId(), server);
         } catch (McpException e) {
-            Duration resting = e.retryAfter();
-            if (resting != null && e.outcome() == Outcome.NOT_SENT) {
-                throw new HandBackException(new Busy(ToolSpec.MCP + server, e.code(), resting),
+            Duration delay = e.retryAfter();
+            if (delay != null && e.outcome() == Outcome.NOT_SENT) {
+                throw new HandBackException(new Busy(ToolSpec.MCP + server, e.code(), delay),
                         server + ": " + e.getMessage());
             }
             throw failure(call, e);
@@ -276,7 +276,7 @@ final class McpTool implements Tool {
                 server + " wants the call again") : asks(call);
     }
 
-    /** Whether it is given back as it is. */
+    /** True when the database stores the text unchanged. */
     private static boolean storable(String text) {
         return SafeText.clean(text).equals(text);
     }

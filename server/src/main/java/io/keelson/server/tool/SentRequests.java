@@ -43,7 +43,7 @@ public interface SentRequests {
      *
      * @param inputTokens about so many
      * @param outputTokens at most
-     * @return answers that earlier executions have begun and no further one fetches, for this one asks for something else
+     * @return answers that earlier executions began and that no execution will fetch, because this request is another one
      * @throws InterruptedException when this execution has lost its lease: nothing is to be sent
      */
     List<Kept> sending(String model, String requestSha256, long inputTokens, long outputTokens)

@@ -59,7 +59,7 @@ public final class RecordedRequests implements SentRequests {
             throws InterruptedException {
         List<LostAnswer> unused = List.copyOf(earlier());
         earlier().clear();
-        superseded.addAll(unused.stream().map(LostAnswer::forGood).toList());
+        superseded.addAll(unused.stream().map(LostAnswer::withoutResponseId).toList());
         all.add(new LostAnswer(model, requestSha256, clock.instant(), new Tokens(inputTokens, 0, 0, outputTokens, 0),
                 null));
         if (!details.write(text())) {
@@ -87,7 +87,7 @@ public final class RecordedRequests implements SentRequests {
     public synchronized void begun(String id, Runnable cancel) throws InterruptedException {
         cancels.add(cancel);
         LostAnswer last = all.removeLast();
-        all.add(last.keptAs(id));
+        all.add(last.withResponseId(id));
         if (!id.equals(last.responseId()) && !details.write(text())) {
             throw new InterruptedException("the lease was lost while " + last.model() + " began an answer");
         }
@@ -95,7 +95,7 @@ public final class RecordedRequests implements SentRequests {
 
     @Override
     public synchronized void gone() {
-        all.add(all.removeLast().forGood());
+        all.add(all.removeLast().withoutResponseId());
         cancels.clear();
         details.write(text());
     }
@@ -134,7 +134,7 @@ public final class RecordedRequests implements SentRequests {
      * @return as {@link #open}
      */
     synchronized List<LostAnswer> reported() {
-        List<LostAnswer> unseen = open().stream().map(LostAnswer::forGood).toList();
+        List<LostAnswer> unseen = open().stream().map(LostAnswer::withoutResponseId).toList();
         forget();
         return unseen;
     }
@@ -146,7 +146,7 @@ public final class RecordedRequests implements SentRequests {
 
     /** None of the answers is reported or fetched. */
     synchronized List<LostAnswer> all() {
-        return unreported().stream().map(LostAnswer::forGood).toList();
+        return unreported().stream().map(LostAnswer::withoutResponseId).toList();
     }
 
     /**
@@ -164,8 +164,8 @@ public final class RecordedRequests implements SentRequests {
 
     private void forget() {
         if (Stream.concat(all.stream(), earlier().stream()).anyMatch(each -> each.responseId() != null)) {
-            all.replaceAll(LostAnswer::forGood);
-            superseded.addAll(earlier().stream().map(LostAnswer::forGood).toList());
+            all.replaceAll(LostAnswer::withoutResponseId);
+            superseded.addAll(earlier().stream().map(LostAnswer::withoutResponseId).toList());
             earlier().clear();
             if (details.write(text())) {
                 cancel();

@@ -131,7 +131,7 @@ public final class ToolRunner {
         }
     }
 
-    /** Whether the step failed for the database did not answer, or had no connection left. */
+    /** True when the database did not answer, or the pool had no connection left. */
     static boolean databaseUnavailable(RuntimeException e) {
         Throwable cause = e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
         return cause instanceof SqlFailure failure && failure.unavailable();

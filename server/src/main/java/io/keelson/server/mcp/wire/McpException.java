@@ -42,7 +42,7 @@ public final class McpException extends Exception {
     }
 
     /** The server could not be reached, and is not tried before this time has passed. */
-    public static McpException resting(Duration left, String message) {
+    public static McpException backingOff(Duration left, String message) {
         return new McpException("MCP_UNREACHABLE", Outcome.NOT_SENT, false, 0, left, message);
     }
 

@@ -8,13 +8,13 @@ import java.time.Duration;
 import java.util.UUID;
 
 /** Rules of workspaces about tools, at most five seconds old. Thread-safe. */
-final class WorkspaceTools {
+final class WorkspaceToolRules {
     private static final Duration OLDEST = Duration.ofSeconds(5);
     private static final int MOST = 10_000;
 
     private final LoadingCache<UUID, ToolPolicy.Rule> rules;
 
-    WorkspaceTools(WorkspaceStore workspaces) {
+    WorkspaceToolRules(WorkspaceStore workspaces) {
         rules = Caffeine.newBuilder().expireAfterWrite(OLDEST).maximumSize(MOST).executor(Runnable::run)
                 .build(id -> {
                     WorkspaceStore.Tools tools = workspaces.tools(id);
