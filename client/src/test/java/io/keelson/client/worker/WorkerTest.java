@@ -92,12 +92,12 @@ class WorkerTest {
             throw step.stepId().equals("s1") ? new StepDeferral(Duration.ofSeconds(7), "slow down")
                     : new StepDeferral(Duration.ofMillis(1), "model:small", "MODEL_UNAVAILABLE", "slow down");
         })) {
-            assertThat(peer.next(reported -> reported.stepId().equals("s1"))).isEqualTo(new Reported("release",
-                    json("{\"step_id\":\"s1\",\"lease_epoch\":7,"
-                            + "\"deferral\":{\"retry_after_ms\":7000,\"message\":\"slow down\"}}")));
-            assertThat(peer.next(reported -> reported.stepId().equals("s2")).item()).isEqualTo(json("{\"step_id\":"
-                    + "\"s2\",\"lease_epoch\":7,\"deferral\":{\"retry_after_ms\":1,\"message\":\"slow down\","
-                    + "\"busy\":\"model:small\",\"error_code\":\"MODEL_UNAVAILABLE\"}}"));
+            Map<String, Reported> reported = byStep(peer.next(), peer.next());
+
+            assertThat(reported.get("s1")).isEqualTo(new Reported("release", json("{\"step_id\":\"s1\","
+                    + "\"lease_epoch\":7,\"deferral\":{\"retry_after_ms\":7000,\"message\":\"slow down\"}}")));
+            assertThat(reported.get("s2").item()).isEqualTo(json("{\"step_id\":\"s2\",\"lease_epoch\":7,"
+                    + "\"deferral\":{\"retry_after_ms\":1,\"message\":\"slow down\",\"busy\":\"model:small\",\"error_code\":\"MODEL_UNAVAILABLE\"}}"));
         }
     }
 
