@@ -85,7 +85,8 @@ final class PlanningFacts {
         ToolCatalog own = catalogue.in(workspace);
         for (Tool tool : own.all()) {
             ToolSpec spec = tool.spec();
-            if (own.unusable(spec.name()) == null && !AgentTerms.NEVER.contains(spec.name()) && !spec.name().startsWith("verify.")
+            if (own.unusable(spec.name()) == null && !AgentTerms.NEVER.contains(spec.name())
+                    && !spec.name().startsWith("verify.")
                     && !spec.name().equals(Models.JUDGE_TOOL)) {
                 ObjectNode each = Json.object().put("name", spec.name()).put("description", spec.description());
                 each.set("input_schema", spec.inputSchema());

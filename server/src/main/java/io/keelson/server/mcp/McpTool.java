@@ -98,7 +98,8 @@ final class McpTool implements Tool {
         }
     }
 
-    private McpConnections.Use connected(ToolCall call, @Nullable Wait before) throws ToolFailure, InterruptedException {
+    private McpConnections.Use connected(ToolCall call, @Nullable Wait before)
+            throws ToolFailure, InterruptedException {
         try {
             return service.use(call.workspaceId(), server);
         } catch (McpException e) {

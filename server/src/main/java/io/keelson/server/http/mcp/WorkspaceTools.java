@@ -90,8 +90,10 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
                         RunDocuments.SCHEMA, Hints.STARTS, this::start),
                 tool("create_mission", "Create a mission", "The same as mission_start.", Scope.RUNS_WRITE, START,
                         RunDocuments.SCHEMA, Hints.STARTS, this::start),
-                tool("mission_status", "Look at a mission", "The state of a run, its progress and cost, why it waits, and "
-                        + "its output once it has ended.", Scope.RUNS_READ, OF_RUN.formatted(""), RunDocuments.SCHEMA, Hints.READS,
+                tool("mission_status", "Look at a mission",
+                        "The state of a run, its progress and cost, why it waits, and "
+                                + "its output once it has ended.",
+                        Scope.RUNS_READ, OF_RUN.formatted(""), RunDocuments.SCHEMA, Hints.READS,
                         this::status),
                 tool("explain", "Explain a wait", "Why a run waits: for a person, a slot, a time, a worker or another "
                         + "task.", Scope.RUNS_READ, OF_RUN.formatted(""), EXPLAINED, Hints.READS,
