@@ -296,7 +296,7 @@ class McpServerTest {
         api.awaitState(waiting, "cancelled");
     }
 
-    /** Nobody serves a planner here. */
+    /** No worker serves a planner here. */
     @Test
     void statusOfAMissionThatWaitsHasTheReasonsOfAnExplanation() {
         String run = plain.call("mission_start", "{\"goal\": \"Tidy up\"}").at("/structuredContent/run_id").asString();
