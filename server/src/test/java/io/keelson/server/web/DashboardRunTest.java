@@ -9,10 +9,13 @@ import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,8 +23,6 @@ import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,46 +33,26 @@ class DashboardRunTest extends DashboardChecks {
     private static final int MOST_ELEMENTS = 3_000;
     private static final int MOST_MODULES = 25;
     private static final int MOST_BYTES = 60_000;
+    private final DatabaseUrl database = TestDatabase.createUrl();
+    private Path folder;
     private static final String HIDE = """
             hidden => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
               document.dispatchEvent(new Event('visibilitychange')); }""";
 
-    @TempDir
-    static Path folder;
-
-    private static ApiServer api;
-    private static DashboardBrowser browser;
-    private static DashboardSeed seed;
 
     @BeforeAll
-    static void start() throws Exception {
-        api = new ApiServer(folder);
-        browser = new DashboardBrowser(api.url(), api.key());
-        seed = new DashboardSeed(api);
+    void start(@TempDir Path own) throws Exception {
+        folder = own;
+        use(new ApiServer(folder.resolve("one"), database, Map.of()));
     }
 
-    @AfterAll
-    static void stop() {
-        browser.close();
-        api.close();
-    }
-
-    @AfterEach
-    void nothingWentWrong() {
-        browser.clean();
-    }
-
-    private static Locator state(Page page) {
-        return page.locator("h1 + .state");
-    }
-
-    private static void approve(String run) {
-        String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+    private void approve(String run) {
+        String item = item(run);
         api.post("/api/v1/inbox/" + item + "/accept", "{}");
         api.awaitState(run, "completed");
     }
 
-    private static String large(String name, int tasks, IntFunction<String> dependsOn) {
+    private String large(String name, int tasks, IntFunction<String> dependsOn) {
         return api.create("{\"name\": \"" + name + "\", \"start\": true, \"plan\": {\"tasks\": ["
                 + IntStream.range(0, tasks).mapToObj(i -> """
                         {"id":"t%d","depends_on":[%s],"steps":[{"tool":"noop"}]}"""
@@ -195,7 +176,7 @@ class DashboardRunTest extends DashboardChecks {
         Page page = browser.open("/ui/runs/" + run, 1440, 900, ColorScheme.LIGHT);
         page.clock().install();
         browser.signIn(page);
-        PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Live");
+        PlaywrightAssertions.assertThat(foot(page)).containsText("Live");
         page.evaluate(HIDE, true);
         page.clock().runFor(11_000);
         List<String> asked = new CopyOnWriteArrayList<>();
@@ -214,11 +195,11 @@ class DashboardRunTest extends DashboardChecks {
         Page page = browser.open("/ui/runs/" + run, 1440, 900, ColorScheme.LIGHT);
         page.route("**/events/stream*", Route::abort);
         browser.signIn(page);
-        PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Polling");
+        PlaywrightAssertions.assertThat(foot(page)).containsText("Polling");
         approve(run);
         PlaywrightAssertions.assertThat(state(page)).containsText("completed",
                 new LocatorAssertions.ContainsTextOptions().setTimeout(10_000));
-        PlaywrightAssertions.assertThat(page.locator(".live").first()).containsText("Ended");
+        PlaywrightAssertions.assertThat(foot(page)).containsText("Ended");
         browser.expect("Failed to load resource");
         browser.expect("ERR_FAILED");
     }
@@ -228,7 +209,7 @@ class DashboardRunTest extends DashboardChecks {
     void oneOfSevenTabsStreamsForAll() {
         String run = seed.waiting("seven");
         Page first = browser.signedInAnew("/ui/runs/" + run);
-        PlaywrightAssertions.assertThat(first.locator(".live").first()).containsText("Live");
+        PlaywrightAssertions.assertThat(foot(first)).containsText("Live");
         List<Page> tabs = new ArrayList<>(List.of(first));
         List<String> streams = new CopyOnWriteArrayList<>();
         first.context().onRequest(request -> {
@@ -240,7 +221,7 @@ class DashboardRunTest extends DashboardChecks {
             tabs.add(browser.tab(first.context(), "/ui/runs/" + run));
         }
         for (Page tab : tabs) {
-            PlaywrightAssertions.assertThat(tab.locator(".live").first()).containsText("Live");
+            PlaywrightAssertions.assertThat(foot(tab)).containsText("Live");
             PlaywrightAssertions.assertThat(state(tab)).containsText("running");
         }
         assertThat(streams).isEmpty();
@@ -260,6 +241,28 @@ class DashboardRunTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(tabs.getFirst().locator(".live").first()).containsText("Ended");
         DashboardBrowser.go(tabs.getFirst(), "/ui/inbox");
         PlaywrightAssertions.assertThat(tabs.getFirst().locator(".live").first()).containsText("Live");
+    }
+
+    @Test
+    void pageGoesOnWithAnotherServerWhenItsOwnDies() throws Exception {
+        String run = seed.waiting("survivor");
+        ApiServer other = new ApiServer(folder.resolve("two"), database, Map.of());
+        try (SwitchingProxy proxy = new SwitchingProxy(other.url())) {
+            browser.expect(proxy.url().toString());
+            Page page = browser.open("/ui/", 1440, 900, ColorScheme.LIGHT);
+            page.navigate(proxy.url() + "/ui/runs/" + run);
+            browser.signIn(page);
+            PlaywrightAssertions.assertThat(foot(page)).containsText("Live");
+            proxy.switchTo(api.url());
+            other.close();
+            approve(run);
+            PlaywrightAssertions.assertThat(state(page)).containsText("completed");
+            DashboardBrowser.go(page, "/ui/runs?text=survivor");
+            PlaywrightAssertions.assertThat(row(page, "survivor")).containsText("completed");
+            PlaywrightAssertions.assertThat(foot(page)).containsText("Live");
+        } finally {
+            other.close();
+        }
     }
 
     @Test

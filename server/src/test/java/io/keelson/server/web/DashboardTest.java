@@ -25,8 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -36,36 +34,18 @@ import tools.jackson.databind.JsonNode;
 /** The dashboard as a person with a browser sees it, on a real server. */
 class DashboardTest extends DashboardChecks {
 
-    @TempDir
-    static Path folder;
-
-    private static ApiServer api;
-    private static DashboardBrowser browser;
-    private static String train;
-    private static String failed;
-    private static String wide;
+    private String train;
+    private String failed;
+    private String wide;
 
     @BeforeAll
-    static void start() throws Exception {
-        api = new ApiServer(folder);
-        browser = new DashboardBrowser(api.url(), api.key());
-        DashboardSeed seed = new DashboardSeed(api);
+    void start(@TempDir Path folder) throws Exception {
+        use(new ApiServer(folder));
         train = seed.releaseTrain();
         failed = seed.failing();
         wide = seed.wide(10_000);
         seed.absurd();
         seed.work(seed.recipe());
-    }
-
-    @AfterAll
-    static void stop() {
-        browser.close();
-        api.close();
-    }
-
-    @AfterEach
-    void nothingWentWrong() {
-        browser.clean();
     }
 
     @Test
@@ -160,7 +140,7 @@ class DashboardTest extends DashboardChecks {
     @Test
     void listSaysWhyARunIsNotFurther() {
         Page page = browser.signedIn("/ui/runs?text=release-train");
-        Locator row = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("release-train"));
+        Locator row = row(page, "release-train");
         PlaywrightAssertions.assertThat(row).containsText("a human has to decide");
         page.keyboard().press("j");
         page.keyboard().press("x");
@@ -199,7 +179,7 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void attemptsBeforeTheLastAreDrawn() {
-        String id = new DashboardSeed(api).failing();
+        String id = seed.failing();
         api.post("/api/v1/runs/" + id + "/retry", "{}");
         api.awaitState(id, "failed");
         Page page = browser.signedIn("/ui/runs/" + id);
@@ -221,7 +201,7 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void actionsReachTheRunAndItsEvents() {
-        String id = new DashboardSeed(api).waiting("paused-by-hand");
+        String id = seed.waiting("paused-by-hand");
         Page page = browser.signedIn("/ui/runs/" + id);
         button(page, "Pause").click();
         sees(button(page, "Resume"));
@@ -231,18 +211,18 @@ class DashboardTest extends DashboardChecks {
         button(page, "Cancel…").click();
         page.getByLabel("Reason").fill("not needed");
         button(page, "Cancel the run").click();
-        PlaywrightAssertions.assertThat(page.locator("h1 + .state")).containsText("cancelled");
+        PlaywrightAssertions.assertThat(state(page)).containsText("cancelled");
         page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Events")).click();
         sees(page.getByText("run cancelled").first());
     }
 
     @Test
     void statesAppearWithoutReload() {
-        String id = new DashboardSeed(api).waiting("live");
+        String id = seed.waiting("live");
         Page page = browser.signedIn("/ui/runs/" + id);
         sees(page.getByText("Live", new Page.GetByTextOptions().setExact(true)).first());
         api.post("/api/v1/runs/" + id + "/cancel", "{}");
-        PlaywrightAssertions.assertThat(page.locator("h1 + .state")).containsText("cancelled");
+        PlaywrightAssertions.assertThat(state(page)).containsText("cancelled");
     }
 
     @Test
@@ -293,7 +273,7 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void inboxIsAnsweredByKeyboardAfterItsConsequenceWasShown() {
-        String id = new DashboardSeed(api).approvedPlan();
+        String id = seed.approvedPlan();
         Page page = browser.signedIn("/ui/inbox?run=" + id);
         sees(page.getByText("Translate the notes").first());
         page.keyboard().press("a");
@@ -310,12 +290,12 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void anAnswerOfAnotherPersonIsNoError() {
-        String id = new DashboardSeed(api).waiting("answered-elsewhere");
+        String id = seed.waiting("answered-elsewhere");
         Page page = browser.signedIn("/ui/inbox?run=" + id);
         sees(page.getByText("Go on?").first());
         page.keyboard().press("r");
         sees(page.getByRole(AriaRole.DIALOG));
-        String item = api.get("/api/v1/inbox?run_id=" + id).json().get("items").get(0).get("id").asString();
+        String item = item(id);
         api.post("/api/v1/inbox/" + item + "/accept", "{}");
         api.awaitState(id, "completed");
         button(page, "Reject").last().click();
@@ -326,7 +306,7 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void recipeIsAFormThatNamesWrongValuesAndStartsOnce() {
-        String recipe = new DashboardSeed(api).recipe();
+        String recipe = seed.recipe();
         Page page = browser.signedIn("/ui/launch?recipe=" + recipe);
         page.getByLabel("copies").fill("1000");
         page.getByLabel("to", new Page.GetByLabelOptions().setExact(true)).fill("ben");
@@ -437,7 +417,7 @@ class DashboardTest extends DashboardChecks {
     @ExtendWith(Breadth.InFailures.class)
     void axeFindsNothingAndNothingOverflows() {
         List<String> found = new ArrayList<>();
-        String recipe = new DashboardSeed(api).recipe();
+        String recipe = seed.recipe();
         List<String> paths = List.of("/ui/", "/ui/runs", "/ui/runs/" + train + "?task=ship", "/ui/runs/" + failed,
                 "/ui/runs/" + train + "?view=graph", "/ui/runs/" + train + "?view=plan",
                 "/ui/runs/" + train + "?view=events", "/ui/inbox", "/ui/launch",

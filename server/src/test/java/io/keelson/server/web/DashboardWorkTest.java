@@ -18,8 +18,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,41 +33,16 @@ class DashboardWorkTest extends DashboardChecks {
             new LocatorAssertions.IsVisibleOptions().setTimeout(20_000);
     private static final Pattern FAULTY = Pattern.compile(".*(/api/v1/|/readyz).*");
 
-    @TempDir
-    static Path folder;
-
-    private static ApiServer api;
-    private static DashboardBrowser browser;
-    private static DashboardSeed seed;
-    private static String recipe;
+    private String recipe;
 
     @BeforeAll
-    static void start() throws Exception {
-        api = new ApiServer(folder);
-        browser = new DashboardBrowser(api.url(), api.key());
-        seed = new DashboardSeed(api);
+    void start(@TempDir Path folder) throws Exception {
+        use(new ApiServer(folder));
         recipe = seed.recipe("print-letter");
         seed.work(recipe);
     }
 
-    @AfterAll
-    static void stop() {
-        browser.close();
-        api.close();
-    }
-
-    @AfterEach
-    void nothingWentWrong() {
-        browser.clean();
-    }
-
-    private static void change(String method, String path, String body) {
-        ApiServer.Answer answer = api.send(method, path, body.getBytes(StandardCharsets.UTF_8), "Content-Type",
-                "application/json");
-        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    }
-
-    private static String task(String title) {
+    private String task(String title) {
         return api.post("/api/v1/board/tasks", "{\"title\": \"%s\"}".formatted(title)).json().get("id").toString();
     }
 
@@ -204,7 +177,7 @@ class DashboardWorkTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/board");
         button(page, "Buy paper").click();
         dialog(page).getByLabel("Title").fill("Buy blue paper");
-        change("PATCH", "/api/v1/board/tasks/" + id, "{\"title\": \"Buy red paper\", \"assignee\": \"ben\"}");
+        send("PATCH", "/api/v1/board/tasks/" + id, "{\"title\": \"Buy red paper\", \"assignee\": \"ben\"}");
         save(page, "Save").click();
         Locator both = dialog(page).filter(new Locator.FilterOptions().setHasText("It was changed while you edited"));
         PlaywrightAssertions.assertThat(both).containsText("Buy blue paper");
@@ -222,10 +195,10 @@ class DashboardWorkTest extends DashboardChecks {
                 {"name": "evening", "cron": "0 18 * * *", "recipe": "%s", "inputs": {"copies": 2}}""".formatted(recipe))
                 .json();
         Page page = browser.signedIn("/ui/schedules");
-        page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("evening"))
+        row(page, "evening")
                 .getByText("Edit…").click();
         dialog(page).getByLabel("When").fill("0 19 * * *");
-        change("PUT", "/api/v1/schedules/" + made.get("id").stringValue(), """
+        send("PUT", "/api/v1/schedules/" + made.get("id").stringValue(), """
                 {"name": "evening", "cron": "0 20 * * *", "recipe": "%s", "inputs": {"copies": 2}}"""
                 .formatted(recipe));
         save(page, "Save").click();
@@ -254,7 +227,7 @@ class DashboardWorkTest extends DashboardChecks {
                 .getByRole(AriaRole.ALERT));
         dialog(page).getByLabel("copies").fill("4");
         save(page, "Create").click();
-        Locator row = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("at-noon"));
+        Locator row = row(page, "at-noon");
         sees(row);
         row.getByText("Pause").click();
         sees(row.getByText("paused"));
@@ -281,14 +254,14 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.frameLocator("iframe").getByText("bold"));
         PlaywrightAssertions.assertThat(page.frameLocator("iframe").locator("img")).hasCount(0);
         DashboardBrowser.go(page, "/ui/runs/" + run + "?view=artifacts");
-        Locator html = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("page.html"));
+        Locator html = row(page, "page.html");
         html.getByText("Preview").click();
         sees(page.frameLocator("dialog iframe").getByText("Shown"));
         browser.expect("Blocked script execution");
         save(page, "Source").click();
         PlaywrightAssertions.assertThat(dialog(page).locator("pre")).containsText("<script>");
         save(page, "Close").click();
-        page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("long.txt")).getByText("Preview")
+        row(page, "long.txt").getByText("Preview")
                 .click();
         PlaywrightAssertions.assertThat(dialog(page)).containsText("the first 64 KiB");
         PlaywrightAssertions.assertThat(dialog(page).locator("pre")).containsText("line");
@@ -325,7 +298,7 @@ class DashboardWorkTest extends DashboardChecks {
         assertThat(api.get("/api/v1/runs", "Authorization", "Bearer " + key).status()).isEqualTo(200);
         save(page, "I have kept it").click();
         assertThat(page.content()).doesNotContain(key);
-        Locator row = page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("the printer"));
+        Locator row = row(page, "the printer");
         row.first().getByText("Revoke…").click();
         save(page, "Revoke").click();
         PlaywrightAssertions.assertThat(row.first()).containsText("revoked");
@@ -403,7 +376,7 @@ class DashboardWorkTest extends DashboardChecks {
         sees(page.getByText("Accept the output of task").first());
         page.keyboard().press("a");
         sees(dialog(page));
-        String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+        String item = item(run);
         api.post("/api/v1/inbox/" + item + "/reject", "{\"retry\": true, \"reason\": \"louder\", \"gate\": 1}");
         DashboardSeed.await(api, run);
         save(page, "Accept").click();
