@@ -79,6 +79,8 @@ class RunCommandsTest {
                 "greet/say | hello", "greet/say | to you");
         assertThat(inProcessCli.lines("logs", "latest", "greet")).contains("say | to you");
         assertThat(inProcessCli.run("logs", "latest", "nope").err()).contains("TASK_NOT_FOUND", "it has greet");
+        assertThat(inProcessCli.run("show", "latest", "--svg").out()).startsWith("<svg ").contains(">greet</text>");
+        assertThat(inProcessCli.run("show", "latest", "greet", "--svg").err()).contains("USAGE");
     }
 
     @Test

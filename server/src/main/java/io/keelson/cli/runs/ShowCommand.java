@@ -1,12 +1,14 @@
 package io.keelson.cli.runs;
 
 import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.ExitCode;
 import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.follow.ArtifactFiles;
 import io.keelson.cli.view.Details;
+import io.keelson.cli.view.GraphPicture;
 import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.TaskDetails;
@@ -37,6 +39,7 @@ import tools.jackson.databind.node.ObjectNode;
         footerHeading = "%nExamples:%n", footer = {"  keelson show latest",
                 "  keelson show latest fetch               # one task: inputs and results of its steps",
                 "  keelson show latest --out reports       # copies its artifacts there",
+                "  keelson show latest --svg > run.svg     # a picture of what depends on what",
                 "  keelson show latest --json | jq '.tasks[] | {key, state}'"})
 public final class ShowCommand extends CliCommand {
 
@@ -49,13 +52,23 @@ public final class ShowCommand extends CliCommand {
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
     @Nullable Path out;
 
+    @Option(names = "--svg", description = "Print a picture of its tasks and their dependencies.")
+    boolean svg;
+
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        if (svg && (task != null || out != null || json)) {
+            throw CliException.usage("USAGE", "--svg prints the picture of a run and nothing else");
+        }
         if (out != null) {
             ArtifactFiles.prepare(out);
         }
         try (ServerConnection server = link()) {
             String id = RunDocuments.id(server.keelson(), run);
+            if (svg) {
+                print(GraphPicture.lines(server.keelson().api().get("/runs/" + id + "/graph")));
+                return ExitCode.OK;
+            }
             if (task != null) {
                 return task(server.keelson(), RunDocuments.task(server.keelson(), id, task));
             }

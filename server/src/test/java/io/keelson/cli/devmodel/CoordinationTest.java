@@ -110,7 +110,6 @@ class CoordinationTest {
         Path file = Files.writeString(folder.resolve("models.yaml"), models);
         cli = new InProcessCli(Files.createDirectory(folder.resolve("data")), TestDatabase.createUrl(),
                 Map.of("KEELSON_MODELS", file.toString()));
-        cli.lines("workspaces", "tools", "default", "--deny", "files.write");
     }
 
     @AfterAll
@@ -208,14 +207,10 @@ class CoordinationTest {
         JsonNode run = run("""
                 goal: Do the USUAL
                 output: "${ .tasks.template.output.text }"
-                config: {autonomy: {level: full_auto}, denied_tools: ["http.*"], model_preferences: {planner: planner}}
+                config: {autonomy: {level: full_auto}, model_preferences: {planner: planner}}
                 """);
 
         assertThat(run.path("output").asString("")).as(run.toPrettyString()).isEqualTo("Hello Ada");
-        assertThat(asked("planner", "USUAL").getFirst().at("/body/messages").toString())
-                .contains("{\\\"name\\\":\\\"files.list\\\"", "{\\\"name\\\":\\\"echo\\\"")
-                .as("tools that rules of the mission and of the workspace refuse")
-                .doesNotContain("http.request").doesNotContain("files.write");
     }
 
     /** A mission of one task of a contractor, whose output is checked so. */
