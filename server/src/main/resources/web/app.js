@@ -1,13 +1,12 @@
 import { html, nothing } from 'lit';
-import { abandon, events as api, get, known, send, useKey, useWorkspace } from './api/client.js';
+import { abandon, events as api, get, known, send } from './api/client.js';
 import { live } from './live/stream.js';
 import { me } from './store/me.js';
 import { prefs } from './store/prefs.js';
 import { route } from './store/route.js';
 import { clock } from './draw/format.js';
 import { Part } from './part/base.js';
-import { empty } from './part/bits.js';
-import { show } from './part/dialog.js';
+import { empty, problem, skeleton } from './part/bits.js';
 import { icon } from './part/icon.js';
 
 /** @type {any[]} */
@@ -31,16 +30,7 @@ const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light th
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
 const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Settings'], ['j k', 'Next, previous row'],
-  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r c n', 'In the inbox: accept, reject, comment, next'], ['?', 'This list']];
-
-const SIGNED_IN = 'keelson.session';
-/** The workspace of the session that this browser may have, empty for any: without one nothing is asked. The session itself is in a cookie that scripts cannot read. */
-function remembered() {
-  try { return localStorage.getItem(SIGNED_IN); } catch { return ''; }
-}
-function remember(workspace) {
-  try { if (workspace) localStorage.setItem(SIGNED_IN, workspace); else localStorage.removeItem(SIGNED_IN); } catch { /* a private window keeps nothing */ }
-}
+  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r c e n', 'In the inbox: accept, reject, comment, assign, next'], ['?', 'This list']];
 
 class App extends Part {
   static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, upgraded: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
@@ -60,10 +50,7 @@ class App extends Part {
     });
     this.watch(api, 'signed-out', () => {
       if (!me.value) return;
-      remember(null);
       me.forget();
-      useKey(null);
-      useWorkspace(null);
       this.note = 'Your session has ended. Sign in to go on where you were.';
     });
     this.watch(api, 'reach', (event) => { this.stale = event.detail ? null : this.stale ?? Date.now(); });
@@ -71,24 +58,16 @@ class App extends Part {
     this.watch(document, 'keelson-answered', () => this.#countSoon());
     this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
     this.watch(document, 'keydown', (event) => this.#key(event));
-    this.watch(me, 'change', () => { if (me.value) { remember(me.value.workspace.id); this.note = null; this.#count(); } });
+    this.watch(me, 'change', () => { if (me.value) { this.note = null; this.#count(); } });
     this.#begin();
   }
 
-  /** The code of a one-time link is in the fragment, which no log has; it leaves the address at once. */
   async #begin() {
     this.#page()?.load().catch(() => { /* said on arrival */ });
-    const link = new URLSearchParams(location.hash.slice(1));
-    const code = link.get('code');
-    const known = remembered();
-    useWorkspace(known);
-    if (code) {
-      history.replaceState(null, '', location.pathname + location.search);
-      await send('POST', '/sessions', { body: { code } }).then(async (response) => useWorkspace((await response.json()).workspace_id))
-        .catch(() => { this.note = 'This link was used already or is older than 60 seconds. The command keelson open makes another.'; });
-    }
-    if (code || known !== null) await me.load().catch(() => { remember(null); useWorkspace(null); });
-    await this.#arrive();
+    const early = me.value;
+    this.note = await me.entered;
+    this.phase = 'ready';
+    if (early) this.#count(); else if (!me.value) this.#arrive();
   }
 
   #page() {
@@ -107,7 +86,6 @@ class App extends Part {
     } catch (failure) {
       this.broken = failure;
     }
-    this.phase = 'ready';
     document.title = `${page?.title ?? (page === RUN ? 'Run' : 'Not found')} · Keelson`;
   }
 
@@ -159,7 +137,9 @@ class App extends Part {
     ]);
   }
 
-  #help() {
+  async #help() {
+    const { show } = await import('./part/dialog.js');
+    if (document.querySelector('dialog')) return;
     show((close, draw) => html`<div class="body"><h2>Keyboard</h2>
       <div class="keys">${KEYS.map(([keys, text]) => html`<span><kbd>${keys}</kbd></span><span>${text}</span>`)}</div>
       <label class="row"><input type="checkbox" .checked=${prefs.values.shortcuts} @change=${(event) => { prefs.set('shortcuts', event.target.checked); draw(); }}>
@@ -173,13 +153,10 @@ class App extends Part {
   }
 
   #leave() {
-    const { session } = me.value;
+    const session = me.value?.session;
     live.follow(null);
     abandon();
     if (session) send('DELETE', `/sessions/${session.id}`).catch(() => null);
-    remember(null);
-    useKey(null);
-    useWorkspace(null);
     me.forget();
   }
 
@@ -208,9 +185,12 @@ class App extends Part {
   }
 
   render() {
-    if (this.phase === 'loading') return nothing;
-    if (!me.value) import('./page/signin.js');
-    if (!me.value) return html`<k-signin .note=${this.note}></k-signin>`;
+    const expected = !me.value && me.expected;
+    if (!me.value && !expected) {
+      if (this.phase === 'loading') return nothing;
+      import('./page/signin.js');
+      return html`<k-signin .note=${this.note}></k-signin>`;
+    }
     const page = this.#page();
     return html`<a class="skip" href="#main" @click=${(event) => { event.preventDefault(); this.querySelector('main').focus(); }}>Skip to the content</a>
       <div class="shell">
@@ -228,7 +208,7 @@ class App extends Part {
             ${this.upgraded ? html`<div class="note warn" role="status">${icon('retry')}<span>The server is a new version, ${this.upgraded}. <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : nothing}
             ${this.stale ? html`<div class="note warn" role="status">${icon('alert')}<span>The server has not answered since ${clock(this.stale)}. What you see is from then.</span></div>` : nothing}
             ${this.broken ? html`<div class="note bad" role="alert">${icon('alert')}<span>A part of this page could not be loaded; the server may have been replaced by a newer one.
-              <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : page ? page.view(route.path[1])
+              <button class="btn low" @click=${() => location.reload()}>Reload</button></span></div>` : expected ? me.failure ? problem(me.failure, () => me.again()) : html`<div class="card">${skeleton(9)}</div>` : page ? page.view(route.path[1])
     : empty('search', 'There is no such page', 'The address may be mistyped.')}</div></main>
         </div></div>
       <nav class="tabs-low" aria-label="Main pages">${this.#links(PAGES.filter((each) => !each.second))}<button @click=${() => this.#find()}>${icon('more')}More</button></nav>

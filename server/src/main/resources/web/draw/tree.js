@@ -4,8 +4,8 @@ import { family, tally } from './state.js';
 const TROUBLE = new Set(['failed', 'backoff', 'person']);
 const MOST_POPPED = 20;
 
-/** Nodes in plan order: a task of its own, or all items of one for_each. */
-export function group(tasks) {
+/** Nodes in plan order: a task of its own, or all items of one for_each; where asked for, all tasks of one agent. */
+export function group(tasks, byAgent = false) {
   /** @type {any[]} */
   const nodes = [];
   const groups = new Map();
@@ -13,9 +13,15 @@ export function group(tasks) {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   for (const task of tasks) {
     if (parents.has(task.id)) continue;
-    const known = task.group_id ? groups.get(task.group_id) : null;
+    const agent = byAgent ? task.agent_name : null;
+    const of = agent ? `agent:${encodeURIComponent(agent)}` : task.group_id;
+    const known = of ? groups.get(of) : null;
     if (known) known.items.push(task);
-    else if (task.group_id) {
+    else if (agent) {
+      const node = { id: of, key: agent, title: agent, items: [task], task: null };
+      groups.set(of, node);
+      nodes.push(node);
+    } else if (task.group_id) {
       const parent = byId.get(task.group_id);
       const key = parent?.key ?? task.key.replace(/\[\d+\]$/, '');
       const node = { id: `group:${key}`, key, title: parent?.title || key, items: [task], task: null };

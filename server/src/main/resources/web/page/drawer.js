@@ -6,7 +6,7 @@ import { route } from '../store/route.js';
 import { count, credits, duration, exact, short } from '../draw/format.js';
 import { family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, mark, name, problem, skeleton, toast, when } from '../part/bits.js';
+import { badge, mark, name, problem, sentence, skeleton, toast, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
@@ -116,7 +116,8 @@ class Drawer extends Part {
     const lacks = me.lacks('runs:write');
     const button = (action, title, question, symbol) => html`<button class="btn low ${question.danger && action === 'cancel' ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action, question)}>${symbol ? icon(symbol, 'small') : nothing}${title}</button>`;
     const turns = this.steps?.some((step) => step.kind === 'turn');
-    return html`<div class="row wrap">${turns ? html`<a class="btn low" href="/ui/runs/${this.run}/tasks/${row.id}">${icon('list', 'small')}Transcript</a>` : nothing}
+    const asks = this.why?.some((reason) => reasonFamily(reason.code) === 'person');
+    return html`<div class="row wrap">${asks ? html`<a class="btn low first" href="/ui/inbox?run=${this.run}">${icon('inbox', 'small')}Answer</a>` : nothing}${turns ? html`<a class="btn low" href="/ui/runs/${this.run}/tasks/${row.id}">${icon('list', 'small')}Transcript</a>` : nothing}
       ${isOpen(row) ? html`${button('skip', 'Skip…', { title: `Skip ${row.key}?`, text: 'Tasks behind it start as if it had been skipped by the plan.', yes: 'Skip', danger: true })}
         ${button('cancel', 'Cancel…', { title: `Cancel ${row.key}?`, text: 'Its step is stopped; the failure mode of its agent decides about the rest.', yes: 'Cancel the task', danger: true })}` : nothing}
       ${row.state === 'failed' || row.state === 'awaiting_retry' ? button('retry', 'Retry…', { title: `Retry ${row.key} now?`, yes: 'Retry' }, 'retry') : nothing}</div>`;
@@ -127,7 +128,7 @@ class Drawer extends Part {
     if (!task) return this.failure ? nothing : skeleton(5);
     return html`<dl class="facts">${this.#links('Waits for', this.reach?.waits_for)}${this.#links('Blocks', this.reach?.blocks)}
         <dt>Queued</dt><dd>${when(task.queued_at)}</dd><dt>Started</dt><dd>${when(task.started_at)}</dd><dt>Ended</dt><dd>${when(task.completed_at ?? task.cancelled_at)}</dd>
-        <dt>Took</dt><dd class="num">${duration(task.duration_ms)}</dd><dt>Cost</dt><dd class="num" title=${exact(task.cost)}>${credits(task.cost)}${task.tokens_used ? html` <span class="soft">· ${short(task.tokens_used)} tokens</span>` : nothing}</dd>
+        <dt>Took</dt><dd class="num">${duration(task.duration_ms ?? (task.started_at ? now() - Date.parse(task.started_at) : null))}</dd><dt>Cost</dt><dd class="num" title=${exact(task.cost)}>${credits(task.cost)}${task.tokens_used ? html` <span class="soft">· ${short(task.tokens_used)} tokens</span>` : nothing}</dd>
         ${task.agent_name ? html`<dt>Agent</dt><dd>${name(task.agent_name)}</dd>` : nothing}
         ${task.trigger_rule !== 'all_success' ? html`<dt>Starts on</dt><dd><code>${task.trigger_rule}</code></dd>` : nothing}</dl>
       ${this.#value('Item', task, 'item', `/tasks/${row.id}`, (each) => each.item)}${this.#value('Output', task, 'output', `/tasks/${row.id}/output`)}
@@ -140,7 +141,7 @@ class Drawer extends Part {
     return html`<aside class="drawer card" aria-label="Task ${row.key}"><header><h2 tabindex="-1" class="cut grow">${name(row.title || row.key, 200)}</h2>
         <button class="btn bare only" title="Close" aria-label="Close" @click=${() => route.set({ task: null })}>${icon('cross')}</button></header>
       <div class="pad stack gap4"><div class="row wrap">${badge(row.state)}<code class="cut">${name(row.key, 80)}</code>${row.attempt_number > 1 ? html`<span class="soft small">attempt ${row.attempt_number}</span>` : nothing}</div>
-      ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${name(reason.text, 1000)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}</span></li>`)}</ul>` : nothing}
+      ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${sentence(reason.text, 1000)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}</span></li>`)}</ul>` : nothing}
       ${task?.error_message ? html`<div class="note bad">${icon('cross')}<span><code>${task.error_code}</code> ${name(task.error_message, 2000)}</span></div>` : nothing}
       ${this.#buttons()}${this.#details()}${this.failure ? problem(this.failure, () => this.#load(this.row)) : nothing}</div></aside>`;
   }

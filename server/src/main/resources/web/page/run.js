@@ -9,7 +9,7 @@ import { runs } from '../store/runs.js';
 import { clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, problem, skeleton, stateBar, toast, when } from '../part/bits.js';
+import { badge, copy, mark, meter, name, problem, sentence, skeleton, stateBar, toast, when } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { value } from '../part/value.js';
@@ -132,7 +132,7 @@ class Run extends Part {
     const of = reasonFamily(first.code);
     const others = reasons.slice(1, 4);
     const key = (reason) => this.data.tasks?.find((task) => task.id === reason.task_id)?.key;
-    const line = (reason) => html`${name(reason.text, 600)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}`;
+    const line = (reason) => html`${sentence(reason.text, 600)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}`;
     return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(first)}</strong>
       ${others.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
       ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}</div>

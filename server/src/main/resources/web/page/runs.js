@@ -8,7 +8,7 @@ import { runs } from '../store/runs.js';
 import { count, credits, duration, exact, label, shortId, utc } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { ago, badge, empty, mark, name, problem, skeleton, stateBar, toast } from '../part/bits.js';
+import { ago, badge, empty, mark, name, problem, sentence, skeleton, stateBar, toast } from '../part/bits.js';
 import '../part/views.js';
 import { bulk } from '../part/bulk.js';
 import { icon } from '../part/icon.js';
@@ -183,7 +183,7 @@ class Runs extends Part {
       <span role="cell" class="c-pick"><input type="checkbox" aria-label="Select ${label(run.name, 60)} ${shortId(run.id)}" .checked=${this.picked.has(run.id)} @change=${() => this.#pick(run.id)}></span>
       <span role="cell" class="c-state">${badge(run.state)}</span>
       <span role="cell" class="c-name cut"><a href=${href}>${name(run.name)}</a> <span class="faint mono small">${shortId(run.id)}</span></span>
-      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="cut ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}">${name(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
+      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="cut ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}" title=${label(reason.text, 2000)}>${sentence(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
       <span role="cell" class="c-progress">${stateBar(done, run.task_count)}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
       <span role="cell" class="c-cost num" title=${exact(run.total_cost)}>${credits(run.total_cost)}</span>
       <span role="cell" class="c-age soft">${ago(run.created_at)}</span>

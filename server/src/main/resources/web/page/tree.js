@@ -29,6 +29,7 @@ class Tree extends Part {
   #steps = new Map();
   #merged = new Map();
   #question = '';
+  #byAgent = false;
 
   constructor() {
     super();
@@ -130,10 +131,12 @@ class Tree extends Part {
   }
 
   /** Nodes and rows are made again only when tasks, filters or open rows are others. */
-  #arrange(options) {
-    if (this.#of !== this.data.tasks) {
+  #arrange(byAgent, options) {
+    if (this.#of !== this.data.tasks || this.#byAgent !== byAgent) {
       this.#of = this.data.tasks;
-      this.#nodes = group(this.data.tasks);
+      this.#byAgent = byAgent;
+      this.#nodes = group(this.data.tasks, byAgent);
+      this.agents = new Set(this.data.tasks.map((task) => task.agent_name).filter(Boolean)).size;
       this.#merged.clear();
       this.#question = '';
     }
@@ -151,7 +154,8 @@ class Tree extends Part {
     const trouble = route.get('only') === 'trouble';
     const hideDone = route.get('done') === 'no';
     const fold = route.get('fold') !== 'no';
-    this.#arrange({ hideDone, trouble, text: this.text });
+    const byAgent = route.get('by') === 'agent';
+    this.#arrange(byAgent, { hideDone, trouble, text: this.text });
     const to = Math.max(at, 100);
     const idle = timeline.spent.idle.map((each, i, list) => (timeline.open && i === list.length - 1 && each.to_ms >= Date.parse(timeline.to) - this.from - 2000 ? { ...each, to_ms: to } : each));
     const axis = scale(0, to, idle, fold);
@@ -159,7 +163,7 @@ class Tree extends Part {
     const first = Math.max(0, Math.min(this.top, this.#rows.length - 30) - 6);
     const shown = this.#rows.slice(first, Math.max(this.top, first) + 40);
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
-        ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold]].map((/** @type {any[]} */ [parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
+        ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold], ...(this.agents > 1 || byAgent ? [['by', 'agent', 'By agent', byAgent]] : [])].map((/** @type {any[]} */ [parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
         <span class="end legend small soft" aria-hidden="true">${LEGEND.map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>

@@ -41,6 +41,13 @@ export function name(text, most) {
   return html`<bdi title=${label(text, 2000)}>${label(text, most)}</bdi>`;
 }
 
+const SUBJECT = /^(?:step|task) '([^']+)'(?: \(([^)]*)\))?: (.+)$/su;
+/** The sentence of a reason, and behind it the task or step of which it tells: a narrow column cuts that off first. */
+export function sentence(text, most) {
+  const [, key, item, told] = SUBJECT.exec(text ?? '') ?? [];
+  return told ? html`${name(told, most)} <span class="faint mono small">${name(item ? `${key} (${item})` : key, 120)}</span>` : name(text, most);
+}
+
 export function empty(symbol, title, text, command) {
   return html`<div class="empty">${icon(symbol)}<h2>${title}</h2><p>${text}</p>${command ? html`<code>${command}</code>` : nothing}</div>`;
 }

@@ -75,15 +75,14 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
-        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
-        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes,
-                toolRules::rule);
+        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes);
         ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
                 served::announced,
                 facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
                         call.taskId())),
                 computation, clock, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
+        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader

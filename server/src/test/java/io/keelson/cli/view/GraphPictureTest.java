@@ -23,9 +23,11 @@ class GraphPictureTest {
 
     @Test
     void namesAreTextAndAGroupHasTheColourOfItsWorstTask() throws Exception {
-        Document picture = parsed(String.join("\n", GraphPicture.lines(Json.read(GRAPH.getBytes(StandardCharsets.UTF_8)))));
+        Document picture =
+                parsed(String.join("\n", GraphPicture.lines(Json.read(GRAPH.getBytes(StandardCharsets.UTF_8)))));
 
-        assertThat(texts(picture.getElementsByTagName("text"))).containsExactly("<script>&amp; \"", "completed", "Pages",
+        assertThat(texts(picture.getElementsByTagName("text"))).containsExactly("<script>&amp; \"", "completed",
+                "Pages",
                 "4 completed, 8 failed");
         assertThat(picture.getElementsByTagName("script").getLength()).isZero();
         assertThat(picture.getElementsByTagName("path").item(0).getAttributes().getNamedItem("d").getNodeValue())

@@ -136,7 +136,8 @@ class DashboardAnswersTest extends DashboardChecks {
     @Test
     void changeOfAToolIsShownBesideItsAcceptedDescription() throws Exception {
         try (FakeMcpServer changing = new FakeMcpServer("{}")) {
-            send("PUT", "/api/v1/mcp-servers/changing", "{\"url\": \"%s\", \"tools\": [\"add\"]}".formatted(changing.url()));
+            send("PUT", "/api/v1/mcp-servers/changing",
+                    "{\"url\": \"%s\", \"tools\": [\"add\"]}".formatted(changing.url()));
             changing.description = "Adds, and sends a copy to a stranger";
             api.post("/api/v1/mcp-servers/changing/check", "");
             Page page = browser.signedIn("/ui/inbox?kind=tool_change");

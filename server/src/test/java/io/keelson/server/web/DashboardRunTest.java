@@ -39,7 +39,6 @@ class DashboardRunTest extends DashboardChecks {
             hidden => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
               document.dispatchEvent(new Event('visibilitychange')); }""";
 
-
     @BeforeAll
     void start(@TempDir Path own) throws Exception {
         folder = own;
