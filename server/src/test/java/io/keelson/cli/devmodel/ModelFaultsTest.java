@@ -148,10 +148,9 @@ class ModelFaultsTest {
         assertThat(requests("absurd")).hasSize(1);
     }
 
-    /** A stream without an event is a connection that broke. */
     @ParameterizedTest
     @CsvSource({"malformed, MODEL_ANSWER_UNREADABLE", "html, MODEL_ANSWER_UNREADABLE", "plain, MODEL_ANSWER_UNREADABLE",
-            "empty, MODEL_UNAVAILABLE"})
+            "empty, MODEL_ANSWER_UNREADABLE"})
     void anUnreadableAnswerIsTriedAgain(String fault, String code) {
         Run run = run("spoilt", "An answer that is " + fault, "");
         assertThat(ended(run).state()).isEqualTo("completed");

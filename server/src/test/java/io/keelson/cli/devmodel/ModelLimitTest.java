@@ -98,6 +98,7 @@ class ModelLimitTest {
         assertThat(cli.run("approve", "budget_" + run, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER",
                 "'dear'");
 
+        assertThat(cli.run("show", run).out()).containsPattern("model.turn +waiting .* waits for the budget");
         assertThat(cli.run("explain", run).out()).contains("of the 0.02 that it may, and the next step may cost 0.0",
                 "`keelson budget " + run + " --hard-limit USD`");
         Result answered = cli.run("approve", "budget_" + run, "--downgrade", "small", "--reason", "cheaper");

@@ -85,6 +85,9 @@ class BudgetApiTest {
                 .isEqualTo("BUDGET_EXCEEDED");
         assertThat(refused(409, budget(run, "{\"hard_limit_usd\": 0.7}")).get("code").stringValue())
                 .isEqualTo("BUDGET_TOO_LOW");
+        for (String above : List.of("{\"hard_limit_usd\": 1.5, \"soft_limit_usd\": 1.6}", "{\"soft_limit_usd\": 9}")) {
+            assertThat(budget(run, above).json().get("pointer").asString()).isEqualTo("/soft_limit_usd");
+        }
         assertThat(budget(run, "{\"hard_limit_usd\": 1.5, \"soft_limit_usd\": 1}").status()).isEqualTo(200);
         api.awaitState(run, "completed");
         JsonNode raised = api.run(run);

@@ -279,6 +279,9 @@ public final class HttpModelClient implements ModelClient {
             seen = document::document;
             while (!document.complete()) {
                 String data = events.next();
+                if (data == null && firstText < 0) {
+                    throw new UnreadableException("the stream ended without an event");
+                }
                 if (data == null) {
                     throw new IOException("the stream of the answer was cut");
                 }
