@@ -3,7 +3,6 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunsOn;
@@ -22,13 +21,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
 public final class Explain {
     private static final int SHOWN = 100;
     private static final String CHOSEN = "AGENT_CHOSEN";
+    private static final String RUNNING = "RUNNING";
 
     private final RunView view;
     private final Surroundings around;
@@ -58,9 +57,6 @@ public final class Explain {
 
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
-
-        /** The prices in force, for a run that its limits have stopped. */
-        Prices prices();
     }
 
     /** The reasons of a whole run: its own, then those of at most a hundred open tasks that could move. */
@@ -93,9 +89,13 @@ public final class Explain {
         return explain.ordered();
     }
 
-    /** As they were found, but who was chosen as an agent last: that holds up nothing. */
+    /** As they were found, but after them what is at work, and last who was chosen as an agent: both hold up nothing. */
     private List<Explanation> ordered() {
-        return reasons.stream().sorted(Comparator.comparing(reason -> reason.code().equals(CHOSEN))).toList();
+        return reasons.stream().sorted(Comparator.comparing(reason -> switch (reason.code()) {
+            case CHOSEN -> 2;
+            case RUNNING -> 1;
+            default -> 0;
+        })).toList();
     }
 
     /** Adds what holds up the whole run; true when there is something. */
@@ -176,10 +176,9 @@ public final class Explain {
     private void budgets(RunRow run) {
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
         tasks.forEach(budget -> reasons.add(new Explanation("BUDGET_EXCEEDED", TaskBudgets.text(view, budget)
-                + next("its", HardLimit.used(view, budget).compareTo(budget.limit()) >= 0,
-                        task -> HardLimit.of(budget.task(), task))
-                + "; raise its budget with `keelson budget " + view.run.id() + " --task " + budget.task()
-                + "=USD`, or cancel it", null, null, null, List.of(budget.task()))));
+                + (HardLimit.used(view, budget).compareTo(budget.limit()) >= 0 ? ""
+                        : ", and its next step costs more than is left")
+                + "; raise its budget, or cancel it", null, null, null, List.of(budget.task()))));
         if (tasks.isEmpty()) {
             add("BUDGET_EXCEEDED", budget(run), null);
         }
@@ -199,15 +198,7 @@ public final class Explain {
                     + " and resume it, or cancel it";
         }
         return cost + " of the " + Amounts.text(limit) + " that it may"
-                + next("the", reached, task -> true) + "; raise its limit with `keelson budget " + run.id()
-                + " --hard-limit USD`, or cancel it";
-    }
-
-    /** What a further step may cost; nothing where no price says it and the limit itself is reached. */
-    private String next(String whose, boolean reached, Predicate<TaskRow> which) {
-        BigDecimal needed = LimitStop.needed(view, around.prices(), which);
-        return needed != null ? ", and " + whose + " next step may cost " + Amounts.text(needed)
-                : reached ? "" : ", and " + whose + " next step costs more than is left";
+                + (reached ? "" : ", and the next step costs more than is left") + "; raise its budget, or cancel it";
     }
 
     private boolean gate(RunRow run) {
@@ -340,6 +331,11 @@ public final class Explain {
 
     private void step(StepRow step) {
         String tool = step.spec().tool();
+        if (step.queued && !step.held() && !around.served(tool)) {
+            add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
+                    ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
+                    : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
+        }
         switch (step.state) {
             case PENDING -> {
                 if (step.queued) {
@@ -358,7 +354,7 @@ public final class Explain {
             }
             case RUNNING -> {
                 if (step.held()) {
-                    add(step, "RUNNING", "'" + step.holder + "' is at it, under a lease of epoch " + step.leaseEpoch,
+                    add(step, RUNNING, "'" + step.holder + "' is at it, under a lease of epoch " + step.leaseEpoch,
                             around.leaseUntil(new ChangeSet.Lane(step.task().id(), step.lane())),
                             List.of(Objects.requireNonNull(step.holder)));
                 } else if (step.deferred()) {
@@ -399,11 +395,6 @@ public final class Explain {
                 refused(step);
                 add(step, "ENDED", "the step is " + step.state.wire() + because(step.errorCode), null, List.of());
             }
-        }
-        if (step.queued && !step.held() && !around.served(tool)) {
-            add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
-                    ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
-                    : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
         }
     }
 

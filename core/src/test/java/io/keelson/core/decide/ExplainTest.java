@@ -5,7 +5,6 @@ import static io.keelson.core.decide.Plans.task;
 import static io.keelson.core.decide.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
@@ -33,7 +32,6 @@ class ExplainTest {
     private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
 
     private @Nullable String full;
-    Prices prices = Prices.NONE;
 
     final Explain.Surroundings around = new Explain.Surroundings() {
         @Override
@@ -60,11 +58,6 @@ class ExplainTest {
         public @Nullable Instant due(TimerKind kind, UUID subject) {
             return kind == TimerKind.HUMAN ? LATER : null;
         }
-
-        @Override
-        public Prices prices() {
-            return prices;
-        }
     };
 
     @Test
@@ -81,7 +74,7 @@ class ExplainTest {
     @Test
     void anUpstreamAMissingWorkerAndALease() {
         World world = World.start(plan(task("a"), task("b").on("a")));
-        assertThat(codes(Explain.run(world.view, around))).containsExactly("QUEUED", "MISSING_WORKER");
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("MISSING_WORKER", "QUEUED");
         Explanation open = Explain.task(world.view, world.task("b"), around).getFirst();
         assertThat(open.code()).isEqualTo("UPSTREAM_OPEN");
         assertThat(open.on()).containsExactly("a");
@@ -99,19 +92,27 @@ class ExplainTest {
         World world = World.start(plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)),
                 task("b").step("ok", StepKind.APPROVAL)));
         world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
-        assertThat(codes(Explain.run(world.view, around))).containsExactly("QUEUED", "MISSING_WORKER", "APPROVAL",
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("MISSING_WORKER", "QUEUED", "APPROVAL",
                 "AGENT_CHOSEN");
-        assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("QUEUED",
-                "MISSING_WORKER", "AGENT_CHOSEN");
+        assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("MISSING_WORKER",
+                "QUEUED", "AGENT_CHOSEN");
+    }
+
+    @Test
+    void whatWaitsComesBeforeWhatIsAtWork() {
+        World world = World.start(plan(task("a"), task("b").step("ok", StepKind.APPROVAL)));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
+        world.claimAll();
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("APPROVAL", "RUNNING");
     }
 
     @Test
     void aLimitOfTheWorkspace() {
         World world = World.start(plan(task("a")));
         full = "steps=20";
-        Explanation reason = Explain.run(world.view, around).getFirst();
-        assertThat(reason.code()).isEqualTo("WORKSPACE_LIMIT");
-        assertThat(reason.on()).containsExactly("steps=20");
+        List<Explanation> reasons = Explain.run(world.view, around);
+        assertThat(codes(reasons)).containsExactly("MISSING_WORKER", "WORKSPACE_LIMIT");
+        assertThat(reasons.getLast().on()).containsExactly("steps=20");
         world.claimAll();
         assertThat(codes(Explain.run(world.view, around))).containsExactly("RUNNING");
     }
