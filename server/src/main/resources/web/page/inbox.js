@@ -21,6 +21,9 @@ const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOS
 /** Events that begin and end no question. */
 const NO_QUESTION = /^(run_created|agent_|task_(created|queued|assigned|started)|step_started)/;
 
+/** A plan whose tasks name the tools of their steps, as those of a proposed plan do. */
+const withTools = (plan) => plan && { ...plan, tasks: plan.tasks?.map((task) => ({ ...task, tools: task.tools ?? task.steps?.map((step) => step.tool).filter(Boolean) })) };
+
 /** The inbox in two panes: what waits for a person, and what happens by each answer. */
 class Inbox extends Page {
   static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true } };
@@ -156,12 +159,12 @@ class Inbox extends Page {
     const proposed = item.data?.plan;
     const { changes } = item.data ?? {};
     const last = this.versions?.[this.versions.length - 1];
-    const before = changes ? last?.plan : this.versions?.length > 1 ? this.versions[this.versions.length - 2].plan : null;
+    const before = changes ? withTools(last?.plan) : this.versions?.length > 1 ? this.versions[this.versions.length - 2].plan : null;
     const after = changes || !last ? proposed : last.plan;
     let diff = planDiff(before, after);
-    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id)).map((row) => (row.kind === 'changed' ? { ...row, fields: row.fields.filter((field) => !['steps', 'tools', 'temp_id', 'id', 'task_type', 'trigger_rule'].includes(field.name)) } : row));
+    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id)).map((row) => (row.kind === 'changed' ? { ...row, fields: row.fields.filter((field) => !['steps', 'temp_id', 'id', 'task_type', 'trigger_rule'].includes(field.name)) } : row));
     return html`<section class="stack"><h2>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${count(item.data?.task_count ?? diff.length)} tasks${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)} credits` : nothing}</span></h2>
-      ${item.data?.reason ? html`<p>${name(item.data.reason, 600)}</p>` : nothing}${proposed?.reasoning ? html`<p class="soft">${name(proposed.reasoning, 2000)}</p>` : nothing}${planTasks(diff)}</section>`;
+      ${item.data?.reason ? html`<p>${name(item.data.reason, 600)}</p>` : nothing}${proposed?.reasoning ? html`<p class="soft">${name(proposed.reasoning, 2000)}</p>` : nothing}${planTasks(diff)}${changes ? html`<p class="soft small">Inputs of steps are not compared: a proposed plan is shown without them.</p>` : nothing}</section>`;
   }
 
   #data(item) {

@@ -38,7 +38,7 @@ class Reports extends Page {
   }
 
   #report(report) {
-    return html`<article class="card report-card" aria-label="The report"><header><span class="grow cut">${badge(report.state)} ${report.failures ? html`<span class="i-failed small">${report.failures} failed</span>` : nothing}</span>
+    return html`<article class="card report-card" aria-label="The report"><header><span class="row grow">${badge(report.state)} ${report.failures ? html`<span class="i-failed small">${report.failures} failed</span>` : nothing}</span>
         <span class="soft small num">${duration(report.duration_ms)} · ${short(report.tokens)} tokens · <span title=${exact(report.cost)}>${credits(report.cost)}</span></span>
         ${report.run_id ? html`<a class="btn low" href="/ui/runs/${report.run_id}">The run</a>` : nothing}<a class="btn low bare only" title="Open by itself" aria-label="Open by itself" target="_blank" rel="noopener" href=${address(`/reports/${report.id}`)}>${icon('right', 'small')}</a></header>
       <iframe class="frame" title=${label(report.title, 200)} sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" src=${address(`/reports/${report.id}`)}></iframe></article>`;

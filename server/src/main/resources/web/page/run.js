@@ -9,7 +9,7 @@ import { runs } from '../store/runs.js';
 import { clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, problem, sentence, skeleton, stateBar, toast, when } from '../part/bits.js';
+import { badge, copy, mark, meter, name, problem, revealTab, sentence, skeleton, stateBar, toast, when } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { value } from '../part/value.js';
@@ -59,6 +59,13 @@ class Run extends Part {
     this.result = null;
     this.#texts.clear();
     this.data.load();
+  }
+
+  updated() {
+    const view = route.get('view');
+    if (view === this.revealed || !this.querySelector('[role=tab]')) return;
+    this.revealed = view;
+    revealTab(this);
   }
 
   #changed() {
@@ -137,6 +144,7 @@ class Run extends Part {
       ${others.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
       ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}</div>
       <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}Answer</a>` : nothing}
+      ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
       ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
   }
 

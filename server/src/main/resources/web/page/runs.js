@@ -23,11 +23,13 @@ const VIEWS = [
 ];
 const COLUMNS = { created_at: 'Age', cost: 'Cost', name: 'Name', state: 'State', progress: 'Progress' };
 const PAGE = 100;
+const MOST_PAUSE_MS = 1_000;
 
 class Runs extends Part {
   static properties = { rows: { state: true }, failure: { state: true }, busy: { state: true }, top: { state: true }, at: { state: true }, picked: { state: true } };
   #cursors = null;
   #question = '';
+  #took = 0;
   #dirty = new Set();
 
   constructor() {
@@ -72,6 +74,7 @@ class Runs extends Part {
     if (question === this.#question && !again) { this.requestUpdate(); return; }
     if (question !== this.#question) { this.rows = null; this.picked = new Set(); this.at = -1; }
     this.#question = question;
+    const begun = performance.now();
     try {
       const pages = await Promise.all(queries.map((query) => get('/runs', query)));
       if (question !== this.#question) return;
@@ -81,6 +84,7 @@ class Runs extends Part {
     } catch (failure) {
       this.failure = failure;
     }
+    this.#took = performance.now() - begun;
   }
 
   async #more() {
@@ -100,7 +104,7 @@ class Runs extends Part {
     this.busy = false;
   }
 
-  /** Rows that changed and are known are asked for together, at most four times a second. Any change may bring a run into a view. */
+  /** Rows that changed and are known are asked for together, at most four times a second, and more seldom where the list takes long. Any change may bring a run into a view. */
   #changed(event) {
     if (!event.run_id || !this.rows) return;
     if (event.event_type === 'run_created' || (route.get('view') && this.rows.length <= PAGE)) this.fresh = true;
@@ -114,7 +118,7 @@ class Runs extends Part {
         if (failure.status === 404) { this.rows = this.rows.filter((each) => each !== id); runs.forget(id); }
       })));
       this.requestUpdate();
-    }, this.fresh ? 1000 : 250);
+    }, Math.max(this.fresh ? MOST_PAUSE_MS : 250, Math.min(MOST_PAUSE_MS, this.#took)));
   }
 
   #height() { return matchMedia('(max-width: 860px)').matches ? 84 : 44; }

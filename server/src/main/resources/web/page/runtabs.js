@@ -9,9 +9,12 @@ import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
 import { preview } from '../part/preview.js';
 
+/** Of equal ones in the order of their numbers. */
+const dearestFirst = (tasks) => tasks.toSorted((a, b) => b.credits - a.credits || String(a.task).localeCompare(String(b.task), 'en', { numeric: true }));
+
 const LOAD = {
   steps: (id) => all(`/runs/${id}/steps`, { light: true }, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
-  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get(`/runs/${id}/usage`, { by: 'purpose' })).items, tasks: (await get(`/runs/${id}/usage`, { by: 'task' })).items }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
+  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get(`/runs/${id}/usage`, { by: 'purpose' })).items, tasks: dearestFirst((await get(`/runs/${id}/usage`, { by: 'task' })).items) }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
 };
 const MOST_TASKS = 20;
 const UUID = /^(\w+:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -20,13 +23,31 @@ const UUID = /^(\w+:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 class RunTab extends Part {
   static properties = { run: { attribute: false }, tab: { type: String }, data: { state: true }, failure: { state: true }, version: { state: true } };
   #asked = '';
+  #reading = '';
 
   willUpdate() {
-    const asked = `${this.run.id} ${this.tab} ${this.run.version_id}`;
+    const shown = `${this.run.id} ${this.tab}`;
+    const asked = `${shown} ${this.run.version_id}`;
     if (asked === this.#asked) return;
-    if (!this.#asked.startsWith(`${this.run.id} ${this.tab} `)) this.data = null;
+    if (!this.#asked.startsWith(`${shown} `)) this.data = null;
     this.#asked = asked;
-    LOAD[this.tab](this.run.id).then((data) => { if (asked === this.#asked) { this.data = data; this.failure = null; } }, (failure) => { this.failure = failure; });
+    if (this.#reading !== shown) this.#read(shown);
+  }
+
+  /** One read of a tab at a time; where the run has changed meanwhile, once more. */
+  async #read(shown) {
+    this.#reading = shown;
+    let asked;
+    do {
+      asked = this.#asked;
+      try {
+        const data = await LOAD[this.tab](this.run.id);
+        if (this.#reading !== shown) return;
+        this.data = data;
+        this.failure = null;
+      } catch (failure) { if (this.#reading === shown) this.failure = failure; }
+    } while (this.#reading === shown && asked !== this.#asked && this.isConnected);
+    if (this.#reading === shown) this.#reading = '';
   }
 
   #steps(items) {

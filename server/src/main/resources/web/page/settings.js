@@ -3,7 +3,7 @@ import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { Part } from '../part/base.js';
-import { problem, skeleton, toast } from '../part/bits.js';
+import { problem, revealTab, skeleton, toast } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { access } from './settings/access.js';
 import { agents } from './settings/agents.js';
@@ -54,6 +54,12 @@ class Settings extends Part {
     } catch (failure) { toast(`${failure.message} (${failure.code})`, true); }
     this.#load();
   };
+
+  updated() {
+    if (this.#tab === this.revealed) return;
+    this.revealed = this.#tab;
+    revealTab(this);
+  }
 
   #move(event) {
     const names = Object.keys(TABS);

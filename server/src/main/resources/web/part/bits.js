@@ -72,6 +72,15 @@ export function problem(failure, again) {
       ${again ? html`<div><button class="btn low" @click=${again}>${icon('retry', 'small')}Try again</button></div>` : nothing}</div></div>`;
 }
 
+/** Moves a row of tabs that is wider than the window so far that the chosen one is seen. */
+export function revealTab(part) {
+  const tab = part.querySelector('[role=tab][aria-selected=true]');
+  const list = tab?.parentElement;
+  if (!list || list.scrollWidth <= list.clientWidth) return;
+  const [from, to] = [list.getBoundingClientRect(), tab.getBoundingClientRect()];
+  if (to.left < from.left || to.right > from.right) list.scrollLeft += to.left - from.left - (from.width - to.width) / 2;
+}
+
 /** Copies text, and says so. */
 export async function copy(text) {
   await navigator.clipboard?.writeText(text);

@@ -7,6 +7,8 @@ import { runs } from './runs.js';
 const WHOLE = 500;
 /** How often the sums of a large run's times are read again while it is open. */
 const SUMS_MS = 20_000;
+/** Between an answer about a run's reasons and the next question. */
+const MOST_PAUSE_MS = 1_500;
 
 /** The state that a row shows: that of its waiting steps, if it only waits. */
 const shown = (row) => ({ ...row, state: row.waits ?? row.state });
@@ -84,15 +86,17 @@ export class RunData extends EventTarget {
     if (document.hidden) this.missed = true; else await this.load();
   }
 
-  /** On its own: the reasons of a large run take longer than its rows. */
+  /** On its own: the reasons of a large run take longer than its rows, and are asked for again after a pause. */
   async #explain(run) {
     if (!isOpen(run)) { this.reasons = []; return; }
     if (this.#explaining) { this.#unexplained = run; return; }
     this.#explaining = true;
+    const begun = performance.now();
     const explained = await get(`/runs/${this.id}/explain`).catch(() => null);
-    this.#explaining = false;
     this.reasons = explained?.reasons ?? this.reasons;
     this.#tell();
+    await new Promise((done) => { setTimeout(done, Math.min(MOST_PAUSE_MS, (performance.now() - begun) * 3)); });
+    this.#explaining = false;
     const later = this.#unexplained;
     this.#unexplained = null;
     if (later && document.hidden) this.missed = true;

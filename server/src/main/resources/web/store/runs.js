@@ -2,6 +2,9 @@
 import { get } from '../api/client.js';
 import { isOpen } from '../draw/state.js';
 
+/** A summary of brackets alone says nothing. */
+const TOLD = /[\p{L}\p{N}]/u;
+
 class Runs extends EventTarget {
   #rows = new Map();
   #reasons = new Map();
@@ -22,7 +25,7 @@ class Runs extends EventTarget {
   /** Why the run is not further: of the row of a list with `now`, or else asked for once per version. Null while unknown. */
   reason(run) {
     if (run.state === 'failed') return { code: run.error_code ?? 'FAILED', text: run.error_message ?? run.error_code ?? '' };
-    if (!isOpen(run)) return run.result_summary && run.result_summary !== '{}' ? { code: '', text: run.result_summary } : null;
+    if (!isOpen(run)) return TOLD.test(run.result_summary ?? '') ? { code: '', text: run.result_summary } : null;
     const known = this.#reasons.get(run.id);
     if (known?.version !== run.version_id) this.#ask(run);
     return known?.reason ?? null;

@@ -38,7 +38,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
 
 /**
  * The engine, not yet started, and what it executes with.
@@ -50,12 +49,10 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         WorkspaceModels models, McpService mcp,
         SubmissionServices submissions) {
 
-    /**
-     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
-     * @throws StartupException when a registered command type has the name of a tool
-     */
+    /** @throws StartupException when a registered command type has the name of a tool */
     static EngineParts of(Settings settings, Models models, Storage storage, Observation observation, Clock clock,
-            LongSupplier nanos, Closer closer) throws StartupException {
+            Closer closer)
+            throws StartupException {
         Database database = storage.database();
         Computation computation = computation("compute", settings.execution().runComputation(), closer);
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
@@ -83,7 +80,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 served::announced,
                 facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
                         call.taskId())),
-                computation, clock, nanos, observation.metrics().models(), closer);
+                computation, clock, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
         WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);

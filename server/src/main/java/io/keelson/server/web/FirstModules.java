@@ -33,7 +33,7 @@ final class FirstModules {
 
     /** The module that {@link #APP} imports for this address, as {@code page/runs.js} for {@code /ui/runs}. It may not exist. */
     static String page(String address) {
-        String[] parts = address.replaceFirst("^/ui/?", "").split("/");
+        String[] parts = address.replaceFirst("^/ui/?", "").split("/", -1);
         String name = parts[0].isEmpty() ? FIRST_PAGE : parts[0];
         boolean one = name.equals(LIST) && parts.length > 1;
         return PAGES + (one ? parts.length > 2 ? TRANSCRIPT : RUN : name) + ".js";

@@ -303,15 +303,6 @@ class CoordinationTest {
     }
 
     @Test
-    void unknownPreferredModelIsRefusedWithTheKnownOnes() throws Exception {
-        assertThat(cli.run("run", file("""
-                goal: Write TALE for once
-                config: {model_preferences: {planner: planer}}
-                """)).err()).contains("MODEL_UNKNOWN", "/config/model_preferences/planner", "did you mean 'planner'?",
-                "this server calls author, judge, mute, planner, sibling, strong");
-    }
-
-    @Test
     void judgeWithoutPriceOrCriteriaIsRefused() throws Exception {
         assertThat(cli.run("run", file(judged("x", "[{kind: model}]"))).err())
                 .contains("/plan/tasks/0/verify/0/criteria");

@@ -387,6 +387,31 @@ class DashboardWorkTest extends DashboardChecks {
     }
 
     @Test
+    void aNewPlanIsApprovedAfterItsChangesWereShown() {
+        String run = api.create("""
+                {"name": "again", "goal": "Get there", "start": true, "config": {"replan": {"approve": true}, "planner": {
+                  "tool": "echo", "input": {"reasoning": "by sea", "tasks": [
+                    {"id": "sail", "title": "Sail", "steps": [{"tool": "noop"}]},
+                    {"id": "drive", "title": "Drive", "depends_on": ["sail"], "steps": [{"tool": "noop"}]}]}}},
+                 "plan": {"tasks": [{"id": "pack", "steps": [{"tool": "noop"}]},
+                   {"id": "drive", "depends_on": ["pack"], "title": "Drive",
+                    "steps": [{"tool": "fail", "input": {"class": "permanent", "message": "no road"}}]},
+                   {"id": "unpack", "depends_on": ["drive"], "steps": [{"tool": "noop"}]}]}}""");
+        DashboardSeed.await(api, run);
+        Page page = browser.signedIn("/ui/inbox?run=" + run);
+        Locator changes = page.locator(".plan");
+        PlaywrightAssertions.assertThat(changes.locator(".d-added")).containsText("Sail");
+        PlaywrightAssertions.assertThat(changes.locator(".d-removed")).containsText("unpack");
+        Locator tools = changes.locator(".d-changed .change").filter(new Locator.FilterOptions().setHasText("tools"));
+        PlaywrightAssertions.assertThat(tools.locator("del")).containsText("fail");
+        PlaywrightAssertions.assertThat(tools.locator("ins")).containsText("noop");
+        page.keyboard().press("a");
+        PlaywrightAssertions.assertThat(dialog(page)).containsText("the new plan is executed");
+        save(page, "Accept").click();
+        api.awaitState(run, "completed");
+    }
+
+    @Test
     void budgetIsRaisedAndATicketSkippedWithTheKeyboard() {
         String run = api
                 .create("""

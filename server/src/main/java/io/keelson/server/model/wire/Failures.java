@@ -91,18 +91,12 @@ final class Failures {
 
     /** A message of bounded length without secrets. */
     static String shown(String message, List<String> secrets) {
-        String without = struck(message, secrets);
-        return without.length() <= MAX_MESSAGE ? without
-                : without.substring(0, without.offsetByCodePoints(0, MAX_MESSAGE / 2)) + "…";
-    }
-
-    /** A text of the provider without secrets. */
-    static String struck(String text, List<String> secrets) {
-        String without = text;
+        String without = message;
         for (String secret : secrets) {
             without = secret.isEmpty() ? without : without.replace(secret, "***");
         }
-        return without;
+        return without.length() <= MAX_MESSAGE ? without
+                : without.substring(0, without.offsetByCodePoints(0, MAX_MESSAGE / 2)) + "…";
     }
 
     static @Nullable String requestId(Map<String, String> headers) {
