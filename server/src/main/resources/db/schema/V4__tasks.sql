@@ -155,7 +155,7 @@ comment on table orchestration_task_dependencies is
 create index if not exists ix_orch_deps_reverse on orchestration_task_dependencies (depends_on_id);
 
 create or replace function keelson_step_valid(state varchar, state_type varchar, completed_at timestamptz,
-    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text, handed_to uuid)
+    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text, usage jsonb, handed_to uuid)
     returns boolean language plpgsql immutable as $$
 begin
     return (completed_at is not null) = (state_type = 'terminal')
@@ -164,6 +164,7 @@ begin
             concat(' ', state_type, ':', state, ' ')) > 0
         and result_epoch between 0 and lease_epoch and tokens >= 0 and cost >= 0
         and (completed_by is null or state = 'completed' and result_epoch >= 1)
+        and (usage is null or completed_by is not null and keelson_usage_valid(usage, tokens))
         and (handed_to is null or state = 'completed');
 end $$;
 
@@ -210,6 +211,7 @@ create table if not exists task_steps (
     result_input jsonb,
     output_hash bigint,
     model text,
+    usage jsonb,
 
     handed_to uuid,
     call_effect text,
@@ -219,7 +221,7 @@ create table if not exists task_steps (
     gate text,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
-        lease_epoch, tokens, cost, completed_by, handed_to))
+        lease_epoch, tokens, cost, completed_by, usage, handed_to))
 ) with (fillfactor = 70);
 
 comment on table task_steps is 'Rows of steps; orchestration_steps has their states.';
@@ -236,6 +238,7 @@ comment on column task_steps.completed_by is
 comment on column task_steps.result_input is 'input of that result, see work_results';
 comment on column task_steps.output_hash is 'of that result, see work_results';
 comment on column task_steps.model is 'of that result: the model that used the tokens';
+comment on column task_steps.usage is 'of that result: the parts of the tokens; null when there are none';
 comment on column task_steps.handed_to is
     'the next step, if it began at its first try in the commit that completed this one';
 comment on column task_steps.call_effect is
@@ -278,9 +281,9 @@ begin
     return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed');
 end $$;
 
--- Results that the row of their step does not hold: those of failed and continued leases, those with tokens, and completed
--- ones of steps whose cost is of several leases. At most one result per lease, however often it is reported: by its key, and by
--- the trigger for the result in the step's row.
+-- Results that the row of their step does not hold: those of failed and continued leases, those whose tokens cost nothing, and
+-- completed ones of steps whose cost is of several leases. At most one result per lease, however often it is reported: by its
+-- key, and by the trigger for the result in the step's row.
 create table if not exists step_results (
     step_id uuid not null,
     epoch integer not null,
@@ -328,7 +331,7 @@ select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
   from step_results
 union all
 select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, result_input, output_hash, null, null, null, model,
-    tokens, null, cost, completed_by, completed_at
+    tokens, usage, cost, completed_by, completed_at
   from task_steps
  where completed_by is not null;
 

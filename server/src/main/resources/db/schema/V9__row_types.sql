@@ -88,20 +88,20 @@ create type keelson_step_change as (id uuid, state text, state_type text, attemp
     deliveries int4, lease_epoch int4, result_epoch int4, error_code text, error_message text, error_class text,
     tokens int8, cost numeric, next_run_at timestamptz, started_at timestamptz, completed_at timestamptz,
     output jsonb, resolved_input jsonb, granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb,
-    output_hash int8, model text, handed_to uuid, deferred_since timestamptz, deferred_for text,
+    output_hash int8, model text, usage jsonb, handed_to uuid, deferred_since timestamptz, deferred_for text,
     task_attempt int4, worst_case jsonb, gate text);
 create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, lane int4, input jsonb, retry jsonb,
     timeout_ms int8, state text, state_type text, attempt int4, failures int4, deliveries int4, lease_epoch int4,
     result_epoch int4, error_code text, error_message text, error_class text, tokens int8, cost numeric,
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
-    granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb, output_hash int8, model text,
+    granted_retries int4, failure_ignored bool, completed_by text, result_input jsonb, output_hash int8, model text, usage jsonb,
     call_effect text, deferred_since timestamptz, deferred_for text, worst_case jsonb, gate text);
 create type keelson_step_planned as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, lane int4, input jsonb, retry jsonb,
     timeout_ms int8, started_at timestamptz);
 create type keelson_step_try as (id uuid, started_at timestamptz, completed_at timestamptz, tokens int8, cost numeric,
-    output jsonb, completed_by text, result_input jsonb, output_hash int8, model text, handed_to uuid);
+    output jsonb, completed_by text, result_input jsonb, output_hash int8, model text, usage jsonb, handed_to uuid);
 create type keelson_task_budget as (run_id uuid, task_key text, workspace_id uuid, budget_usd numeric, charged numeric,
     exceeded bool);
 create type keelson_task_change as (id uuid, state text, state_type text, attempt_number int4,

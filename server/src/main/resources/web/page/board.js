@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import { all, get, post, read, remove } from '../api/client.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
@@ -31,6 +32,7 @@ class Board extends Page {
     const above = route.get('of');
     const query = { assignee: route.get('assignee'), tag: route.get('tag'), parent_task_id: above, limit: LOADED };
     const [{ columns }, parent] = await Promise.all([get('/board', query), above ? get(`/board/tasks/${above}`) : null]);
+    if (this.dragged) { this.soon(); return; } // another order of tickets would end the drag
     this.columns = columns;
     this.parent = parent;
   }
@@ -57,13 +59,14 @@ class Board extends Page {
     try {
       const version = await read(`/board/tasks/${task.id}`);
       await save('PATCH', `/board/tasks/${task.id}`, { status }, version);
-      toast(`Moved to ${TITLES[status]}`);
     } catch (failure) {
       this.columns = before;
       toast(`${failure.message} (${failure.code})`, true);
+      status = null;
     }
     await this.read();
     await this.updateComplete;
+    if (status) toast(`Moved to ${TITLES[status]}`);
     this.querySelector(`[data-task="${task.id}"]`)?.focus();
   }
 
@@ -145,7 +148,7 @@ class Board extends Page {
         @drop=${(event) => { event.preventDefault(); const { dragged } = this; this.over = null; if (dragged) this.#move(dragged, column.status); }}>
       <header class="row"><h2>${TITLES[column.status] ?? column.status} <span class="soft num">${count(column.count)}${column.more ? '+' : ''}</span></h2>
         <button class="btn bare low only end" ?disabled=${!!lacks} title=${lacks ?? `New task in ${TITLES[column.status]}`} aria-label="New task in ${TITLES[column.status]}" @click=${() => this.#create(column.status)}>+</button></header>
-      <ul class="stack">${column.items.map((task, at) => this.#ticket(task, at))}</ul>
+      <ul class="stack">${repeat(column.items, (task) => task.id, (task, at) => this.#ticket(task, at))}</ul>
       ${column.items.length ? nothing : html`<p class="small faint">Nothing here</p>`}
       ${column.next_cursor ? html`<button class="btn low" @click=${() => this.#more(column)}>More</button>` : nothing}</section>`;
   }

@@ -17,11 +17,13 @@ import tools.jackson.databind.JsonNode;
  * @param protocol revision of the protocol that it was last found to speak; null before the first connection
  * @param checkedAt of the last look at its tools
  * @param error of that look; null when it succeeded
+ * @param warnings about names of tools in its definition that it does not have, or that are not checked yet
  * @param log the last lines of its standard error on the node that answered; null in lists
  */
 public record McpServer(String name, @Nullable String url, @Nullable String command, boolean trusted,
         List<String> allowed, Map<String, String> effects, int timeoutSeconds, @Nullable String protocol,
-        @Nullable Instant checkedAt, @Nullable String error, List<Tool> tools, @Nullable List<String> log) {
+        @Nullable Instant checkedAt, @Nullable String error, List<String> warnings, List<Tool> tools,
+        @Nullable List<String> log) {
 
     /**
      * One of its tools.

@@ -22,6 +22,11 @@ public final class Steps {
         return decide(id, "/reject", reason);
     }
 
+    /** Why a step waits, or who executes it. */
+    public Explanation explain(String id) {
+        return Json.document(api.get(RequestPath.of("/steps/", id, "/explain").toString()), Explanation.class);
+    }
+
     /** What each lease of the step was given and came to, oldest first. */
     public List<StepAttempt> attempts(String id) {
         return Page.all(cursor -> Page.of(

@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
  * The engine, not yet started, and what it executes with.
@@ -49,10 +50,12 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         WorkspaceModels models, McpService mcp,
         SubmissionServices submissions) {
 
-    /** @throws StartupException when a registered command type has the name of a tool */
+    /**
+     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
+     * @throws StartupException when a registered command type has the name of a tool
+     */
     static EngineParts of(Settings settings, Models models, Storage storage, Observation observation, Clock clock,
-            Closer closer)
-            throws StartupException {
+            LongSupplier nanos, Closer closer) throws StartupException {
         Database database = storage.database();
         Computation computation = computation("compute", settings.execution().runComputation(), closer);
         Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
@@ -75,14 +78,15 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
-        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes);
+        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
+        PlanningFacts facts = new PlanningFacts(agents::of, workspaceModels, served::announced, database, recipes,
+                toolRules::rule);
         ToolCatalog tools = ModelTools.added(plain.withWorkspaces(mcp), workspaceModels, storage.money().prices(),
                 served::announced,
                 facts::of, call -> database.withConnection(c -> TaskAuthors.models(c, call.workspaceId(), call.runId(),
                         call.taskId())),
-                computation, clock, observation.metrics().models(), closer);
+                computation, clock, nanos, observation.metrics().models(), closer);
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
-        WorkspaceToolRules toolRules = new WorkspaceToolRules(new WorkspaceStore(database));
         ModelAdmission admission = new ModelAdmission(storage.money().prices(), workspaceModels);
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader

@@ -31,6 +31,12 @@ record ModelAdmission(PriceTable prices, WorkspaceModels models) {
             }
 
             @Override
+            public List<String> known() {
+                return models.configured().all().stream().map(ConfiguredModel::name)
+                        .filter(name -> models.allows(workspace, name)).sorted().toList();
+            }
+
+            @Override
             public @Nullable String family(String model) {
                 return models.configured().find(model).map(ConfiguredModel::family).orElse(null);
             }

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -38,11 +39,12 @@ final class ModelTools {
      * @param announced what the workers of a workspace say of their tools, by name
      * @param authors names of the models that have worked on the task of a call
      * @param facts what a workspace can plan with, out of the tools so far
+     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
      */
     static ToolCatalog added(ToolCatalog tools, WorkspaceModels models, PriceTable prices,
             Function<UUID, Map<String, JsonNode>> announced, BiFunction<ToolCatalog, UUID, ObjectNode> facts,
-            Function<ToolCall, Set<String>> authors, Computation computation, Clock clock, ModelMeters meters,
-            Closer closer) {
+            Function<ToolCall, Set<String>> authors, Computation computation, Clock clock, LongSupplier nanos,
+            ModelMeters meters, Closer closer) {
         if (models.configured().all().isEmpty()) {
             return tools;
         }
@@ -50,7 +52,7 @@ final class ModelTools {
         ModelCalls calls = new ModelCalls(models,
                 model -> prices.withoutPrice(PriceKind.MODEL, Set.of(model)).isEmpty(),
                 new ObservedModels(new HttpModelClient(outbound, clock, System::nanoTime), meters),
-                new BusySystems(System::nanoTime), clock);
+                new BusySystems(nanos), clock);
         ModelGenerate generate = new ModelGenerate(calls, computation);
         ToolCatalog callable = tools.with(List.of(generate));
         return callable.with(

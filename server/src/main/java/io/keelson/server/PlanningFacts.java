@@ -3,6 +3,7 @@ package io.keelson.server;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Models;
 import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.db.Database;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.registry.ConfiguredModel;
@@ -33,10 +34,16 @@ final class PlanningFacts {
     private final Function<UUID, Map<String, JsonNode>> announced;
     private final Database database;
     private final RecipeStore recipes;
+    private final Function<UUID, ToolPolicy.Rule> rules;
 
-    /** @param announced what the workers of a workspace say of their tools, by name */
+    /**
+     * @param announced what the workers of a workspace say of their tools, by name
+     * @param rules of workspaces about tools
+     */
     PlanningFacts(Function<UUID, List<RosterAgent>> agents, WorkspaceModels models,
-            Function<UUID, Map<String, JsonNode>> announced, Database database, RecipeStore recipes) {
+            Function<UUID, Map<String, JsonNode>> announced, Database database, RecipeStore recipes,
+            Function<UUID, ToolPolicy.Rule> rules) {
+        this.rules = rules;
         this.agents = agents;
         this.models = models;
         this.announced = announced;
@@ -72,12 +79,14 @@ final class PlanningFacts {
         return shown;
     }
 
-    /** Of this server and of the workspace's workers. */
+    /** Of this server and of the workspace's workers, without those that a plan of the workspace may not name. */
     private Map<String, ObjectNode> tools(ToolCatalog catalogue, UUID workspace) {
         Map<String, ObjectNode> shown = new TreeMap<>();
-        for (Tool tool : catalogue.in(workspace).all()) {
+        ToolCatalog own = catalogue.in(workspace);
+        for (Tool tool : own.all()) {
             ToolSpec spec = tool.spec();
-            if (!AgentTerms.NEVER.contains(spec.name()) && !spec.name().startsWith("verify.")
+            if (own.unusable(spec.name()) == null && !AgentTerms.NEVER.contains(spec.name())
+                    && !spec.name().startsWith("verify.")
                     && !spec.name().equals(Models.JUDGE_TOOL)) {
                 ObjectNode each = Json.object().put("name", spec.name()).put("description", spec.description());
                 each.set("input_schema", spec.inputSchema());
@@ -87,6 +96,8 @@ final class PlanningFacts {
         announced.apply(workspace).forEach((name, spec) -> {
             shown.putIfAbsent(name, ofWorkers(name, spec));
         });
+        ToolPolicy policy = new ToolPolicy(List.of(rules.apply(workspace)));
+        shown.keySet().removeIf(name -> policy.refusedBy(name) != null);
         return shown;
     }
 

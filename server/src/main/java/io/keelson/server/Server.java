@@ -19,6 +19,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,8 +45,17 @@ public final class Server implements AutoCloseable {
      * @throws StartupException with the reason
      */
     public static Server start(Settings settings) throws StartupException {
+        return start(settings, System::nanoTime);
+    }
+
+    /**
+     * The same.
+     *
+     * @param nanos a steady clock in nanoseconds, for the pauses that models ask for
+     */
+    static Server start(Settings settings, LongSupplier nanos) throws StartupException {
         try {
-            return new Server(settings);
+            return new Server(settings, nanos);
         } catch (DatabaseException e) {
             throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
         } catch (HttpStartException e) {
@@ -56,7 +66,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    private Server(Settings settings) throws IOException, StartupException {
+    private Server(Settings settings, LongSupplier nanos) throws IOException, StartupException {
         try {
             DataFolder.create(settings.dataDir());
             DataFolder.warnings(settings.dataDir(), settings.tools().folders()).forEach(LOG::warn);
@@ -71,7 +81,7 @@ public final class Server implements AutoCloseable {
             storage.money().ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.initialCredits());
             ModelConfiguration.setPrices(models, storage.money().prices());
             Observation observation = Observation.of(settings.telemetry(), storage.database(), closer);
-            EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, closer);
+            EngineParts engine = EngineParts.of(settings, models, storage, observation, clock, nanos, closer);
             ApiServices.Background background = Background.start(settings, storage, engine, observation, clock, closer);
             HttpServer http =
                     closer.register(ApiWiring.server(settings.http(), storage, engine, background, observation));

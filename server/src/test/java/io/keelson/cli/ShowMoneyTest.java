@@ -41,7 +41,7 @@ class ShowMoneyTest {
                 """);
         inProcessCli.lines("prices", "set", "tool", "text.template", "0.03");
         assertThat(inProcessCli.run("run", mission.toString()).out()).contains(
-                "it has cost 0.03 credits of the 0.05 that it may, and the next step costs more than is left");
+                "it has cost 0.03 credits of the 0.05 that it may, and the next step may cost 0.03");
         assertThat(inProcessCli.run("budget", "latest", "--hard-limit", "0.06", "--watch").code()).isZero();
     }
 

@@ -266,7 +266,7 @@ public final class Invariants {
                             'cache_write', sum((usage -> 'cache_write')::bigint),
                             'output', sum((usage -> 'output')::bigint),
                             'reasoning', sum((usage -> 'reasoning')::bigint)) as usage
-                      from step_results where usage is not null group by run_id) w on w.run_id = h.run_id
+                      from work_results where usage is not null group by run_id) w on w.run_id = h.run_id
                  where h.usage is distinct from w.usage
                     or h.total_tokens <> coalesce((h.usage -> 'input')::bigint + (h.usage -> 'cache_read')::bigint
                         + (h.usage -> 'cache_write')::bigint + (h.usage -> 'output')::bigint, 0)""");

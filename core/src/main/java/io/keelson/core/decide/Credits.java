@@ -322,7 +322,8 @@ final class Credits {
 
     private static Reply.Rejected usedUp(RunRow run) {
         return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(HardLimit.charged(run))
-                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(HardLimit.limit(run))),
+                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(HardLimit.limit(run)))
+                + ": raise it with `keelson budget " + run.id() + " --hard-limit USD`",
                 run.state.wire(), List.of("budget", "cancel"));
     }
 }

@@ -179,17 +179,19 @@ public final class Decider {
 
     private static Reply approveBudget(Decision d, Command.DecideGate command) {
         if (d.run.gate == RunRow.Gate.FINISHING) {
-            return RunBudget.finishing(d);
+            return command.way().finishing() ? Reply.UNCHANGED : RunBudget.finishing(d);
         }
         String model = command.way().model();
+        boolean raises = command.hardLimit() != null || !command.tasks().isEmpty();
         Reply reply = command.way().finishing() ? RunBudget.finish(d)
                 : model != null ? RunBudget.downgrade(d, model)
-                        : command.hardLimit() == null && command.tasks().isEmpty() ? RunBudget.resume(d)
-                                : RunBudget.raise(d,
-                                        new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
-                                                d.actor));
+                        : raises ? RunBudget.raise(d,
+                                new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, command.tasks(),
+                                        d.actor))
+                                : RunBudget.resume(d);
         if (reply.equals(Reply.CHANGED)) {
-            d.note(new RunPayload.BudgetApproved(d.by(), command.comment()));
+            d.note(new RunPayload.BudgetApproved(d.by(), command.comment(), command.way().finishing() ? "finish_current"
+                    : model != null ? "downgrade" : raises ? "raise" : "resume", command.hardLimit(), model));
         }
         return reply;
     }
@@ -205,10 +207,12 @@ public final class Decider {
         boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
             case PLAN -> d.run.startedAt != null || d.run.state == RunState.READY;
             case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
-            case BUDGET -> (command.hardLimit() == null || RunBudget.isLimit(d.run, command.hardLimit()))
-                    && TaskBudgets.are(d, command.tasks());
+            case BUDGET -> RunBudget.answeredSo(d, command);
         };
-        return (command.approve() ? approved : rejected) ? Reply.UNCHANGED
+        if (command.approve() ? approved : rejected) {
+            return Reply.UNCHANGED;
+        }
+        return command.gate() == Command.DecideGate.Gate.BUDGET ? RunBudget.answered(d)
                 : Reply.forbidden(d.run.state, command.approve() ? "approve" : "reject");
     }
 

@@ -3,6 +3,7 @@ package io.keelson.core.decide;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunsOn;
@@ -21,6 +22,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
@@ -57,6 +59,9 @@ public final class Explain {
 
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
+
+        /** The prices in force, for a run that its limits have stopped. */
+        Prices prices();
     }
 
     /** The reasons of a whole run: its own, then those of at most a hundred open tasks that could move. */
@@ -176,9 +181,10 @@ public final class Explain {
     private void budgets(RunRow run) {
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
         tasks.forEach(budget -> reasons.add(new Explanation("BUDGET_EXCEEDED", TaskBudgets.text(view, budget)
-                + (HardLimit.used(view, budget).compareTo(budget.limit()) >= 0 ? ""
-                        : ", and its next step costs more than is left")
-                + "; raise its budget, or cancel it", null, null, null, List.of(budget.task()))));
+                + next("its", HardLimit.used(view, budget).compareTo(budget.limit()) >= 0,
+                        task -> HardLimit.of(budget.task(), task))
+                + "; raise its budget with `keelson budget " + view.run.id() + " --task " + budget.task()
+                + "=USD`, or cancel it", null, null, null, List.of(budget.task()))));
         if (tasks.isEmpty()) {
             add("BUDGET_EXCEEDED", budget(run), null);
         }
@@ -198,7 +204,15 @@ public final class Explain {
                     + " and resume it, or cancel it";
         }
         return cost + " of the " + Amounts.text(limit) + " that it may"
-                + (reached ? "" : ", and the next step costs more than is left") + "; raise its budget, or cancel it";
+                + next("the", reached, task -> true) + "; raise its limit with `keelson budget " + run.id()
+                + " --hard-limit USD`, or cancel it";
+    }
+
+    /** What a further step may cost; nothing where no price says it and the limit itself is reached. */
+    private String next(String whose, boolean reached, Predicate<TaskRow> which) {
+        BigDecimal needed = LimitStop.needed(view, around.prices(), which);
+        return needed != null ? ", and " + whose + " next step may cost " + Amounts.text(needed)
+                : reached ? "" : ", and " + whose + " next step costs more than is left";
     }
 
     private boolean gate(RunRow run) {

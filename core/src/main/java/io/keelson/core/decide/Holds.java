@@ -1,9 +1,11 @@
 package io.keelson.core.decide;
 
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices;
 import io.keelson.core.money.Prices.ModelPrice;
 import io.keelson.core.money.WorstCase;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.Reply;
 import java.math.BigDecimal;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -37,21 +39,25 @@ final class Holds {
 
     /** The least that a limit must leave for the step to begin. */
     static BigDecimal least(Decision d, StepSpec step) {
+        return least(d.funds.prices(), step);
+    }
+
+    static BigDecimal least(Prices prices, StepSpec step) {
         WorstCase worst = step.worstCase();
-        return worst == null ? d.funds.prices().known(step.tool())
-                : cost(d, step, Math.min(worst.maxOutput(), LEAST_OUTPUT));
+        return worst == null ? prices.known(step.tool())
+                : cost(prices, step, Math.min(worst.maxOutput(), LEAST_OUTPUT));
     }
 
     /** The highest cost of the step with so many tokens of output: by its tokens, or by the price of its tool. */
-    private static BigDecimal cost(Decision d, StepSpec step, long output) {
-        BigDecimal ofTool = d.funds.prices().known(step.tool());
-        ModelPrice price = price(d, step);
-        return price == null ? ofTool
-                : price.usd().atMost(Objects.requireNonNull(step.worstCase()).maxInput(), output).max(ofTool);
+    private static BigDecimal cost(Prices prices, StepSpec step, long output) {
+        BigDecimal ofTool = prices.known(step.tool());
+        WorstCase worst = step.worstCase();
+        ModelPrice price = worst == null ? null : prices.models().get(worst.model());
+        return worst == null || price == null ? ofTool : price.usd().atMost(worst.maxInput(), output).max(ofTool);
     }
 
     private static BigDecimal most(Decision d, StepSpec step) {
-        return cost(d, step, Objects.requireNonNull(step.worstCase()).maxOutput());
+        return cost(d.funds.prices(), step, Objects.requireNonNull(step.worstCase()).maxOutput());
     }
 
     /** True when the limits or the credits do not pay the step now. */
@@ -117,6 +123,25 @@ final class Holds {
         }
         take(d, step);
         return true;
+    }
+
+    /** Why {@link #computed} was false, and which command helps. */
+    static Reply.Rejected unpaid(Decision d, StepRow step, WorstCase most, boolean begun) {
+        BigDecimal cost = begun ? most(d, step.spec().within(most)) : least(d, step.spec());
+        HardLimit.Scope run = HardLimit.run(d);
+        String task = step.task().planKey();
+        HardLimit.Scope own = HardLimit.task(d, task);
+        String command = "raise it with `keelson budget " + d.run.id();
+        return Reply.rejected("CREDITS_HELD", "the next request may cost " + Amounts.text(cost) + " USD, and "
+                + (run != null && !run.allows(cost) ? "the run's hard limit of " + left(run) + ": " + command
+                        + " --hard-limit USD`"
+                        : own != null && !own.allows(cost) ? "the budget of the task, " + left(own) + ": " + command
+                                + " --task " + task + "=USD`"
+                                : "the workspace's credits do not pay it: grant some with `keelson credits grant AMOUNT`"));
+    }
+
+    private static String left(HardLimit.Scope scope) {
+        return Amounts.text(scope.limit()) + " USD leaves " + Amounts.text(scope.room().max(Amounts.ZERO));
     }
 
     /** Forgets worst cases that executions have computed: further ones compute their own. */

@@ -2,10 +2,12 @@ package io.keelson.core.decide;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.run.PayloadPart;
 import io.keelson.core.run.RunPayload;
 import java.math.BigDecimal;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -68,9 +70,13 @@ final class LimitStop {
             SlotScheduling.startWaiting(d);
             stopForTasks(d);
             if (d.heldBack && nothingIsQueued(d) && !ChildLinks.open(d.view)) {
+                BigDecimal limit = HardLimit.limit(d.run);
+                BigDecimal needed = needed(d.view, d.funds.prices(), task -> true);
                 stop(d, (d.heldBackByMonth ? "the workspace's limit of the month (usd_per_month)"
-                        : HardLimit.limit(d.run) == null ? "the workspace" : "the hard limit")
-                        + " does not leave what the next step costs");
+                        : limit == null ? "the workspace" : "the hard limit of " + Amounts.text(limit))
+                        + " does not leave "
+                        + (needed == null ? "what the next step costs"
+                                : "the " + Amounts.text(needed) + " that the next step may cost"));
             }
         }
     }
@@ -109,6 +115,17 @@ final class LimitStop {
         return d.view.tasks.values().stream().filter(row -> HardLimit.of(task, row)).flatMap(LimitStop::next)
                 .anyMatch(next -> next.startsRun() ? scope.room().signum() <= 0
                         : !next.engineOwned() && !scope.allows(Holds.least(d, next)));
+    }
+
+    /**
+     * The least that a limit must leave for one more step to begin.
+     *
+     * @return null where no price says it
+     */
+    static @Nullable BigDecimal needed(RunView view, Prices prices, Predicate<TaskRow> which) {
+        return view.tasks.values().stream().filter(which).flatMap(LimitStop::next)
+                .filter(step -> !step.engineOwned() && !step.startsRun()).map(step -> Holds.least(prices, step))
+                .filter(cost -> cost.signum() > 0).min(Comparator.naturalOrder()).orElse(null);
     }
 
     /** The steps that a task is to begin next, at once or after a backoff. */

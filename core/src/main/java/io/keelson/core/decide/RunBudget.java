@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Prices;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Changes of a run's limits, and the resume of a run that its limit has stopped. */
 final class RunBudget {
+    /** The error of a run that a person has let finish at its limit. */
+    private static final String EXCEEDED = "BUDGET_EXCEEDED";
+
     private RunBudget() {}
 
     /** A stopped run resumes if its limit and its workspace leave credits. */
@@ -77,7 +81,7 @@ final class RunBudget {
     static void finished(Decision d) {
         if (d.run.gate == RunRow.Gate.FINISHING && d.run.state == RunState.BUDGET_EXCEEDED
                 && d.view.steps.values().stream().noneMatch(StepRow::held) && !ChildLinks.open(d.view)) {
-            RunEnd.abort(d, "budget_exceeded", null, new StepError("BUDGET_EXCEEDED", ErrorClass.BUDGET,
+            RunEnd.abort(d, "budget_exceeded", null, new StepError(EXCEEDED, ErrorClass.BUDGET,
                     "the run has ended at its limit with what was done"));
         }
     }
@@ -103,8 +107,9 @@ final class RunBudget {
                 d.run.chargedBefore.add(d.run.reserved)
                         .max(HardLimit.charged(d.run).add(HardLimit.childrenTake(d)).add(HardLimit.out(d)));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
-            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)
-                    + " or more must be allowed: so much is charged, set aside or in flight already",
+            return new Reply.Rejected("BUDGET_TOO_LOW", "a hard limit of " + Amounts.text(hard) + " is too low: "
+                    + Amounts.credits(taken) + " or more must be allowed, for so much is charged ("
+                    + Amounts.text(HardLimit.charged(d.run)) + "), reserved or in flight already",
                     d.run.state.wire(), List.of());
         }
         Reply.Rejected refused = TaskBudgets.refusal(d, command.tasks());
@@ -138,8 +143,23 @@ final class RunBudget {
         return same ? refusal : Reply.CHANGED;
     }
 
-    static boolean isLimit(RunRow run, BigDecimal hardLimit) {
-        return same(HardLimit.limit(run), hardLimit);
+    /** Whether a run that its limit does not stop any more goes on, or has ended, as the acceptance says. */
+    static boolean answeredSo(Decision d, Command.DecideGate acceptance) {
+        String model = acceptance.way().model();
+        boolean finished = d.run.state == RunState.FAILED && EXCEEDED.equals(d.run.errorCode);
+        if (finished || acceptance.way().finishing()) {
+            return finished && acceptance.way().finishing();
+        }
+        return model != null ? model.equals(d.run.turnModel)
+                : (acceptance.hardLimit() == null || same(HardLimit.limit(d.run), acceptance.hardLimit()))
+                        && TaskBudgets.are(d, acceptance.tasks());
+    }
+
+    /** The refusal of another answer than the one that the run has got. */
+    static Reply.Rejected answered(Decision d) {
+        return new Reply.Rejected("INVALID_STATE_TRANSITION",
+                "the question about its budget is answered otherwise: the run is " + d.run.state.wire(),
+                d.run.state.wire(), Lifecycles.RUN.targets(d.run.state).stream().map(RunState::wire).toList());
     }
 
     private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {

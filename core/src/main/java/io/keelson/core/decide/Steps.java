@@ -214,7 +214,7 @@ final class Steps {
         }
         if (!Holds.computed(d, step, command.most(), command.begun())) {
             if (command.begun() || d.planning()) {
-                return Reply.rejected("CREDITS_HELD", "the run's credits do not pay a further request now");
+                return Holds.unpaid(d, step, command.most(), command.begun());
             }
             SlotScheduling.close(d, step);
             step.deliveries--;

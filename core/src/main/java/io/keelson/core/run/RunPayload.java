@@ -221,10 +221,18 @@ public sealed interface RunPayload extends Payload {
         }
     }
 
-    record BudgetApproved(String approvedBy, @Nullable String reason) implements RunPayload {
+    /**
+     * @param way how the run goes on: {@code resume} with its limits as they were, {@code raise}, {@code downgrade} or
+     *            {@code finish_current}
+     * @param hardLimit that was given with a raise; null for none
+     * @param model of a downgrade; null for other ways
+     */
+    record BudgetApproved(String approvedBy, @Nullable String reason, String way, @Nullable BigDecimal hardLimit,
+            @Nullable String model) implements RunPayload {
         @Override
         public void write(Members to) {
-            to.put("approved_by", approvedBy).put("reason", reason);
+            to.put("approved_by", approvedBy).put("reason", reason).put("way", way).put("hard_limit", hardLimit)
+                    .put("model", model);
         }
     }
 

@@ -5,6 +5,7 @@ import static io.keelson.core.decide.Plans.task;
 import static io.keelson.core.decide.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
@@ -32,6 +33,7 @@ class ExplainTest {
     private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
 
     private @Nullable String full;
+    Prices prices = Prices.NONE;
 
     final Explain.Surroundings around = new Explain.Surroundings() {
         @Override
@@ -57,6 +59,11 @@ class ExplainTest {
         @Override
         public @Nullable Instant due(TimerKind kind, UUID subject) {
             return kind == TimerKind.HUMAN ? LATER : null;
+        }
+
+        @Override
+        public Prices prices() {
+            return prices;
         }
     };
 

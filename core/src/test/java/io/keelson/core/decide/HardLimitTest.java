@@ -167,7 +167,9 @@ class HardLimitTest extends OneWorkspace {
     class Explained {
 
         private String why(World world) {
-            return Explain.run(world.view, new ExplainTest().around).getFirst().text();
+            ExplainTest explained = new ExplainTest();
+            explained.prices = world.prices;
+            return Explain.run(world.view, explained.around).getFirst().text().replace(world.id().toString(), "RUN");
         }
 
         @Test
@@ -175,7 +177,8 @@ class HardLimitTest extends OneWorkspace {
             World world = run("10", budget(limited("0.5")), steps(2));
             step(world, "0.5");
             assertThat(why(world))
-                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its budget, or cancel it");
+                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its limit with "
+                            + "`keelson budget RUN --hard-limit USD`, or cancel it");
         }
 
         @Test
@@ -183,8 +186,14 @@ class HardLimitTest extends OneWorkspace {
             World world = run("10", budget(limited("0.5")), steps(2));
             world.prices = FLAT;
             step(world, null);
-            assertThat(why(world)).startsWith("it has cost 0.4 credits of the 0.5 that it may, and the next step costs "
-                    + "more than is left; raise its budget");
+            assertThat(why(world))
+                    .isEqualTo("it has cost 0.4 credits of the 0.5 that it may, and the next step may cost "
+                            + "0.4; raise its limit with `keelson budget RUN --hard-limit USD`, or cancel it");
+            assertThat(world.last("run_budget_exceeded").members()).containsEntry("reason",
+                    "the hard limit of 0.5 does not leave the 0.4 that the next step may cost");
+            assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.3"), null, Map.of(), World.WHO))
+                    .message()).isEqualTo("a hard limit of 0.3 is too low: 0.5 credits or more must be allowed, for so "
+                            + "much is charged (0.4), reserved or in flight already");
         }
 
         @Test
@@ -229,6 +238,7 @@ class HardLimitTest extends OneWorkspace {
             assertThat(Explain.run(world.view, new ExplainTest().around).getFirst().code()).isEqualTo("FINISHING");
             assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code()).isEqualTo("RUN_FINISHING");
             assertThat(world.refused(approve(world, "5")).code()).isEqualTo("RUN_FINISHING");
+            assertThat(world.send(answer(world, new Command.DecideGate.Way(null, true)))).isEqualTo(Reply.UNCHANGED);
 
             complete(world, second, "0");
             assertThat(world.state()).isEqualTo(RunState.FAILED);
@@ -241,9 +251,14 @@ class HardLimitTest extends OneWorkspace {
         @Test
         void finishingEndsARunOfWhichNothingRunsAtOnce() {
             World world = stopped();
-            world.done(answer(world, new Command.DecideGate.Way(null, true)));
+            Command finish = answer(world, new Command.DecideGate.Way(null, true));
+            world.done(finish);
             assertThat(world.state()).isEqualTo(RunState.FAILED);
             assertThat(world.events("run_finishing")).hasSize(1);
+            assertThat(world.last("run_budget_approved").members()).containsEntry("way", "finish_current");
+            assertThat(world.send(finish)).isEqualTo(Reply.UNCHANGED);
+            assertThat(world.refused(approve(world, null)).message())
+                    .isEqualTo("the question about its budget is answered otherwise: the run is failed");
         }
 
         @Test
@@ -252,7 +267,11 @@ class HardLimitTest extends OneWorkspace {
             world.done(approve(world, "0.8"));
             assertThat(world.send(approve(world, "0.8"))).isEqualTo(Reply.UNCHANGED);
             assertThat(world.send(approve(world, null))).isEqualTo(Reply.UNCHANGED);
-            assertThat(world.refused(approve(world, "0.9")).code()).isEqualTo("INVALID_STATE_TRANSITION");
+            assertThat(world.last("run_budget_approved").members()).containsEntry("way", "raise");
+            for (Command other : List.of(approve(world, "0.9"), answer(world, new Command.DecideGate.Way(null, true)),
+                    answer(world, new Command.DecideGate.Way("small", false)))) {
+                assertThat(world.refused(other).code()).isEqualTo("INVALID_STATE_TRANSITION");
+            }
             assertThat(world.view.run().hardLimit()).isEqualByComparingTo("0.8");
         }
     }

@@ -26,7 +26,9 @@ class TaskBudgetsTest extends OneWorkspace {
     }
 
     private static String why(World world) {
-        return Explain.run(world.view, new ExplainTest().around).getFirst().text();
+        ExplainTest explained = new ExplainTest();
+        explained.prices = world.prices;
+        return Explain.run(world.view, explained.around).getFirst().text();
     }
 
     @Test
@@ -42,7 +44,8 @@ class TaskBudgetsTest extends OneWorkspace {
         List<Explanation> reasons = Explain.run(world.view, new ExplainTest().around);
         assertThat(reasons).singleElement().satisfies(reason -> {
             assertThat(reason.code()).isEqualTo("BUDGET_EXCEEDED");
-            assertThat(reason.text()).isEqualTo("task research used 5 of 3 USD; raise its budget, or cancel it");
+            assertThat(reason.text()).isEqualTo("task research used 5 of 3 USD; raise its budget with `keelson budget "
+                    + world.id() + " --task research=USD`, or cancel it");
             assertThat(reason.on()).containsExactly("research");
         });
     }
@@ -74,7 +77,7 @@ class TaskBudgetsTest extends OneWorkspace {
         step(world, null);
         step(world, null);
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-        assertThat(why(world)).startsWith("task a used 0.8 of 1 USD, and its next step costs more than is left");
+        assertThat(why(world)).startsWith("task a used 0.8 of 1 USD, and its next step may cost 0.4; raise");
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.state()).as("nothing has changed").isEqualTo(RunState.BUDGET_EXCEEDED);
         world.done(raised(world, "a", "1.2"));

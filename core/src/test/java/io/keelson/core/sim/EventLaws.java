@@ -13,6 +13,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.CallGate;
 import io.keelson.core.run.Event;
+import io.keelson.core.run.TaskPayload;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,6 +43,7 @@ final class EventLaws {
     private final Map<UUID, int[]> starts = new HashMap<>();
     private final Map<UUID, Integer> deliveries = new HashMap<>();
     private final Set<UUID> heard = new HashSet<>();
+    private final Map<UUID, Integer> rungs = new HashMap<>();
     private final Set<UUID> asked = new HashSet<>();
 
     EventLaws(RunRows before, RunRows after) {
@@ -61,11 +63,23 @@ final class EventLaws {
                 moved(event);
             } else if (event.type() == EventType.STEP_RELEASED || event.type() == EventType.STEP_DEFERRED) {
                 deliveries.merge(event.stepId(), -1, Integer::sum);
+            } else if (event.payload() instanceof TaskPayload.RungReached rung) {
+                climbed(event, rung.rung());
             }
         }
         unless(after.head.seq() == seq, "I3: the run counts %s events, there are %s", after.head.seq(), seq);
         carried();
         end();
+    }
+
+    /** Rungs of a ladder are tried upwards, from the one in force. */
+    private void climbed(Event event, int rung) {
+        Saved.Task task = before.tasks.get(event.taskId());
+        int present = task == null ? 0
+                : task.spec().policy().rung(name -> before.stepsOf(task.id())
+                        .anyMatch(step -> step.spec().name().equals(name)));
+        unless(rung > rungs.getOrDefault(event.taskId(), present), "a rung is tried again: %s", event);
+        rungs.put(event.taskId(), rung);
     }
 
     private void begin() {
@@ -204,9 +218,10 @@ final class EventLaws {
         unless(states.get(id).equals(state.wire()), "I3: events end in %s, row of %s is %s", states.get(id), id, state);
     }
 
-    /** After an infrastructure failure an agent's next attempt has all turns of the last one but its last. */
+    /** After an infrastructure failure an agent's next attempt has all turns of the last one but its last; that of a rung has none. */
     private void turnsKept(Saved.Task task, Saved.Task was) {
-        if (was == null || task.attempt() != was.attempt() + 1 || !"infrastructure".equals(task.errorClass())) {
+        if (was == null || rungs.containsKey(task.id()) || task.attempt() != was.attempt() + 1
+                || !"infrastructure".equals(task.errorClass())) {
             return;
         }
         List<Saved.Step> had = before.stepsOf(task.id()).filter(step -> step.taskAttempt() == was.attempt())

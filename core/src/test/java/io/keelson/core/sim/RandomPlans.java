@@ -12,6 +12,7 @@ import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.Rung;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
@@ -65,7 +66,7 @@ final class RandomPlans {
                 budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
-            tasks.add(task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())));
+            tasks.add(climbing(task("t" + tasks.size(), tasks.size(), taskBudget(policy, id, tasks.size())), id));
         }
         boolean goal = policy.failures().planner() != null && id.getLeastSignificantBits() % 4 == 1;
         NewRun run = new NewRun(id, workspace, "r", null, "goal", goal ? new Plan(0, List.of()) : new Plan(1, tasks),
@@ -169,6 +170,18 @@ final class RandomPlans {
                 + policy.budget().estimate().unscaledValue().longValue() / 10_000
                 + policy.timeouts().task().toSeconds(), 60L);
         return number % 3 == 0 ? BigDecimal.valueOf(1 + number / 3, 2) : null;
+    }
+
+    /** Some tasks of agents have a ladder, by the run's id, so that the other choices stay as they were. */
+    private static TaskSpec climbing(TaskSpec task, UUID run) {
+        AgentTerms terms = task.policy().agent();
+        long number = Math.floorMod(run.getLeastSignificantBits() * 17 + task.id().hashCode(), 6L);
+        if (terms == null || number > 2) {
+            return task;
+        }
+        Rung other = new Rung(number == 0 ? Rung.To.AGENT : Rung.To.MODEL, terms, new StepSpec("rung1", StepKind.TURN,
+                "agent.turn", "{}", RetryPolicy.STEP, Duration.ofSeconds(40)));
+        return task.with(task.policy().climbing(List.of(other, new Rung(Rung.To.HUMAN, null, null))));
     }
 
     private TaskSpec task(String id, int earlier, @Nullable BigDecimal budget) {

@@ -93,7 +93,13 @@ public final class DoctorCommand extends CliCommand {
                 .map(McpServer.Tool::name).toList();
         String subject = "mcp " + name;
         if (found.error() != null) {
-            return CheckResult.warn(subject, found.error(), "`keelson mcp show " + name + "` shows its log");
+            return CheckResult.warn(subject, found.error(), found.url() == null
+                    ? "`keelson mcp show " + name + "` shows what the program wrote to its standard error"
+                    : "check " + found.url() + " and the credentials, then call `keelson mcp check " + name + "`");
+        }
+        if (!found.warnings().isEmpty()) {
+            return CheckResult.warn(subject, String.join("; ", found.warnings()),
+                    "`keelson mcp add " + name + "` with the names that it has replaces the definition");
         }
         return changed.isEmpty()
                 ? CheckResult.ok(subject, found.tools().size() + " tools, protocol " + found.protocol())

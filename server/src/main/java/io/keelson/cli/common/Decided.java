@@ -13,15 +13,18 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** What was decided before a decision that comes too late: by whom, when and why. */
 public final class Decided {
 
     private static final Set<String> TOO_LATE = Set.of("APPROVAL_ALREADY_DECIDED", "GATE_CHANGED",
-            "INVALID_STATE_TRANSITION", "PROPOSAL_NOT_PENDING", "TICKET_NOT_OPEN");
+            "INVALID_STATE_TRANSITION", "PROPOSAL_NOT_PENDING", "RUN_FINISHING", "TICKET_NOT_OPEN");
     private static final Map<String, String> DECISIONS = Map.ofEntries(Map.entry("run_approved", "approved the plan"),
             Map.entry("run_rejected", "rejected the plan"), Map.entry("run_accepted", "accepted the result"),
-            Map.entry("run_budget_approved", "resumed the run"), Map.entry("run_failed", "ended the run as failed"),
+            Map.entry("run_budget_approved", "resumed the run"),
+            Map.entry("run_budget_increased", "raised the run's limit"),
+            Map.entry("run_failed", "ended the run as failed"),
             Map.entry("run_cancelled", "cancelled the run"), Map.entry("task_human_approved", "approved the output"),
             Map.entry("task_human_rejected", "rejected the output"), Map.entry("step_approved", "approved it"),
             Map.entry("step_rejected", "rejected it"), Map.entry("escalation_resolved", "answered the ticket"),
@@ -74,10 +77,27 @@ public final class Decided {
                         .anyMatch(name -> part.equals(event.payload().path(name).asString("")));
     }
 
+    private static @Nullable String decision(Event event) {
+        JsonNode said = event.payload();
+        return switch (event.eventType()) {
+            case "run_budget_approved" -> switch (said.path("way").asString("")) {
+                case "finish_current" -> "had the run end with what ran then";
+                case "downgrade" -> "gave all further turns to the model " + said.path("model").asString("");
+                case "raise" -> said.path("hard_limit").isNull() || said.path("hard_limit").isMissingNode()
+                        ? "raised budgets of tasks"
+                        : "raised the run's limit to " + said.path("hard_limit").asString("");
+                default -> "resumed the run with its limits as they were";
+            };
+            case "run_budget_increased" -> said.path("old_limit").equals(said.path("new_limit")) ? "resumed the run"
+                    : "raised the run's limit to " + said.path("new_limit").asString("");
+            default -> DECISIONS.get(event.eventType());
+        };
+    }
+
     private static String described(Event event) {
         String answer = event.payload().path("resolution").asString("");
         String reason = event.eventType().equals("run_failed") ? "" : event.payload().path("reason").asString("");
-        return TerminalText.clean(event.actorId() + " " + DECISIONS.get(event.eventType())
+        return TerminalText.clean(event.actorId() + " " + decision(event)
                 + (answer.isEmpty() ? "" : " with " + answer)
                 + (event.createdAt() == null ? "" : " at " + event.createdAt().truncatedTo(ChronoUnit.SECONDS))
                 + (reason.isEmpty() ? "" : ": " + reason));

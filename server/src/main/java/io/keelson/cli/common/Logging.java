@@ -65,6 +65,8 @@ public final class Logging extends ContextAwareBase implements Configurator {
         }
         // a malformed request is answered 400 and needs no key: a line for each would be a stranger's to write
         context.getLogger("org.eclipse.jetty.http.HttpParser").setLevel(Level.ERROR);
+        // it logs a tenant's whole pattern when the search in it is stopped, which the response says
+        context.getLogger("com.networknt.schema.keyword.PatternValidator").setLevel(Level.OFF);
         // the caller reports a failed start
         context.getLogger("io.javalin.Javalin").setLevel(Level.OFF);
     }

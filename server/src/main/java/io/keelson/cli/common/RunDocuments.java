@@ -82,6 +82,15 @@ public final class RunDocuments {
         return keelson.runs().steps(task.runId()).stream().filter(step -> step.taskId().equals(task.id())).toList();
     }
 
+    /** Steps in the state running that no server or worker executes, for the limits of the run have stopped it. */
+    public static Set<String> blocked(Keelson keelson, Run run, List<Step> steps) {
+        return !run.state().equals("budget_exceeded") ? Set.of()
+                : steps.stream().filter(step -> step.state().equals("running")).map(Step::id)
+                        .filter(id -> keelson.steps().explain(id).reasons().stream()
+                                .noneMatch(reason -> reason.code().equals("RUNNING")))
+                        .collect(Collectors.toSet());
+    }
+
     /** Reads the pending decisions of the run. */
     public static PendingDecisions waits(Keelson keelson, Run run) {
         List<Step> approvals = keelson.runs().steps(run.id()).stream()

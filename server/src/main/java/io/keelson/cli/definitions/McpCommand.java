@@ -29,7 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
                 McpCommand.Allow.class, McpCommand.Accept.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson mcp",
                 "  keelson mcp add tickets --url https://tickets.example/mcp --bearer-secret tickets-token --tool search",
-                "  keelson mcp add files --command files --tool '*'", "  keelson mcp show files",
+                "  keelson mcp add files --command files --tool '*'", "  keelson mcp show files --schemas",
                 "  keelson mcp allow files read_file write_file", "  keelson mcp accept files read_file"})
 public final class McpCommand extends CliCommand {
 
@@ -58,7 +58,7 @@ public final class McpCommand extends CliCommand {
             table.row(each.name(), TerminalText.clean(each.url() == null ? "command " + each.command() : each.url()),
                     each.protocol() == null ? "-" : each.protocol(), allowed + " of " + each.tools().size(),
                     each.error() != null ? TerminalText.clean(each.error())
-                            : changed > 0 ? changed + " changed" : "ok");
+                            : changed > 0 ? changed + " changed" : each.warnings().isEmpty() ? "ok" : "unknown names");
         });
         return table.lines(style());
     }
@@ -69,6 +69,11 @@ public final class McpCommand extends CliCommand {
 
         @Parameters(index = "0", paramLabel = "NAME", description = "The server, as keelson mcp lists it.")
         String name = "";
+
+        /** Whether the schemas of the tools are shown. */
+        boolean schemas() {
+            return false;
+        }
 
         /** The server after the action; null when it is removed. */
         abstract @Nullable McpServer act(ServerConnection server);
@@ -103,6 +108,7 @@ public final class McpCommand extends CliCommand {
                 log.stream().skip(Math.max(0, log.size() - 10))
                         .forEach(line -> lines.add("  " + TerminalText.clean(line)));
             }
+            server.warnings().forEach(each -> lines.add("warning: " + TerminalText.clean(each)));
             Table table = new Table("TOOL", "STATE", "EFFECTS", "DESCRIPTION");
             server.tools().forEach(tool -> table.row("mcp." + server.name() + "." + tool.name(), tool.state(),
                     tool.effects(), description(tool)));
@@ -114,13 +120,24 @@ public final class McpCommand extends CliCommand {
                 lines.add("  accepted: " + TerminalText.clean(String.valueOf(tool.accepted())));
                 lines.add("  now:      " + TerminalText.clean(String.valueOf(tool.seen())));
             });
+            if (schemas()) {
+                server.tools().forEach(tool -> {
+                    lines.addAll(List.of("", "input of mcp." + server.name() + "." + tool.name()));
+                    lines.addAll(TerminalText.json(described(tool).path("inputSchema")));
+                });
+            }
             return lines;
+        }
+
+        /** What the server says now of a tool, or what it said last. */
+        private static JsonNode described(McpServer.Tool tool) {
+            JsonNode described = tool.seen() == null ? tool.accepted() : tool.seen();
+            return described == null ? Json.MAPPER.missingNode() : described;
         }
 
         /** The beginning of what the server says now. */
         private static String description(McpServer.Tool tool) {
-            JsonNode shown = tool.seen() == null ? tool.accepted() : tool.seen();
-            String text = shown == null ? "" : TerminalText.clean(shown.path("description").asString(""));
+            String text = TerminalText.text(described(tool), "description");
             return text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION) + "…";
         }
     }
@@ -128,6 +145,15 @@ public final class McpCommand extends CliCommand {
     @Command(name = "show",
             description = "Shows a server and its tools; of a changed tool all that is accepted and all that its server says now.")
     static final class Show extends OfServer {
+
+        @Option(names = "--schemas", description = "Also the JSON Schema of the input of each tool.")
+        boolean schemas;
+
+        @Override
+        boolean schemas() {
+            return schemas;
+        }
+
         @Override
         McpServer act(ServerConnection server) {
             return server.keelson().mcpServers().get(name);

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -52,7 +53,8 @@ public final class WatchOptions {
         if (!command.json && !Terminals.interactive()) {
             Runs runs = server.keelson().runs();
             command.print(
-                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(), RunTree.NONE,
+                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(), Set.of(),
+                            RunTree.NONE,
                             command.clock().instant(), command.style()));
         }
         return watch(command, server, run, false);

@@ -3,6 +3,7 @@ package io.keelson.cli.inbox;
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.Decided;
 import io.keelson.cli.common.DocumentFile;
+import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
 import io.keelson.cli.control.ActionCommand;
@@ -21,11 +22,13 @@ import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Steps;
 import io.keelson.server.json.Json;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -71,7 +74,7 @@ public abstract class DecisionCommand extends ActionCommand {
             if (of == null && json) {
                 print(io.keelson.client.Json.document(decided));
             }
-            said(decided.id() + " is " + decided.decision());
+            said(decided.id() + " is " + decided.decision() + after(decided));
             return of == null ? null : runs.get(of);
         }
         if (step == null) {
@@ -84,6 +87,11 @@ public abstract class DecisionCommand extends ActionCommand {
             note(decided.name() + " is " + decided.state());
         }
         return runs.get(id);
+    }
+
+    /** What a decision does that does not say it itself; empty for others. */
+    String after(InboxDecision decided) {
+        return "";
     }
 
     /** Decides; a late decision fails with the earlier one in its message. */
@@ -174,6 +182,7 @@ public abstract class DecisionCommand extends ActionCommand {
             footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and follow the run",
                     "  keelson approve latest --plan plan.yaml",
                     "  keelson approve latest --step sign-off --reason \"figures checked\"",
+                    "  keelson approve budget_0193… --hard-limit 5",
                     "  keelson approve budget_0193… --downgrade small",
                     "  keelson approve elic_0193… --content '{\"name\": \"Ada\"}'"})
     public static final class Approve extends DecisionCommand {
@@ -191,14 +200,19 @@ public abstract class DecisionCommand extends ActionCommand {
                 description = "Of a run at its limit: this model of the server takes all further turns of agents.")
         @Nullable String downgrade;
 
+        @Option(names = "--hard-limit", paramLabel = "USD",
+                description = "Of a run at its limit: the new limit of the cost of all attempts together.")
+        @Nullable BigDecimal hardLimit;
+
         @Option(names = "--finish-current",
                 description = "Of a run at its limit: what runs completes, nothing begins, and the run ends.")
         boolean finishCurrent;
 
         @Override
         Run decide(Runs runs, String id, @Nullable String reason) {
-            if (downgrade != null || finishCurrent) {
-                throw CliException.usage("USAGE", "--downgrade and --finish-current need the id of an inbox item");
+            if (hardLimit != null || downgrade != null || finishCurrent) {
+                throw CliException.usage("USAGE",
+                        "--hard-limit, --downgrade and --finish-current need the id of an inbox item");
             }
             if (plan == null) {
                 return runs.approve(id, reason);
@@ -213,6 +227,14 @@ public abstract class DecisionCommand extends ActionCommand {
         }
 
         @Override
+        String after(InboxDecision decided) {
+            return !decided.kind().equals("budget") || hardLimit != null || downgrade != null || finishCurrent ? ""
+                    : "; the run goes on with its limits as they were, and stops again where its next step does not fit: "
+                            + "raise the limit with " + ProgramName.current() + " budget " + decided.runId()
+                            + " --hard-limit USD";
+        }
+
+        @Override
         boolean showsPlan() {
             return plan == null;
         }
@@ -220,6 +242,12 @@ public abstract class DecisionCommand extends ActionCommand {
         @Override
         InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
             alone();
+            if (Stream.of(hardLimit != null, downgrade != null, finishCurrent).filter(given -> given).count() > 1) {
+                throw CliException.usage("USAGE", "give only one of --hard-limit, --downgrade and --finish-current");
+            }
+            if (hardLimit != null) {
+                return inbox.accept(id, hardLimit, reason);
+            }
             if (downgrade != null) {
                 return inbox.downgrade(id, downgrade, reason);
             }

@@ -83,6 +83,7 @@ public final class ShowCommand extends CliCommand {
             List<Step> steps = runs.steps(id);
             List<String> lines = new ArrayList<>(
                     Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
+                            RunDocuments.blocked(server.keelson(), shown, steps),
                             RunDocuments.family(runs, shown), clock().instant(), style()));
             lines.addAll(
                     Summary.lines(shown, RunDocuments.failures(runs, shown), RunDocuments.results(runs, shown),

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -23,10 +24,11 @@ public final class Details {
 
     /**
      * @param attempts of the run, from the first on
+     * @param blocked ids of running steps that no server or worker executes while the run is stopped
      * @param runTree what its steps have started
      */
     public static List<String> lines(Run run, List<RunAttempt> attempts, List<Task> tasks, List<Step> steps,
-            RunTree runTree, Instant now, Style style) {
+            Set<String> blocked, RunTree runTree, Instant now, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add(style.bold(TerminalText.clean(run.name())) + "  " + style.state(run) + "  " + style.dim(run.id()));
         if (run.goal() != null && !run.goal().equals(run.name())) {
@@ -57,8 +59,10 @@ public final class Details {
                     took(task.startedAt(), task.completedAt(), now), remark(task, style));
             for (Step step : byTask.getOrDefault(task.id(), List.of())) {
                 table.row("", TerminalText.clean(step.name()), TerminalText.clean(String.valueOf(step.tool())),
-                        style.state(step.state()), step.attempt() + "/" + step.maxAttempts(),
-                        took(step.startedAt(), step.completedAt(), now), remark(step, style));
+                        style.state(blocked.contains(step.id()) ? "waiting" : step.state()),
+                        step.attempt() + "/" + step.maxAttempts(),
+                        took(step.startedAt(), step.completedAt(), now),
+                        blocked.contains(step.id()) ? style.yellow("waits for the budget") : remark(step, style));
                 started(table, runTree.of(step.id()), "  ", style);
             }
         }

@@ -30,6 +30,11 @@ public final class TerminalText {
         return clean.toString();
     }
 
+    /** Foreign JSON on several lines, each harmless. */
+    public static List<String> json(JsonNode document) {
+        return document.toPrettyString().lines().map(TerminalText::visible).toList();
+    }
+
     /** The text of a member, clean; empty where it has none. */
     public static String text(JsonNode document, String member) {
         return clean(document.path(member).asString(""));

@@ -135,7 +135,8 @@ public final class Engine implements Commands, AutoCloseable {
                 new LocalDispatcher.Lanes(node, options.slots(), options.lease(), runner::knows, runner::slot,
                         store.limits()),
                 executor, evaluator, timeouts, this::own,
-                new LocalDispatcher.Listeners(available, ends, concurrencyKeyScheduler, notifier));
+                new LocalDispatcher.Listeners(available, ends, concurrencyKeyScheduler, notifier,
+                        new CancelledModelSteps(database, store.runs(), this::own)));
         prices = new CurrentPrices(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMITTING_THREADS,

@@ -45,7 +45,7 @@ final class LocalDispatcher implements CommitListener {
 
     /** Components that are notified of commits. */
     record Listeners(WorkAvailability available, RunEnds ends, ConcurrencyKeyScheduler concurrencyKeys,
-            ClusterNotifier notifier) {}
+            ClusterNotifier notifier, CancelledModelSteps cancelled) {}
 
     private final Lanes lanes;
     private final LocalExecutor executor;
@@ -125,6 +125,10 @@ final class LocalDispatcher implements CommitListener {
     @Override
     public void committed(ChangeSet changes, Instant now) {
         changes.stopped().forEach(this::stop);
+        List<CancelledModelSteps.Step> cancelled = CancelledModelSteps.in(changes);
+        if (!cancelled.isEmpty() && timeouts.size() < MAX_TIMERS) {
+            timeouts.after(lanes.lease.multipliedBy(2), () -> listeners.cancelled.look(cancelled));
+        }
         changes.started().forEach((step, run) -> {
             if (lanes.node.equals(step.holder())) {
                 executor.start(StepExecution.of(run, step, now));

@@ -163,7 +163,8 @@ final class Routes {
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(services.work().remote(), poll).addTo(table);
         new UploadActions(services.work().remote(), services.stores().artifacts()).addTo(table);
-        new WorkerActions(reads, services.work().remote(), services.work().tools()).addTo(table);
+        new WorkerActions(reads, services.work().remote(), services.work().tools(),
+                services.stores().mcp()).addTo(table);
         new CreditActions(reads, services.stores().money(), services.auth().workspaces()).addTo(table);
         new LedgerActions(reads, services.stores().money()).addTo(table);
         new PriceActions(services.stores().money().prices(), services.work().commands()::settingsChanged).addTo(table);

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /** The commands that an operator lets workspaces start servers with. Does not change while this server runs. */
@@ -85,8 +86,11 @@ public final class McpCommands {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** All names, sorted. */
-    public List<String> names() {
-        return byName.keySet().stream().sorted().toList();
+    /** Why there is no command of that name, and where the operator adds one. */
+    public String missing(String name) {
+        return byName.isEmpty()
+                ? "the server has no command '" + name + "', because KEELSON_MCP_SERVERS names no file with commands"
+                : "the file of KEELSON_MCP_SERVERS has no command '" + name + "'; it has "
+                        + byName.keySet().stream().sorted().collect(Collectors.joining(", "));
     }
 }

@@ -293,7 +293,7 @@ final class McpConnections implements AutoCloseable {
     private McpClient process(McpServerRow server, Entry entry) throws McpException, InterruptedException {
         String name = String.valueOf(server.definition().command());
         McpCommands.Command command = commands.find(name).orElseThrow(
-                () -> McpException.unreachable("the operator's file has no command '" + name + "'"));
+                () -> McpException.unreachable(commands.missing(name)));
         return McpClient.ofCommand(command.line(), folder,
                 opened(server.workspaceId(), command.environment(), entry), entry::line, version, START);
     }

@@ -68,6 +68,11 @@ public record McpDefinition(@Nullable String url, Map<String, String> headers, @
         return OutboundClient.understands(url);
     }
 
+    /** Where the server is: its URL, or the name of its command. */
+    String place() {
+        return url == null ? "command " + command : url;
+    }
+
     /** Whether the tool of that name may be used. */
     public boolean allows(String tool) {
         return tools.contains(ALL) || tools.contains(tool);

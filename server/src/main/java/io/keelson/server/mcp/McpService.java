@@ -319,6 +319,25 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         }
     }
 
+    /** A tool of a server, as this node knows both now. */
+    public record Offered(McpServerRow server, McpToolRow tool) {}
+
+    /**
+     * What is behind the name of a tool.
+     *
+     * @param name {@code mcp.SERVER.TOOL}
+     * @return null where the workspace has no such tool, and for other names
+     */
+    public @Nullable Offered offered(UUID workspace, String name) {
+        Matcher named = NAMED.matcher(name);
+        if (!named.matches()) {
+            return null;
+        }
+        McpServerRow server = known.servers.get(new Key(workspace, named.group(1)));
+        McpToolRow tool = tool(workspace, named.group(1), named.group(2));
+        return server == null || tool == null ? null : new Offered(server, tool);
+    }
+
     /** The tool's row as it is known now; null for none. */
     @Nullable McpToolRow tool(UUID workspace, String server, String tool) {
         return known.tools.getOrDefault(new Key(workspace, server), Map.of()).get(tool);

@@ -43,6 +43,8 @@ public final class McpStore {
             insert into mcp_servers as s (workspace_id, name, definition, updated_by) values (?, ?, ?::jsonb, ?)
             on conflict (workspace_id, name) do update
                set definition = excluded.definition, revision = s.revision + 1, updated_by = excluded.updated_by,
+                   spoken = case when (s.definition->>'url', s.definition->>'command') is not distinct from
+                                      (excluded.definition->>'url', excluded.definition->>'command') then s.spoken end,
                    updated_at = clock_timestamp()""";
     private static final String COUNT = "select count(*) from mcp_servers where workspace_id = ? and name <> ?";
     private static final String CHECKED = """

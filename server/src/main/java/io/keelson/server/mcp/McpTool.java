@@ -20,6 +20,7 @@ import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import java.time.Duration;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -84,8 +85,8 @@ final class McpTool implements Tool {
         if (before != null && before.state() == State.SENT && spec.effects().atMostOnce()) {
             throw unknown("an earlier execution of this call has sent it and has no answer");
         }
-        try (McpConnections.Use use = connected(call)) {
-            requireAccepted(call);
+        try (McpConnections.Use use = connected(call, before)) {
+            requireAccepted(call, before);
             try {
                 JsonNode result = before != null && before.remoteTask() != null
                         ? poll(call, use.client(), before, before.remoteTask())
@@ -97,7 +98,8 @@ final class McpTool implements Tool {
         }
     }
 
-    private McpConnections.Use connected(ToolCall call) throws ToolFailure, InterruptedException {
+    private McpConnections.Use connected(ToolCall call, @Nullable Wait before)
+            throws ToolFailure, InterruptedException {
         try {
             return service.use(call.workspaceId(), server);
         } catch (McpException e) {
@@ -106,20 +108,28 @@ final class McpTool implements Tool {
                 throw new HandBackException(new Busy(ToolSpec.MCP + server, e.code(), delay),
                         server + ": " + e.getMessage());
             }
-            throw failure(call, e);
+            throw unsent(failure(call, e), before);
         }
     }
 
     /** Refuses a tool that is not as it was accepted. */
-    private void requireAccepted(ToolCall call) throws ToolFailure {
+    private void requireAccepted(ToolCall call, @Nullable Wait before) throws ToolFailure {
         McpToolRow row = service.tool(call.workspaceId(), server, name);
         if (row == null || row.accepted() == null) {
-            throw ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED",
-                    spec.name() + ": " + service.unusable(call.workspaceId(), spec.name()));
+            throw unsent(ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED",
+                    spec.name() + ": " + service.unusable(call.workspaceId(), spec.name())), before);
         }
         if (row.changed() || !row.accepted().equals(accepted)) {
-            throw ToolFailure.permanent("MCP_TOOL_CHANGED", spec.name() + ": " + McpService.held(server, name));
+            throw unsent(ToolFailure.permanent("MCP_TOOL_CHANGED",
+                    spec.name() + ": " + McpService.held(server, name)), before);
         }
+    }
+
+    /**
+     * The failure of an execution that has sent nothing. The tool's price is charged only where an earlier one has sent the call.
+     */
+    private static ToolFailure unsent(ToolFailure failure, @Nullable Wait before) {
+        return before == null ? failure.spending(ToolUsage.NOT_MADE) : failure;
     }
 
     private JsonNode send(ToolCall call, McpClient client, @Nullable Wait before)
@@ -169,7 +179,7 @@ final class McpTool implements Tool {
         } else {
             store(call, before);
         }
-        return failure(call, e);
+        return e.outcome() == Outcome.NOT_SENT ? unsent(failure(call, e), before) : failure(call, e);
     }
 
     private static ToolFailure unknown(String reason) {

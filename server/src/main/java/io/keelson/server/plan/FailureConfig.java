@@ -111,6 +111,8 @@ final class FailureConfig {
         if (raw.path("max_tasks").isInt()) {
             input.putIfAbsent("max_tasks", raw.get("max_tasks"));
         }
+        Stream.of("allowed_tools", "denied_tools").filter(rule -> config.path(rule).isArray())
+                .forEach(rule -> input.putIfAbsent(rule, config.get(rule)));
         String judge = VerifyReader.judge(config);
         if (judge != null) {
             input.putIfAbsent("judge", JsonNodeFactory.instance.stringNode(judge));

@@ -35,6 +35,11 @@ final class MissionNeeds {
     ModelRules noting(ModelRules rules) {
         return new ModelRules() {
             @Override
+            public List<String> known() {
+                return rules.known();
+            }
+
+            @Override
             public Map<String, Objection> refused(Set<String> asked) {
                 models.addAll(asked);
                 return rules.refused(asked);

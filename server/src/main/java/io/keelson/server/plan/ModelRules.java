@@ -30,16 +30,27 @@ public interface ModelRules {
     enum Objection {
         NO_PRICE,
         /** Of a model that is used instead of it. */
-        NO_PRICE_OF_FALLBACK, MODEL_NOT_ALLOWED;
+        NO_PRICE_OF_FALLBACK, MODEL_NOT_ALLOWED,
+        /** Of a preference that is no model of the server and has no price. */
+        MODEL_UNKNOWN;
 
         private String code() {
-            return this == NO_PRICE_OF_FALLBACK ? NO_PRICE.name() : name();
+            return switch (this) {
+                case NO_PRICE, NO_PRICE_OF_FALLBACK -> "NO_PRICE";
+                case MODEL_NOT_ALLOWED -> "MODEL_NOT_ALLOWED";
+                case MODEL_UNKNOWN -> "MODEL_UNKNOWN";
+            };
         }
     }
 
     /** Whether this server calls the model itself. */
     default boolean configured(String model) {
         return false;
+    }
+
+    /** The models that this server calls and the workspace may use, by name. */
+    default List<String> known() {
+        return List.of();
     }
 
     /** The family of a model that this server calls itself; null for another. */
@@ -81,8 +92,10 @@ public interface ModelRules {
         preferences.forEachEntry((role, model) -> {
             Objection objection = refused.get(model.asString(""));
             if (objection != null) {
-                problems.add(
-                        problem(objection, Pointers.of("/config/model_preferences", role), model.asString(), null));
+                boolean unknown = objection == Objection.NO_PRICE && !known().isEmpty()
+                        && !configured(model.asString());
+                problems.add(problem(unknown ? Objection.MODEL_UNKNOWN : objection,
+                        Pointers.of("/config/model_preferences", role), model.asString(), null));
             }
         });
         for (int i = 0; i < ladder.size(); i++) {
@@ -147,7 +160,7 @@ public interface ModelRules {
     }
 
     /** @param agent that works with the model; null where the document names the model itself */
-    private static PlanProblem problem(Objection objection, String pointer, String model, @Nullable String agent) {
+    private PlanProblem problem(Objection objection, String pointer, String model, @Nullable String agent) {
         String shown = "'" + Pointers.shown(model) + "'";
         String which = agent == null ? "the model " + shown
                 : "the agent '" + Pointers.shown(agent) + "' works with the model " + shown + ", which";
@@ -157,6 +170,9 @@ public interface ModelRules {
             case NO_PRICE_OF_FALLBACK -> " has a fallback without a price: `keelson models show` names its fallbacks";
             case MODEL_NOT_ALLOWED -> " is not among the models that the workspace may use: an operator sets them with"
                     + " `keelson workspaces models`";
+            case MODEL_UNKNOWN -> " is not known" + NameSuggestion.hint(model, known()) + "; this server calls "
+                    + String.join(", ", known()) + ". A model that workers call needs a price: set one with"
+                    + " `keelson prices set model NAME --input USD --output USD`";
         });
     }
 

@@ -135,6 +135,12 @@ final class RunConfigReader {
     /** Amounts are exact: what has more places than an account is refused, not rounded. */
     static void checkAmounts(JsonNode budget, Problems problems) {
         AMOUNTS.forEach(name -> checkPlaces(budget, name, "/config/budget", problems));
+        BigDecimal hard = amount(budget, "hard_limit_usd");
+        BigDecimal soft = amount(budget, "soft_limit_usd");
+        if (hard != null && soft != null && soft.compareTo(hard) > 0) {
+            problems.add("INVALID_VALUE", "/config/budget/soft_limit_usd",
+                    "must not be above hard_limit_usd, at which the run stops without a warning");
+        }
     }
 
     /** The same of a plan's estimates and of its tasks' budgets. */

@@ -85,7 +85,7 @@ final class ChangesWriter {
         try {
             new CommitMessage(
                     List.of(released(), born(), moves(), tries(), List.of(TimersTable.ANSWERED.of(changes.answered())),
-                            turns(),
+                            turns(), List.of(QueueTable.PUT.of(present(changes.queue()))),
                             rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
                     runs.size() == 1)
                     .send(c, moment);
@@ -153,7 +153,7 @@ final class ChangesWriter {
                         run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
                 AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
-                QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
+                TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
                 ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
                 ReportsTable.INSERT_TASK.of(board.endedTasks()),

@@ -7,6 +7,7 @@ import static io.keelson.server.run.sql.Column.uuid;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.DueTimer;
@@ -14,6 +15,7 @@ import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Place;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.RunStore.Sweep;
+import io.keelson.server.run.RunStore.Unreported;
 import io.keelson.server.run.sql.BinaryParameter;
 import io.keelson.server.run.sql.Column;
 import io.keelson.server.run.sql.RowSetStatement;
@@ -164,6 +166,13 @@ final class DueWork {
                  limit 1) s
              limit ?""".replace("{now}", DbClock.SQL);
 
+    private static final String UNREPORTED = """
+            select s.run_id, s.id, s.lease_epoch, p.details
+              from orchestration_steps s
+              join step_progress p on p.step_id = s.id and p.lease_epoch = s.lease_epoch
+             where s.id = any (?) and s.state_type = 'terminal' and s.result_epoch <> s.lease_epoch
+               and p.details is not null""";
+
     private static final String DUE_TIMERS = """
             select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
             .replace("{now}", DbClock.SQL);
@@ -287,6 +296,14 @@ final class DueWork {
                 }
             }
             return found;
+        }
+    }
+
+    List<Unreported> unreported(Connection c, Collection<UUID> steps) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(UNREPORTED)) {
+            statement.setArray(1, c.createArrayOf("uuid", steps.toArray()));
+            return Rows.all(statement, row -> new Unreported(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "id"),
+                    row.getInt("lease_epoch"), row.getString("details")));
         }
     }
 

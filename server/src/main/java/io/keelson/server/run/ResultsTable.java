@@ -76,12 +76,12 @@ final class ResultsTable {
     private ResultsTable() {}
 
     /**
-     * Whether the row of its step holds the result: its cost is the step's, and it has no tokens. Only {@code
-     * step_results} has their parts, and an index of those without a cost; in the row of a step it would make every update
-     * write to all indexes.
+     * Whether the row of its step holds the result: its cost is the step's, and it has no tokens that cost nothing. Only
+     * {@code step_results} has an index of those; in the row of a step it would make every update write to all indexes.
      */
     static boolean inStep(StepResult result) {
-        return result.sole() && result.outcome().equals("completed") && result.tokens().none();
+        return result.sole() && result.outcome().equals("completed")
+                && (result.tokens().none() || result.cost().signum() > 0);
     }
 
     /** The recent calls, of runs that use them. */

@@ -244,6 +244,18 @@ public final class RunStore {
         return due.expired(c, grace, limit);
     }
 
+    /**
+     * A step that has ended under a lease without a result, with what its execution had written.
+     *
+     * @param details JSON text
+     */
+    public record Unreported(UUID runId, UUID stepId, int epoch, String details) {}
+
+    /** Those of the steps that have ended under a lease without a result and have details. */
+    public List<Unreported> unreported(Connection c, Collection<UUID> steps) throws SQLException {
+        return due.unreported(c, steps);
+    }
+
     /** The same with a grace of 5 seconds. */
     public List<Expired> expired(Connection c, int limit) throws SQLException {
         return expired(c, GRACE, limit);

@@ -55,6 +55,10 @@ final class StepsTable {
             return new Changed(row, output, resolvedInput, result, next.id());
         }
 
+        private @Nullable String usage() {
+            return result == null ? null : UsageText.of(result.tokens());
+        }
+
         private <V> @Nullable V of(Function<StepResult, @Nullable V> part) {
             return result == null ? null : part.apply(result);
         }
@@ -82,12 +86,12 @@ final class StepsTable {
                 position, turn, lane, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
                 started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, completed_by, result_input,
-                output_hash, model, call_effect, deferred_since, deferred_for, worst_case, gate, created_at)
+                output_hash, model, usage, call_effect, deferred_since, deferred_for, worst_case, gate, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, lane, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
                 resolved_input, granted_retries, failure_ignored, completed_by, result_input, output_hash, model,
-                call_effect, deferred_since, deferred_for, worst_case, gate, {now}
+                usage, call_effect, deferred_since, deferred_for, worst_case, gate, {now}
               from {rows}""",
             Column.joined(PLANNED, List.of(word("state", n -> n.row().state().wire()),
                     word("state_type", n -> n.row().state().type().wire()),
@@ -105,7 +109,7 @@ final class StepsTable {
                     text("completed_by", n -> n.step.of(StepResult::holder)),
                     json("result_input", n -> n.step.of(StepResult::input)),
                     bigint("output_hash", n -> n.step.of(StepResult::outputHash)),
-                    text("model", n -> n.step.of(StepResult::model)),
+                    text("model", n -> n.step.of(StepResult::model)), json("usage", n -> n.step.usage()),
                     text("call_effect", n -> n.row().callEffect()),
                     time("deferred_since", n -> n.row().deferredSince()),
                     text("deferred_for", n -> n.row().deferredFor()),
@@ -139,6 +143,7 @@ final class StepsTable {
                    failure_ignored = u.failure_ignored, completed_by = coalesce(u.completed_by, s.completed_by),
                    result_input = coalesce(u.result_input, s.result_input),
                    output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
+                   usage = coalesce(u.usage, s.usage),
                    handed_to = coalesce(u.handed_to, s.handed_to), deferred_since = u.deferred_since,
                    deferred_for = u.deferred_for, task_attempt = u.task_attempt, worst_case = u.worst_case, gate = u.gate""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
@@ -155,7 +160,8 @@ final class StepsTable {
             flag("failure_ignored", s -> s.row.failureIgnored()),
             text("completed_by", s -> s.of(StepResult::holder)), json("result_input", s -> s.of(StepResult::input)),
             bigint("output_hash", s -> s.of(StepResult::outputHash)), text("model", s -> s.of(StepResult::model)),
-            uuid("handed_to", Changed::handedTo), time("deferred_since", s -> s.row.deferredSince()),
+            json("usage", Changed::usage), uuid("handed_to", Changed::handedTo),
+            time("deferred_since", s -> s.row.deferredSince()),
             text("deferred_for", s -> s.row.deferredFor()), integer("task_attempt", s -> s.row.taskAttempt()),
             json("worst_case", s -> TextColumns.worstCase(s.row.spec().worstCase())), text("gate", s -> gate(s.row)));
 
@@ -174,6 +180,7 @@ final class StepsTable {
                    failure_ignored = false, completed_by = coalesce(u.completed_by, s.completed_by),
                    result_input = coalesce(u.result_input, s.result_input),
                    output_hash = coalesce(u.output_hash, s.output_hash), model = coalesce(u.model, s.model),
+                   usage = coalesce(u.usage, s.usage),
                    handed_to = coalesce(u.handed_to, s.handed_to)""",
             uuid("id", s -> s.row.id()), time("started_at", s -> s.row.startedAt()),
             time("completed_at", s -> s.row.completedAt()),
@@ -182,7 +189,8 @@ final class StepsTable {
             json("output", Changed::output), text("completed_by", s -> s.of(StepResult::holder)),
             json("result_input", s -> s.of(StepResult::input)),
             bigint("output_hash", s -> s.of(StepResult::outputHash)),
-            text("model", s -> s.of(StepResult::model)), uuid("handed_to", Changed::handedTo));
+            text("model", s -> s.of(StepResult::model)), json("usage", Changed::usage),
+            uuid("handed_to", Changed::handedTo));
 
     /**
      * Steps of a task's earlier attempts are not part of the view. An input is not needed after the end of its task,

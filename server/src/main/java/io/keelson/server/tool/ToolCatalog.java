@@ -189,12 +189,12 @@ public final class ToolCatalog {
         Entry entry = entry(call.workspaceId(), name);
         if (entry == null) {
             String why = ofWorkspaces.unusable(call.workspaceId(), name);
-            throw why == null ? ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name)
-                    : ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", name + ": " + why);
+            throw (why == null ? ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name)
+                    : ToolFailure.permanent("MCP_TOOL_NOT_ALLOWED", name + ": " + why)).spending(ToolUsage.NOT_MADE);
         }
         String problems = text(problems(entry.input, call.input()));
         if (!problems.isEmpty()) {
-            throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems);
+            throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems).spending(ToolUsage.NOT_MADE);
         }
         ToolResult result = attempt(entry.tool, call);
         if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {

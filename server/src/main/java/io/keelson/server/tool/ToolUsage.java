@@ -23,6 +23,9 @@ public record ToolUsage(@Nullable String model, Tokens tokens, @Nullable BigDeci
     /** No tokens; prices decide about the cost. */
     public static final ToolUsage NONE = new ToolUsage(null, Tokens.NONE, null);
 
+    /** The call was not made: it costs nothing, also where its tool has a price. */
+    public static final ToolUsage NOT_MADE = new ToolUsage(null, Tokens.NONE, BigDecimal.ZERO);
+
     /** The same of an answer that broke off. */
     public ToolUsage partly() {
         return new ToolUsage(model, tokens, cost, asked, true);

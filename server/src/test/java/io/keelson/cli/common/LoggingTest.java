@@ -36,6 +36,14 @@ class LoggingTest {
     }
 
     @Test
+    void patternOfATenantIsNotLogged() {
+        new Logging().configure(context);
+
+        assertThat(context.getLogger(com.networknt.schema.keyword.PatternValidator.class).isErrorEnabled()).isFalse();
+        assertThat(context.getLogger("com.networknt.schema").isErrorEnabled()).isTrue();
+    }
+
+    @Test
     void aJsonEntrySaysWhatItIsAbout() {
         context.setMDCAdapter(org.slf4j.MDC.getMDCAdapter());
         UUID run = UUID.randomUUID();

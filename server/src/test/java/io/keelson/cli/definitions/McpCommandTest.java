@@ -54,6 +54,13 @@ class McpCommandTest {
             assertThat(cli.run("run", mission("mcp.unknown.add").toString()).err())
                     .contains("no MCP server 'unknown'");
 
+            Result typo = cli.run("mcp", "allow", "other", "ad");
+            assertThat(typo.code()).isNotZero();
+            assertThat(typo.err()).contains("UNKNOWN_TOOL", "did you mean 'add'?");
+            assertThat(cli.run("tools", "mcp.other.add").err()).contains("TOOL_UNKNOWN", "keelson mcp show other");
+            assertThat(cli.run("tools", "mcp.other.ask").out()).contains("Tool ask", "effects: destructive",
+                    "MCP server: other; state: allowed", "\"x-mcp-header\"");
+
             other.wanted = "Bearer " + TokenEndpoint.token(2);
             Result allowed = cli.run("mcp", "allow", "other", "add");
             assertThat(allowed.out()).containsPattern("mcp.other.add +allowed +read")
@@ -64,6 +71,11 @@ class McpCommandTest {
             assertThat(cli.run("mcp", "check", "other").out()).containsPattern("mcp.other.add +changed")
                     .containsPattern("accepted: .*\"description\":\"Adds\"")
                     .containsPattern("now: .*\"description\":\"Adds, and more\"");
+            assertThat(cli.run("tools").out()).containsPattern("mcp.other.add +read +mcp, changed +Adds")
+                    .containsPattern("mcp.other.ask +destructive +mcp +Tool ask")
+                    .containsPattern("echo +read +builtin");
+            assertThat(cli.run("mcp", "show", "other", "--schemas").out()).contains("input of mcp.other.add",
+                    "\"x-mcp-header\"");
             assertThat(cli.run("run", mission("mcp.other.add").toString()).err()).contains("MCP_TOOL_CHANGED",
                     "keelson mcp accept other add");
             Result inbox = cli.run("inbox", "--kind", "tool_change", "--details");

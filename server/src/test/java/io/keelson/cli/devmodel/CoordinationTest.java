@@ -110,6 +110,7 @@ class CoordinationTest {
         Path file = Files.writeString(folder.resolve("models.yaml"), models);
         cli = new InProcessCli(Files.createDirectory(folder.resolve("data")), TestDatabase.createUrl(),
                 Map.of("KEELSON_MODELS", file.toString()));
+        cli.lines("workspaces", "tools", "default", "--deny", "files.write");
     }
 
     @AfterAll
@@ -207,10 +208,14 @@ class CoordinationTest {
         JsonNode run = run("""
                 goal: Do the USUAL
                 output: "${ .tasks.template.output.text }"
-                config: {autonomy: {level: full_auto}, model_preferences: {planner: planner}}
+                config: {autonomy: {level: full_auto}, denied_tools: ["http.*"], model_preferences: {planner: planner}}
                 """);
 
         assertThat(run.path("output").asString("")).as(run.toPrettyString()).isEqualTo("Hello Ada");
+        assertThat(asked("planner", "USUAL").getFirst().at("/body/messages").toString())
+                .contains("{\\\"name\\\":\\\"files.list\\\"", "{\\\"name\\\":\\\"echo\\\"")
+                .as("tools that rules of the mission and of the workspace refuse")
+                .doesNotContain("http.request").doesNotContain("files.write");
     }
 
     /** A mission of one task of a contractor, whose output is checked so. */
@@ -300,6 +305,15 @@ class CoordinationTest {
         assertThat(events(run, "task_verification_skipped").getFirst().at("/payload/reason").asString())
                 .contains("less than 0.05");
         assertThat(asked("judge", "CHEAP")).isEmpty();
+    }
+
+    @Test
+    void unknownPreferredModelIsRefusedWithTheKnownOnes() throws Exception {
+        assertThat(cli.run("run", file("""
+                goal: Write TALE for once
+                config: {model_preferences: {planner: planer}}
+                """)).err()).contains("MODEL_UNKNOWN", "/config/model_preferences/planner", "did you mean 'planner'?",
+                "this server calls author, judge, mute, planner, sibling, strong");
     }
 
     @Test

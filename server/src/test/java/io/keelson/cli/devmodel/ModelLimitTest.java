@@ -98,8 +98,15 @@ class ModelLimitTest {
         assertThat(cli.run("approve", "budget_" + run, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER",
                 "'dear'");
 
+        assertThat(cli.run("show", run).out()).containsPattern("model.turn +waiting .* waits for the budget");
+        assertThat(cli.run("explain", run).out()).contains("of the 0.02 that it may, and the next step may cost 0.0",
+                "`keelson budget " + run + " --hard-limit USD`");
         Result answered = cli.run("approve", "budget_" + run, "--downgrade", "small", "--reason", "cheaper");
         assertThat(answered.code()).as(answered.err()).isZero();
+        Result late = cli.run("approve", "budget_" + run, "--hard-limit", "5");
+        assertThat(late.code()).isNotZero();
+        assertThat(late.err()).contains("INVALID_STATE_TRANSITION",
+                "local gave all further turns to the model small at ", ": cheaper");
         awaitState(run, "completed");
         assertThat(models(run)).containsExactly("dear", "small");
         assertThat(events(run, "run_downgraded").getFirst().at("/payload/model").asString()).isEqualTo("small");
@@ -120,5 +127,8 @@ class ModelLimitTest {
                 + " " + task.path("output").asString("-"))).as(tasks.toPrettyString())
                 .containsExactly("first completed done", "second cancelled -");
         assertThat(events(run, "run_finishing")).hasSize(1);
+        assertThat(cli.run("approve", "budget_" + run, "--finish-current").code()).as("the same again").isZero();
+        assertThat(cli.run("reject", "budget_" + run).err()).contains("local had the run end with what ran then");
+        assertThat(cli.run("approve", "budget_" + run).err()).contains("local had the run end with what ran then");
     }
 }

@@ -20,8 +20,10 @@ import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
+import java.io.InputStream;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,6 +48,7 @@ class ModelTurnsTest {
             rules:
               - {name: down, when: {model: down}, answer: {status: 500}}
               - {name: busy, when: {text: "Wait", first: 1}, answer: {status: 429, headers: {retry-after: "1"}}}
+              - {name: refuse with secrets, when: {text: "canary-of-refusals"}, answer: {refusal: "I refuse canary-of-refusals and sk-canary-1234", usage: {input: 7, output: 3}}}
               - {name: refuse, when: {text: "Refuse"}, answer: {refusal: "I do not do this", usage: {input: 7, output: 3}}}
               - {name: slow, when: {text: "Sleep"}, answer: {text: "late", delay_ms: 60000}}
               - {name: cut, when: {text: "Break off", first: 1}, answer: {text: "A long text that ends here", usage: {input: 4000, output: 9}, cut_after_bytes: 700}}
@@ -58,12 +61,15 @@ class ModelTurnsTest {
               - {name: read, when: {model: reader, turn: 2}, answer: {calls: [{tool: artifact_read, input: {id: "00000000-0000-7000-8000-000000000001", from: 0}}, {tool: echo, input: {}}, {tool: echo, input: {}}]}}
               - {name: end, when: {model: reader}, answer: {text: "read"}}
               - {name: summary, when: {model: tight, text: "about to be shortened"}, answer: {text: "the summary"}}
-              - {name: work, when: {model: tight, first: 40}, answer: {calls: [{tool: echo, input: {n: "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"}}]}}
+              - {name: work, when: {model: tight, first: 60}, answer: {calls: [{tool: echo, input: {n: "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"}}]}}
               - {name: end, when: {model: tight}, answer: {text: "done"}}
               - {name: overflow, when: {model: over, turn: 3, first: 1}, answer: {status: 400, error: {code: context_length_exceeded}}}
               - {name: summary, when: {model: over, text: "about to be shortened"}, answer: {text: "the summary"}}
               - {name: work, when: {model: over, first: 2}, answer: {calls: [{tool: echo, input: {n: 1}}]}}
               - {name: end, when: {model: over}, answer: {text: "done"}}
+              - {name: summary, when: {model: brim, text: "about to be shortened"}, answer: {text: "the summary"}}
+              - {name: work, when: {model: brim, first: 2}, answer: {calls: [{tool: echo, input: {n: 1}}]}}
+              - {name: overflow, when: {model: brim}, answer: {status: 400, error: {message: "prompt is too long"}}}
               - name: broken arguments
                 when: {text: "Count badly", turn: 1}
                 answer: {calls: [{tool: echo, arguments: '{"n": '}, {tool: process_run, input: {program: ls}}]}
@@ -102,6 +108,8 @@ class ModelTurnsTest {
                       max_output_tokens: 500, prices: {input: 1, output: 1}}
                   tight: {wire: openai-chat, base_url: "%1$s/v1", family: f, context_tokens: 1500, model: tight,
                       max_output_tokens: 500, prices: {input: 0.25, cache_read: 0.025, cache_write: 0.3, output: 2}}
+                  brim: {wire: anthropic-messages, base_url: "%1$s", family: f, context_tokens: 90000, model: brim,
+                      max_output_tokens: 500, prices: {input: 1, output: 1}}
                   over: {wire: openai-responses, base_url: "%1$s/v1", family: f, context_tokens: 90000, model: over,
                       max_output_tokens: 500, prices: {input: 1, output: 1}}
                 """.formatted(model.uri(""), """
@@ -109,7 +117,7 @@ class ModelTurnsTest {
                       prices: {input: 0.25, cache_read: 0.025, cache_write: 0.3, output: 2}"""));
         server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("data").toString(),
                 "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL), "KEELSON_MODELS",
-                "models.yaml", "A_KEY", "sk-canary"), folder, folder));
+                "models.yaml", "A_KEY", "sk-canary-1234"), folder, folder));
         keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
     }
 
@@ -277,6 +285,23 @@ class ModelTurnsTest {
     }
 
     @Test
+    void aRefusalShowsNeitherTheKeyNorASecret() throws Exception {
+        keelson.secrets().set("password", "canary-of-refusals");
+        Run run = keelson.runs().create(RunRequest.of(Json.read("""
+                {"name": "refused", "start": true, "config": {"retry": {"max_retries_per_task": 0}}, "plan": {"tasks": [
+                 {"id": "t", "steps": [{"tool": "model.generate",
+                 "input": {"model": "openai-chat", "prompt": "Judge ${ secret(\\"password\\") }"}}]}]}}""")));
+        assertThat(ended(run).errorCode()).isEqualTo("MODEL_REFUSED");
+        assertThat(event(run, "run_failed").toString()).contains("I refuse [secret] and ***");
+        assertThat(keelson.runs().events(run.id(), 0, 500).items().toString() + keelson.runs().steps(run.id())
+                + keelson.runs().tasks(run.id()) + ended(run)).doesNotContain("canary");
+        try (InputStream request = keelson.runs().content(keelson.runs().artifacts(run.id()).getFirst())) {
+            assertThat(new String(request.readAllBytes(), StandardCharsets.UTF_8)).contains("Judge")
+                    .doesNotContain("canary");
+        }
+    }
+
+    @Test
     void theLastAttemptAndTheTurnsAfterItGoToTheFallback() throws Exception {
         int before = model.journal().size();
         Run run = contractor("primary", "Go on without the first model", "");
@@ -401,14 +426,20 @@ class ModelTurnsTest {
         List<JsonNode> journal = model.journal().stream().skip(before).toList();
         long summaries = journal.stream().filter(ModelTurnsTest::summarises).count();
         assertThat(summaries).isBetween(2L, 20L);
-        assertThat(journal).hasSize((int) summaries + 41);
+        assertThat(journal).hasSize((int) summaries + 61);
         for (int i = 0; i < journal.size(); i++) {
-            String sent = conversation(journal.get(i));
-            if (i > 0 && !summarises(journal.get(i - 1))) {
-                assertThat(sent).startsWith(conversation(journal.get(i - 1)));
+            JsonNode body = journal.get(i).get("body");
+            if (i > 0) {
+                assertThat(body.get("tools")).as("part of the cached prefix")
+                        .isEqualTo(journal.get(i - 1).at("/body/tools"));
             }
-            assertThat(sent.split("\"role\":\"tool\"", -1)).as("results")
-                    .hasSameSizeAs(sent.split("\"tool_calls\"", -1));
+            if (i > 0 && !summarises(journal.get(i - 1))) {
+                assertThat(conversation(journal.get(i))).startsWith(conversation(journal.get(i - 1)));
+            }
+            assertThat(body.findValuesAsString("tool_call_id")).as("one result for each call").isEqualTo(
+                    body.findValues("tool_calls").stream().flatMap(JsonNode::valueStream)
+                            .map(call -> call.get("id").stringValue()).toList())
+                    .doesNotHaveDuplicates();
             assertThat(journal.get(i).at("/billed/input").longValue()
                     + journal.get(i).at("/billed/cache_read").longValue())
                     .isLessThan(1500);
@@ -431,6 +462,18 @@ class ModelTurnsTest {
         assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("work", "work",
                 "overflow", "summary", "end");
         assertThat(journal.getLast().get("body").toString()).contains("the summary").contains("function_call_output");
+    }
+
+    @Test
+    void aRequestThatIsTooLongAgainAfterTheSummaryEndsTheTask() throws Exception {
+        int before = model.journal().size();
+        Run run = contractor("brim", "Go over it twice", "");
+        assertThat(ended(run).errorCode()).isEqualTo("CONTEXT_OVERFLOW");
+        List<JsonNode> journal = model.journal().stream().skip(before).toList();
+        assertThat(journal.stream().map(line -> line.get("rule").stringValue())).containsExactly("work", "work",
+                "overflow", "summary", "overflow");
+        assertThat(journal.getLast().get("body").toString()).contains("the summary");
+        assertThat(charged(run)).as("the turns and the summary").isPositive();
     }
 
     private String outcome(String rule) throws Exception {

@@ -25,6 +25,8 @@ class AwaitedRunsApiTest {
     /** Bodies of 1 MB of one workspace. */
     private static final int MORE_THAN_MAY_ARRIVE = 36;
 
+    private static final int CALLS_OF_A_KIND = 8;
+
     private ApiServer api;
 
     @BeforeAll
@@ -67,6 +69,35 @@ class AwaitedRunsApiTest {
                   {"id": "t", "steps": [{"name": "say", "tool": "echo", "input": {"text": "hello"}}]}]}}""");
         assertThat(existing.status()).isEqualTo(200);
         assertThat(existing.text()).isEqualTo(ended.text());
+    }
+
+    /** Runs of calls at the same time are read together. */
+    @Test
+    void callsAtTheSameTimeAreEachAnsweredWithTheirRun() {
+        String quick = """
+                {"name": "%s", "start": true, "goal": "call %d", "plan": {"tasks": [{"id": "t", "steps": [
+                  {"name": "try", "tool": "%s", "input": %s, "retry": {"max_attempts": 1}}]}]}}""";
+        List<CompletableFuture<ApiServer.Answer>> calls = new ArrayList<>();
+        for (int i = 0; i < CALLS_OF_A_KIND; i++) {
+            for (String mission : List.of(quick.formatted("completed", i, "echo", "{\"text\": \"hello\"}"),
+                    quick.formatted("failed", i, "fail", "{\"times\": 1}"),
+                    waits("\"external_id\": \"together-" + i + "\""))) {
+                calls.add(CompletableFuture.supplyAsync(() -> api.post(RUNS + "?wait_ms=60000", mission),
+                        Thread::startVirtualThread));
+            }
+            act(started("together-" + i).get("id").stringValue(), "cancel");
+        }
+
+        List<String> ends = new ArrayList<>();
+        for (CompletableFuture<ApiServer.Answer> call : calls) {
+            ApiServer.Answer answer = call.join();
+            assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+            ends.add(answer.json().get("name").stringValue() + ": " + answer.json().get("state").stringValue());
+            assertThat(answer.text()).isEqualTo(api.get(answer.header("Location")).text());
+        }
+        assertThat(ends).hasSize(3 * CALLS_OF_A_KIND).containsOnly("completed: completed", "failed: failed",
+                "waits: cancelled");
+        assertThat(calls.stream().map(call -> call.join().header("Location"))).doesNotHaveDuplicates();
     }
 
     @Test

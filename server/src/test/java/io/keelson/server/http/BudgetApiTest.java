@@ -85,6 +85,9 @@ class BudgetApiTest {
                 .isEqualTo("BUDGET_EXCEEDED");
         assertThat(refused(409, budget(run, "{\"hard_limit_usd\": 0.7}")).get("code").stringValue())
                 .isEqualTo("BUDGET_TOO_LOW");
+        for (String above : List.of("{\"hard_limit_usd\": 1.5, \"soft_limit_usd\": 1.6}", "{\"soft_limit_usd\": 9}")) {
+            assertThat(budget(run, above).json().get("pointer").asString()).isEqualTo("/soft_limit_usd");
+        }
         assertThat(budget(run, "{\"hard_limit_usd\": 1.5, \"soft_limit_usd\": 1}").status()).isEqualTo(200);
         api.awaitState(run, "completed");
         JsonNode raised = api.run(run);
@@ -203,7 +206,7 @@ class BudgetApiTest {
                 .hasToString("[{\"task\":\"research\",\"used\":5,\"exceeded\":true,\"budget_usd\":3}]");
         assertThat(held.at("/plan/tasks/0/budget_usd").decimalValue()).isEqualByComparingTo("3");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
-                .contains("task research used 5 of 3 USD; raise its budget");
+                .contains("task research used 5 of 3 USD; raise its budget with `keelson budget ");
         assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text())
                 .contains("\"reason\":\"task research used 5 of 3 USD\"");
         JsonNode item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0");

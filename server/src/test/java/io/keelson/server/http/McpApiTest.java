@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.assertj.core.groups.Tuple;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -196,6 +197,80 @@ class McpApiTest {
         Answer none = put("none", "{\"command\": \"none\", \"tools\": [\"*\"]}");
         assertThat(none.json().path("error").asString())
                 .contains("keelson-no-such-program is not on the server's PATH");
+    }
+
+    @Test
+    void namesThatAServerDoesNotHaveAreWarnedOfAndThenRefused() throws Exception {
+        try (FakeMcpServer named = new FakeMcpServer("{}")) {
+            String definition = "{\"url\": \"" + named.url() + "\", \"tools\": [%s], \"effects\": {%s}}";
+            JsonNode first = put("named", definition.formatted("\"ad\", \"note\"", "\"nothing\": \"read\"")).json();
+            assertThat(first.path("warnings").valueStream().map(JsonNode::asString)).containsExactly(
+                    "the MCP server 'named' has no usable tool 'ad'; did you mean 'add'?; it has add, ask, big, break, "
+                            + "fail, note, slow, visit, work",
+                    "the MCP server 'named' has no usable tool 'nothing'; it has add, ask, big, break, fail, note, "
+                            + "slow, visit, work");
+            assertThat(api.get("/api/v1/mcp-servers/named").json().path("warnings")).isEqualTo(first.path("warnings"));
+
+            Answer refused = put("named", definition.formatted("\"ad\", \"fresh\"", "\"a/b\": \"once\""));
+            assertThat(refused.status()).isEqualTo(422);
+            assertThat(refused.json().path("problems").valueStream()
+                    .map(problem -> problem.path("code").asString() + problem.path("pointer").asString()))
+                    .as("the name that the definition had before is none of them")
+                    .containsExactly("UNKNOWN_TOOL/tools/1", "UNKNOWN_TOOL/effects/a~1b");
+            named.more.add("fresh");
+            JsonNode allowed = put("named", definition.formatted("\"add\", \"fresh\"", "")).json();
+            assertThat(allowed.path("warnings")).isEmpty();
+            assertThat(run("mcp.named.fresh", "{}")).isNotEmpty();
+        }
+        JsonNode away = put("away", "{\"url\": \"http://127.0.0.1:1/mcp\", \"tools\": [\"one\", \"*\"]}").json();
+        assertThat(away.at("/warnings/0").asString()).contains("are not known yet", "one");
+        assertThat(put("away", "{\"url\": \"http://127.0.0.1:1/mcp\", \"tools\": [\"two\"]}").status()).isEqualTo(200);
+        assertThat(put("other2", "{\"command\": \"nosuch\"}").json().path("detail").asString())
+                .contains("the file of KEELSON_MCP_SERVERS has no command 'nosuch'; it has ", "mortal");
+    }
+
+    @Test
+    void callThatWasNotSentCostsNothing() throws Exception {
+        FakeMcpServer gone = new FakeMcpServer("{}");
+        put("gone", "{\"url\": \"%s\", \"tools\": [\"*\"]}".formatted(gone.url()));
+        api.send("PUT", "/api/v1/prices",
+                bytes("{\"items\": [{\"kind\": \"tool\", \"name\": \"mcp.gone.note\", \"usd_per_call\": 0.5}]}"),
+                "Content-Type", "application/json");
+        String sent = run("mcp.gone.note", "{}");
+        api.awaitState(sent, "completed");
+        assertThat(api.run(sent).path("credits_charged").decimalValue()).isEqualByComparingTo("0.5");
+        String invalid = run("mcp.gone.note", "{\"n\": \"${ .run.name }\"}");
+        api.awaitState(invalid, "failed");
+        assertThat(step(invalid).path("error_code").asString()).isEqualTo("TOOL_INPUT_INVALID");
+        assertThat(api.run(invalid).path("credits_charged").decimalValue()).isEqualByComparingTo("0");
+        gone.close();
+        String lost = api.create(CALL.replace("\"max_attempts\": 3", "\"max_attempts\": 1")
+                .formatted(true, "mcp.gone.note", "{}"));
+        api.awaitState(lost, "failed");
+        assertThat(step(lost).path("error_code").asString()).isEqualTo("MCP_UNREACHABLE");
+        assertThat(api.run(lost).path("credits_charged").decimalValue()).isEqualByComparingTo("0");
+        assertThat(api.get("/api/v1/runs/" + lost + "/ledger").json().path("items").valueStream()
+                .map(row -> row.path("type").asString())).doesNotContain("charge");
+    }
+
+    @Test
+    void toolsOfServersAreListedWithWhatIsKnownOfThem() throws Exception {
+        try (FakeMcpServer listed = new FakeMcpServer("{\"readOnlyHint\": true}")) {
+            put("listed", "{\"url\": \"%s\", \"trusted\": true, \"tools\": [\"add\", \"note\"]}"
+                    .formatted(listed.url()));
+            listed.description = "Adds otherwise";
+            api.post("/api/v1/mcp-servers/listed/check", "");
+            List<JsonNode> tools = api.get("/api/v1/tools?limit=200").json().path("items").valueStream()
+                    .filter(tool -> tool.path("name").asString().startsWith("mcp.listed.")).toList();
+            assertThat(tools).extracting(tool -> tool.path("name").asString(), tool -> tool.path("effects").asString(),
+                    tool -> tool.path("description").asString(), tool -> tool.path("mcp").toString())
+                    .containsExactly(
+                            Tuple.tuple("mcp.listed.add", "read", "Adds",
+                                    "{\"server\":\"listed\",\"state\":\"changed\",\"trusted\":true}"),
+                            Tuple.tuple("mcp.listed.note", "read", "Tool note",
+                                    "{\"server\":\"listed\",\"state\":\"allowed\",\"trusted\":true}"));
+            api.send("DELETE", "/api/v1/mcp-servers/listed", null);
+        }
     }
 
     @Test

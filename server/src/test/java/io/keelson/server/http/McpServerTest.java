@@ -296,6 +296,21 @@ class McpServerTest {
         api.awaitState(waiting, "cancelled");
     }
 
+    /** No worker serves a planner here. */
+    @Test
+    void statusOfAMissionThatWaitsHasTheReasonsOfAnExplanation() {
+        String run = plain.call("mission_start", "{\"goal\": \"Tidy up\"}").at("/structuredContent/run_id").asString();
+        api.awaitState(run, "planning");
+        String arguments = "{\"run_id\": \"%s\"}".formatted(run);
+        JsonNode status = plain.call("mission_status", arguments).path("structuredContent");
+        assertThat(status.path("reasons").valueStream().map(reason -> reason.path("code").asString()))
+                .contains("MISSING_WORKER");
+        assertThat(status.path("reasons"))
+                .isEqualTo(api.get("/api/v1/runs/" + run + "/explain").json().path("reasons"));
+        plain.call("run_cancel", arguments);
+        assertThat(plain.call("mission_status", arguments).path("structuredContent").has("reasons")).isFalse();
+    }
+
     @Test
     void oneKeyStartsOneRun() {
         String arguments = "{\"recipe\": \"sum\", \"input\": {\"a\": 1}, \"idempotency_key\": \"once\"}";

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,6 +34,8 @@ public final class FakeMcpServer implements AutoCloseable {
     public final List<String> effects = new CopyOnWriteArrayList<>();
     /** Status of tasks by their ids. */
     public final Map<String, String> tasks = new ConcurrentHashMap<>();
+    /** Names of further tools, which answer {@link #text}. */
+    public final List<String> more = new CopyOnWriteArrayList<>();
     public volatile String description = "Adds";
     public volatile String text = "sum";
     /** The title of {@code add}. */
@@ -135,7 +138,10 @@ public final class FakeMcpServer implements AutoCloseable {
 
     private JsonNode list() {
         ArrayNode tools = Json.array();
-        for (String name : List.of("add", "ask", "note", "visit", "work", "break", "big", "fail", "slow")) {
+        List<String> names =
+                new ArrayList<>(List.of("add", "ask", "note", "visit", "work", "break", "big", "fail", "slow"));
+        names.addAll(more);
+        for (String name : names) {
             ObjectNode tool = tools.addObject().put("name", name)
                     .put("description", name.equals("add") ? description : "Tool " + name);
             tool.set("inputSchema", Json.read("""

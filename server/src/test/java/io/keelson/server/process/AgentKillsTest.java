@@ -66,6 +66,8 @@ class AgentKillsTest {
                 models:
                   small: {wire: openai-chat, base_url: "%s", model: m, family: f, context_tokens: 90000,
                     max_output_tokens: 5000, prices: {input: 1, output: 1}}
+                  kept: {wire: openai-responses, base_url: "%1$s", model: m, family: f, context_tokens: 90000,
+                    max_output_tokens: 5000, prices: {input: 1, output: 1}, background: true}
                 """.formatted(model.uri("/v1")));
         return Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true",
                 "KEELSON_LEASE_SECONDS", "2", "KEELSON_MODELS", folder.resolve("models.yaml").toString(),
@@ -145,6 +147,29 @@ class AgentKillsTest {
     private static String text(List<Part> parts, int epoch) {
         return parts.stream().filter(part -> part.type().equals("text") && part.epoch() == epoch).map(Part::text)
                 .collect(Collectors.joining());
+    }
+
+    /** The other server takes no turns, so that it does not fetch the answer. */
+    @Test
+    void answerForAKilledServerIsNamedWhenItsRunIsCancelled() throws Exception {
+        try (TestModel model = new TestModel("rules: [{answer: {text: late, delay_ms: 600000}}]");
+                Server other = Server.start(Settings.load(settings(model, "0"), folder, folder))) {
+            Keelson keelson = Keelson.builder().url(other.baseUrl().toString()).apiKey(other.apiKey()).build();
+            ServerProcess first = ServerProcess.start(folder.resolve("first"), settings(model, "64"));
+            Run run = keelson.runs().create(RunRequest.of(Json
+                    .read("""
+                    {"name": "kept", "start": true, "plan": {"tasks": [{"id": "write", "title": "Write",
+                     "suggested_agent": {"type": "contractor", "agent_name": "writer", "model": "kept", "tools": []}}]}}""")));
+            Awaitility.await().atMost(LIMIT).until(() -> model.journal().stream()
+                    .anyMatch(line -> line.path("method").asString("").equals("GET")));
+            first.kill();
+            keelson.runs().cancel(run.id(), "enough");
+            List<Event> lost = Awaitility.await().atMost(LIMIT).until(() -> keelson.runs().events(run.id(), 0, 500)
+                    .items().stream().filter(event -> event.eventType().equals("model_answer_lost")).toList(),
+                    found -> !found.isEmpty());
+            assertThat(lost).singleElement()
+                    .satisfies(event -> assertThat(event.payload().path("model").asString()).isEqualTo("kept"));
+        }
     }
 
     @Test

@@ -135,10 +135,11 @@ class ModelKillsTest {
                     Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_MODELS", models.toString()))) {
                 for (int kill = 0; kill < KILLS; kill++) {
                     int node = kill % NODES;
+                    nodes.awaitReady(node);
                     nodes.kill(node, (kill + kill / NODES) % 2 == 0 ? Point.BEFORE_COMMIT : Point.AFTER_COMMIT, CHARGE,
                             kill % TURNS, () -> submit(nodes.client(node), runs));
-                    nodes.awaitReady(node);
                 }
+                nodes.awaitReady(0);
                 surplus = assertCharged(nodes.client(0), runs, journal);
             }
             Invariants.hold(database);

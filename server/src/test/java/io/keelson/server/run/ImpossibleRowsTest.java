@@ -98,6 +98,10 @@ class ImpossibleRowsTest {
             insert into step_results (step_id, epoch, run_id, outcome, tokens, usage, cost, recorded_at) \
                 select id, 1, run_id, 'failed', 1, '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 1, "reasoning": 2}', \
                     0, now() from task_steps
+            update task_steps set usage = '{"input": 0, "cache_read": 0, "cache_write": 0, "output": 0, "reasoning": 0}'
+            update task_steps set state = 'completed', state_type = 'terminal', completed_at = now(), completed_by = 'worker', \
+                lease_epoch = 1, result_epoch = 1, tokens = 2, \
+                usage = '{"input": 1, "cache_read": 0, "cache_write": 0, "output": 0, "reasoning": 0}'
             insert into prices (version, kind, name, usd_per_million_input, created_at, created_by) \
                 values (1, 'model', 'half', 1, now(), 'me')
             insert into prices (version, kind, name, usd_per_million_cache_read, created_at, created_by) \

@@ -51,6 +51,25 @@ class WriteTest {
         world.close();
     }
 
+    /** Only those are looked up by their time. */
+    @Test
+    void resultsWhoseTokensCostNothingAreNotInTheRowsOfTheirSteps() throws SQLException {
+        UUID run = new UUID(1, 4);
+        world.send(new Command.Create(
+                run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"), step("two"))), true,
+                TESTER));
+        complete(claim(run, 0), new Result("1", new Tokens(1, 0, 0, 4, 2), new BigDecimal("0.25"), List.of()));
+        complete(claim(run, 0), new Result("2", Tokens.undivided(7), BigDecimal.ZERO, List.of()));
+
+        assertThat(world.query("""
+                select concat_ws(' ', s.name, s.completed_by, w.tokens, w.usage ->> 'output', w.usage ->> 'reasoning')
+                  from orchestration_steps s join work_results w on w.step_id = s.id order by s.position"""))
+                .containsExactly("one worker 5 4 2", "two 7 7 0");
+        assertThat(world.query("select concat_ws(' ', tokens, usage ->> 'output') from free_usage"))
+                .containsExactly("7 7");
+        assertThat(world.query("select tokens::text from step_results")).containsExactly("7");
+    }
+
     @Test
     void aRunFromItsStartToItsEnd() throws SQLException {
         UUID run = new UUID(1, 1);

@@ -21,6 +21,7 @@ import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
+import io.keelson.server.tool.ToolUsage;
 import io.keelson.server.tool.WaitPhase;
 import java.io.InputStream;
 import java.time.Clock;
@@ -185,7 +186,8 @@ public final class ToolRunner {
                     ? new ToolInput(turn.deepCopy().put("model", execution.model()), input.struck())
                     : input;
         } catch (ExpressionException e) {
-            throw new ToolFailure(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage());
+            throw new ToolFailure(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage())
+                    .spending(ToolUsage.NOT_MADE);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.http.definitions;
 
+import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.policy.Effects;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
@@ -12,6 +13,7 @@ import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.McpDefinition;
 import io.keelson.server.mcp.McpDefinition.ClientCredentials;
+import io.keelson.server.mcp.McpNames;
 import io.keelson.server.mcp.McpSecrets;
 import io.keelson.server.mcp.McpServerRow;
 import io.keelson.server.mcp.McpService;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -80,12 +83,39 @@ public final class McpActions {
                     "a server that is started by a command needs a key with the scope operator");
         }
         McpDefinition definition = definition(body);
+        requireKnownTools(request.workspace(), name, definition);
         if (!mcp.store().put(request.workspace(), name, definition, request.origin())) {
             throw ApiProblem.of(ErrorCode.MCP_SERVERS_LIMIT_REACHED,
                     "a workspace has at most " + McpStore.MAX_SERVERS + " MCP servers");
         }
         mcp.changed(request.workspace(), name);
         return ApiResponse.ok(shown(request, name));
+    }
+
+    /** Refuses new names of tools that the server does not have. Reads its tools again before, for it may have new ones. */
+    private void requireKnownTools(UUID workspace, String name, McpDefinition wanted) throws InterruptedException {
+        if (unknown(workspace, name, wanted).isEmpty()) {
+            return;
+        }
+        mcp.check(workspace, name);
+        List<PlanProblem> problems = unknown(workspace, name, wanted);
+        if (!problems.isEmpty()) {
+            throw ApiProblem.of(problems);
+        }
+    }
+
+    /** None for a server whose tools were never read. */
+    private List<PlanProblem> unknown(UUID workspace, String name, McpDefinition wanted) {
+        return mcp.store().server(workspace, name).map(this::names)
+                .filter(names -> names.read() && names.same(wanted))
+                .map(names -> names.unknownIn(wanted).entrySet().stream()
+                        .map(each -> new PlanProblem("UNKNOWN_TOOL", each.getKey(), names.message(each.getValue())))
+                        .toList())
+                .orElse(List.of());
+    }
+
+    private McpNames names(McpServerRow server) {
+        return McpNames.of(server, mcp.store().tools(server.workspaceId(), server.name()));
     }
 
     private McpDefinition definition(NewMcpServer body) {
@@ -96,9 +126,7 @@ public final class McpActions {
             throw ApiProblem.of("INVALID_VALUE", "/url", "must be an http or https URL without user and password");
         }
         if (body.command != null && mcp.commands().find(body.command).isEmpty()) {
-            throw ApiProblem.of("INVALID_VALUE", "/command",
-                    "the file of KEELSON_MCP_SERVERS has no command of this name; "
-                            + "it has " + String.join(", ", mcp.commands().names()));
+            throw ApiProblem.of("INVALID_VALUE", "/command", mcp.commands().missing(body.command));
         }
         if (body.command != null && (body.bearer != null || body.auth != null || !body.headers.isEmpty())) {
             throw ApiProblem.of("INVALID_VALUE", "", "only a server with a `url` has `headers`, a `bearer` or `auth`");
@@ -160,7 +188,7 @@ public final class McpActions {
                 || !mcp.store().accept(request.workspace(), name, tool, request.origin())) {
             throw ApiProblem.of(ErrorCode.MCP_TOOL_NOT_FOUND, "the server '" + name + "' has no tool '"
                     + Excerpt.piece(tool) + "' that the workspace allows; `keelson mcp show " + name
-                    + "` lists its tools, and `keelson mcp add` with `--tool` allows one that is off");
+                    + "` lists its tools, and `keelson mcp allow` allows one that is off");
         }
         mcp.accepted();
         return ApiResponse.ok(shown(request, name));
@@ -188,8 +216,10 @@ public final class McpActions {
         document.put("protocol", server.spoken()).put("checked_at", Json.time(server.checkedAt()))
                 .put("error", server.error()).put("updated_at", Json.time(server.updatedAt()))
                 .put("updated_by", server.updatedBy());
+        List<McpToolRow> rows = mcp.store().tools(server.workspaceId(), server.name());
+        document.set("warnings", Json.strings(McpNames.of(server, rows).warnings()));
         ArrayNode tools = document.putArray("tools");
-        mcp.store().tools(server.workspaceId(), server.name()).forEach(tool -> tools.add(tool(server, tool)));
+        rows.forEach(tool -> tools.add(tool(server, tool)));
         return document;
     }
 

@@ -26,6 +26,8 @@ public record RunDocuments(Reads reads, PageLinks links) {
               "tasks_failed": {"type": "integer"},
               "cost_usd": {"type": "number"},
               "waits_for_humans": {"type": "integer", "description": "Questions that wait for a person"},
+              "reasons": {"type": "array", "description": "Why an open run waits, as explain says it; only from mission_status",
+                "items": {"type": "object", "required": ["code", "text"], "properties": {"code": {"type": "string"}, "text": {"type": "string"}}}},
               "inbox_url": {"type": "string", "description": "Where a person answers; only while something waits"},
               "created_at": {"type": "string"},
               "completed_at": {"type": "string"},

@@ -90,9 +90,11 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
                         RunDocuments.SCHEMA, Hints.STARTS, this::start),
                 tool("create_mission", "Create a mission", "The same as mission_start.", Scope.RUNS_WRITE, START,
                         RunDocuments.SCHEMA, Hints.STARTS, this::start),
-                tool("mission_status", "Look at a mission", "The state of a run, its progress and cost, and its output "
-                        + "once it has ended.", Scope.RUNS_READ, OF_RUN.formatted(""), RunDocuments.SCHEMA, Hints.READS,
-                        (call, given) -> document(documents.of(call.request(), run(given)))),
+                tool("mission_status", "Look at a mission",
+                        "The state of a run, its progress and cost, why it waits, and "
+                                + "its output once it has ended.",
+                        Scope.RUNS_READ, OF_RUN.formatted(""), RunDocuments.SCHEMA, Hints.READS,
+                        this::status),
                 tool("explain", "Explain a wait", "Why a run waits: for a person, a slot, a time, a worker or another "
                         + "task.", Scope.RUNS_READ, OF_RUN.formatted(""), EXPLAINED, Hints.READS,
                         (call, given) -> document(explain.explained(call.workspace(), run(given)))),
@@ -130,6 +132,15 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
             throw ApiProblem.of("INVALID_VALUE", "/run_id", "must be the id of a run");
         }
         return id;
+    }
+
+    private Outcome status(Incoming call, ObjectNode given) {
+        UUID run = run(given);
+        ObjectNode status = documents.of(call.request(), run);
+        if (!status.has("completed_at")) {
+            status.set("reasons", explain.explained(call.workspace(), run).get("reasons"));
+        }
+        return document(status);
     }
 
     private Outcome start(Incoming call, ObjectNode given) throws IOException, InterruptedException {

@@ -137,6 +137,7 @@ public final class RunActions {
         }
         UUID id = request.id("id", IdKind.RUN);
         requireBudgetApproval(request, id);
+        requireWarning(request, id, body);
         share.request(request, id, body.hardLimitUsd);
         return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd, body.softLimitUsd,
                 body.tasks, request.actor()));
@@ -146,6 +147,17 @@ public final class RunActions {
     private void requireBudgetApproval(ApiRequest request, UUID run) {
         if (reads.run(request.workspace(), run).get("state").stringValue().equals(RunState.BUDGET_EXCEEDED.wire())) {
             request.require(Scope.APPROVE);
+        }
+    }
+
+    /** Refuses a soft limit above the hard one: the run would stop without a warning. */
+    private void requireWarning(ApiRequest request, UUID run, Budget body) {
+        BigDecimal hard = body.hardLimitUsd != null ? body.hardLimitUsd
+                : reads.run(request.workspace(), run).path("hard_limit_usd").decimalValue(null);
+        if (body.softLimitUsd != null && hard != null && body.softLimitUsd.compareTo(hard) > 0) {
+            throw ApiProblem.of("INVALID_VALUE", "/soft_limit_usd",
+                    "must not be above the hard limit of " + hard.toPlainString()
+                            + ", at which the run stops without a warning");
         }
     }
 

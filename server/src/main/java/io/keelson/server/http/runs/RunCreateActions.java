@@ -173,7 +173,7 @@ public final class RunCreateActions {
     }
 
     private ApiResponse answer(ApiRequest request, Submitted submitted) {
-        ObjectNode run = reads.run(request.workspace(), submitted.run());
+        ObjectNode run = reads.sharedRun(request.workspace(), submitted.run());
         return submitted.created() ? ApiResponse.created("/api/v1/runs/" + submitted.run(), run)
                 : ApiResponse.ok(run);
     }

@@ -21,6 +21,8 @@ public final class Reads {
 
     private final Database database;
     private final RunReader reader;
+    private final SharedRunReads shared = new SharedRunReads(RunReader.SOME,
+            (workspace, runs) -> read((reader, c) -> reader.someRuns(c, workspace, runs)));
 
     public Reads(Database database, RunReader reader) {
         this.database = database;
@@ -82,6 +84,14 @@ public final class Reads {
 
     public ObjectNode run(UUID workspace, UUID run) {
         return read((runs, c) -> found(runs.run(c, workspace, run), IdKind.RUN, run));
+    }
+
+    /**
+     * The same with one query for all who ask at the same time. For requests that runs answer in batches. The document is
+     * shared, so it must not be changed.
+     */
+    public ObjectNode sharedRun(UUID workspace, UUID run) {
+        return found(Optional.ofNullable(shared.read(workspace, run)), IdKind.RUN, run);
     }
 
     public ObjectNode task(UUID workspace, UUID task) {

@@ -12,6 +12,7 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
+import io.keelson.server.mcp.McpService;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolSpec;
@@ -31,8 +32,10 @@ public final class WorkerActions {
     private final Reads reads;
     private final RemoteWork work;
     private final ToolCatalog catalog;
+    private final McpService mcp;
 
-    public WorkerActions(Reads reads, RemoteWork work, ToolCatalog catalog) {
+    public WorkerActions(Reads reads, RemoteWork work, ToolCatalog catalog, McpService mcp) {
+        this.mcp = mcp;
         this.reads = reads;
         this.work = work;
         this.catalog = catalog;
@@ -72,7 +75,7 @@ public final class WorkerActions {
         workers(request.workspace())
                 .forEach(worker -> worker.path("tools").forEach(tool -> served.add(tool.asString())));
         for (Tool tool : catalog.in(request.workspace()).all()) {
-            tools.add(document(tool.spec()));
+            tools.add(document(request.workspace(), tool.spec()));
             served.remove(tool.spec().name());
         }
         Map<String, JsonNode> announced = work.announced(request.workspace());
@@ -80,13 +83,17 @@ public final class WorkerActions {
         return page.of(tools);
     }
 
-    private static ObjectNode document(ToolSpec spec) {
+    private ObjectNode document(UUID workspace, ToolSpec spec) {
         ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
                 .put("source", spec.name().startsWith(ToolSpec.MCP) ? "mcp" : "builtin")
                 .put("effects", spec.effects().wire())
                 .put("default_timeout_seconds", spec.defaultTimeout().toSeconds());
         document.set("input_schema", spec.inputSchema());
         document.set("output_schema", spec.outputSchema());
+        McpService.Offered offered = mcp.offered(workspace, spec.name());
+        document.set("mcp", offered == null ? NullNode.getInstance()
+                : Json.object().put("server", offered.server().name()).put("state", offered.tool().state())
+                        .put("trusted", offered.server().definition().trusted()));
         return document;
     }
 
@@ -98,6 +105,6 @@ public final class WorkerActions {
         document.set("input_schema", announced.path("input_schema").isObject() ? announced.get("input_schema")
                 : NullNode.getInstance());
         document.set("output_schema", NullNode.getInstance());
-        return document;
+        return document.putNull("mcp");
     }
 }

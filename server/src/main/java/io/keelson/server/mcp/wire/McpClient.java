@@ -11,6 +11,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -21,12 +29,12 @@ public final class McpClient implements AutoCloseable {
     /** Most tools of a server. */
     public static final int MAX_TOOLS = 256;
     private static final int MAX_PAGES = 50;
-    /** How long a server of the era with handshakes may be silent when asked as one of the other era. */
+    /** How long a program may be silent when asked as one of the newest era, before it is also asked for a handshake. */
     private static final Duration PROBE_PATIENCE = Duration.ofSeconds(5);
 
     private final Transport transport;
     private final String clientVersion;
-    private boolean modern;
+    private boolean modern = true;
     private String version = Mcp.MODERN;
     private JsonNode capabilities = Json.object();
     private JsonNode serverInfo = Json.object();
@@ -46,6 +54,13 @@ public final class McpClient implements AutoCloseable {
     public static McpClient ofCommand(List<String> command, Path folder, Map<String, String> environment,
             Consumer<String> errors, String clientVersion, Duration timeout)
             throws McpException, InterruptedException {
+        return ofCommand(command, folder, environment, errors, clientVersion, PROBE_PATIENCE, timeout);
+    }
+
+    /** @param silence after which it is also asked for a handshake */
+    static McpClient ofCommand(List<String> command, Path folder, Map<String, String> environment,
+            Consumer<String> errors, String clientVersion, Duration silence, Duration timeout)
+            throws McpException, InterruptedException {
         InteractiveProcess process;
         try {
             process = InteractiveProcess.start(command, folder, environment);
@@ -53,7 +68,7 @@ public final class McpClient implements AutoCloseable {
             throw McpException.unreachable("cannot start the server: " + e.getMessage());
         }
         try {
-            return connected(new StdioTransport(process, errors), clientVersion, true, timeout);
+            return connected(new StdioTransport(process, errors), clientVersion, silence, timeout);
         } catch (McpException e) {
             throw e.code().equals("MCP_TIMEOUT")
                     ? e.saying("the program has not answered within " + timeout.toSeconds() + " s of its start")
@@ -68,15 +83,16 @@ public final class McpClient implements AutoCloseable {
     public static McpClient ofUrl(OutboundClient outbound, String url, Map<String, String> headers,
             @Nullable AccessTokens tokens, String clientVersion, Duration timeout)
             throws McpException, InterruptedException {
-        return connected(new HttpTransport(outbound, url, headers, tokens), clientVersion, false, timeout);
+        return connected(new HttpTransport(outbound, url, headers, tokens), clientVersion, null, timeout);
     }
 
-    private static McpClient connected(Transport transport, String clientVersion, boolean stdio, Duration timeout)
-            throws McpException, InterruptedException {
+    /** @param silence after which a program is also asked for a handshake; null for a server behind HTTP */
+    private static McpClient connected(Transport transport, String clientVersion, @Nullable Duration silence,
+            Duration timeout) throws McpException, InterruptedException {
         McpClient client = new McpClient(transport, clientVersion);
         boolean done = false;
         try {
-            client.connect(stdio, timeout);
+            client.connect(silence, timeout);
             done = true;
             return client;
         } finally {
@@ -86,44 +102,92 @@ public final class McpClient implements AutoCloseable {
         }
     }
 
-    private void connect(boolean stdio, Duration timeout) throws McpException, InterruptedException {
-        modern = true;
-        Duration patience = stdio && PROBE_PATIENCE.compareTo(timeout) < 0 ? PROBE_PATIENCE : timeout;
+    /** What a server has answered to the first request. */
+    private record Era(boolean modern, String version, JsonNode capabilities, JsonNode serverInfo) {}
+
+    private void connect(@Nullable Duration silence, Duration timeout) throws McpException, InterruptedException {
+        Era era = silence == null ? discovered(timeout).orElse(null) : firstAnswered(silence, timeout);
+        if (era == null) {
+            era = greeted(timeout);
+        }
+        modern = era.modern;
+        version = era.version;
+        capabilities = era.capabilities;
+        serverInfo = era.serverInfo;
+        if (!modern) {
+            transport.notify("notifications/initialized", Json.object(), Map.of(Mcp.VERSION_HEADER, version), timeout);
+        }
+    }
+
+    /**
+     * Asks a program as one of the newest era. One that stays silent is also asked for a handshake: it may take long to start, or
+     * be of an era that does not answer what it does not know. Its first answer decides.
+     *
+     * @param silence before it is asked for a handshake
+     * @return null when it wants a handshake and has not been asked for one
+     */
+    private @Nullable Era firstAnswered(Duration silence, Duration timeout) throws McpException, InterruptedException {
+        ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor();
         try {
-            JsonNode found = request("server/discover", Json.object(), Map.of(), patience);
-            if (supports(found.path("supportedVersions"))) {
-                capabilities = found.path("capabilities");
-                serverInfo = found.path("_meta").path(Mcp.META_SERVER);
-                return;
+            CompletionService<Optional<Era>> answers = new ExecutorCompletionService<>(asking);
+            answers.submit(() -> discovered(timeout));
+            Future<Optional<Era>> first = answers.poll(silence.toMillis(), TimeUnit.MILLISECONDS);
+            if (first != null) {
+                return answer(first).orElse(null);
             }
+            Future<Optional<Era>> greeting = answers.submit(() -> Optional.of(greeted(timeout)));
+            for (int open = 2; open > 0; open--) {
+                Future<Optional<Era>> done = answers.take();
+                if (done.state() == Future.State.SUCCESS && done.resultNow().isPresent()) {
+                    return done.resultNow().get();
+                }
+            }
+            return answer(greeting).orElse(null);
+        } finally {
+            asking.shutdown();
+        }
+    }
+
+    private static Optional<Era> answer(Future<Optional<Era>> done) throws McpException, InterruptedException {
+        try {
+            return done.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof McpException known ? known : McpException.lost(String.valueOf(e.getCause()));
+        }
+    }
+
+    /** Empty when the server is not of the newest era. */
+    private Optional<Era> discovered(Duration timeout) throws McpException, InterruptedException {
+        try {
+            JsonNode found = request("server/discover", Json.object(), Map.of(), timeout);
+            return supports(found.path("supportedVersions"))
+                    ? Optional.of(new Era(true, Mcp.MODERN, found.path("capabilities"),
+                            found.path("_meta").path(Mcp.META_SERVER)))
+                    : Optional.empty();
         } catch (McpException e) {
-            boolean silent = stdio && e.code().equals("MCP_TIMEOUT");
             boolean refused = e.outcome() == McpException.Outcome.REFUSED && e.permanent();
-            if (!silent && !refused || Mcp.modernError(e.rpcCode()) && e.rpcCode() != Mcp.VERSION_UNSUPPORTED) {
+            if (!refused || Mcp.modernError(e.rpcCode()) && e.rpcCode() != Mcp.VERSION_UNSUPPORTED) {
                 throw e;
             }
+            return Optional.empty();
         }
-        handshake(timeout);
     }
 
     private static boolean supports(JsonNode versions) {
         return versions.valueStream().anyMatch(each -> each.asString("").equals(Mcp.MODERN));
     }
 
-    private void handshake(Duration timeout) throws McpException, InterruptedException {
-        modern = false;
+    private Era greeted(Duration timeout) throws McpException, InterruptedException {
         ObjectNode params = Json.object().put("protocolVersion", Mcp.LEGACY);
         params.putObject("capabilities");
         params.set("clientInfo", clientInfo());
         JsonNode answer = transport.request("initialize", params, Map.of(), timeout);
-        version = answer.path("protocolVersion").asString("");
-        if (!Mcp.HANDSHAKE.contains(version)) {
+        String spoken = answer.path("protocolVersion").asString("");
+        if (!Mcp.HANDSHAKE.contains(spoken)) {
             throw McpException.forbidden("MCP_VERSION_UNSUPPORTED",
                     "the server speaks none of the revisions " + Mcp.MODERN + ", " + String.join(", ", Mcp.HANDSHAKE));
         }
-        capabilities = answer.path("capabilities");
-        serverInfo = answer.path("serverInfo");
-        transport.notify("notifications/initialized", Json.object(), Map.of(Mcp.VERSION_HEADER, version), timeout);
+        return new Era(false, spoken, answer.path("capabilities"), answer.path("serverInfo"));
     }
 
     private ObjectNode clientInfo() {

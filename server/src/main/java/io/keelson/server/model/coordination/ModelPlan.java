@@ -48,6 +48,8 @@ public final class ModelPlan implements Tool {
                       "failure": {"description": "what failed, and as refused what was wrong with the last answer"},
                       "max_tasks": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 20},
                       "budget_usd": {"type": "number", "minimum": 0, "description": "what the run may cost"},
+                      "allowed_tools": {"type": "array", "items": {"type": "string"}, "description": "the mission's; all where absent"},
+                      "denied_tools": {"type": "array", "items": {"type": "string"}, "description": "the mission's"},
                       "judge": {"type": "string", "description": "the model that checks of the kind `model` ask"}}}"""),
             Json.read(
                     """

@@ -1,6 +1,7 @@
 package io.keelson.server.model.coordination;
 
 import io.keelson.core.plan.TaskType;
+import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.DataFence;
 import io.keelson.server.model.Message;
@@ -19,6 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class PlanPrompt {
     /** Of the built-in texts; changes with each of them. */
     static final int VERSION = 1;
+    /** The list of the facts that the mission's rule narrows. */
+    private static final String TOOLS = "tools";
 
     private static final JsonNode ANSWER = Json.read(
             """
@@ -84,10 +87,15 @@ final class PlanPrompt {
 
     private static String work(JsonNode input, JsonNode facts) {
         StringBuilder text = new StringBuilder();
+        ToolPolicy mission = mission(input);
         facts.properties().forEach(list -> {
+            List<JsonNode> shown = list.getValue().valueStream()
+                    .filter(each -> !list.getKey().equals(TOOLS)
+                            || mission.refusedBy(each.path("name").asString()) == null)
+                    .toList();
             text.append(list.getKey()).append(":\n");
-            list.getValue().forEach(each -> text.append(each).append('\n'));
-            text.append(list.getValue().isEmpty() ? "none\n\n" : "\n");
+            shown.forEach(each -> text.append(each).append('\n'));
+            text.append(shown.isEmpty() ? "none\n\n" : "\n");
         });
         text.append("At most ").append(input.path("max_tasks").asInt(ModelPlan.MOST_TASKS)).append(" tasks.\n");
         if (input.path("budget_usd").isNumber()) {
@@ -118,6 +126,17 @@ final class PlanPrompt {
             text.append("\nThe person who asks for a new plan says: ").append(instructions.stringValue()).append('\n');
         }
         return text.toString();
+    }
+
+    /** The mission's rule about tools: the plan may name none that it refuses. */
+    private static ToolPolicy mission(JsonNode input) {
+        JsonNode allowed = input.path("allowed_tools");
+        return new ToolPolicy(List.of(new ToolPolicy.Rule(ToolPolicy.Level.MISSION,
+                allowed.isArray() ? texts(allowed) : null, texts(input.path("denied_tools")))));
+    }
+
+    private static List<String> texts(JsonNode list) {
+        return list.valueStream().map(JsonNode::asString).toList();
     }
 
     private static void data(StringBuilder into, String from, JsonNode value) {

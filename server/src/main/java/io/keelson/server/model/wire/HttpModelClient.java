@@ -2,6 +2,7 @@ package io.keelson.server.model.wire;
 
 import io.keelson.core.money.Tokens;
 import io.keelson.server.json.Json;
+import io.keelson.server.model.Finish;
 import io.keelson.server.model.ModelAnswer;
 import io.keelson.server.model.ModelClient;
 import io.keelson.server.model.ModelEndpoint;
@@ -278,6 +279,9 @@ public final class HttpModelClient implements ModelClient {
             seen = document::document;
             while (!document.complete()) {
                 String data = events.next();
+                if (data == null && firstText < 0) {
+                    throw new UnreadableException("the stream ended without an event");
+                }
                 if (data == null) {
                     throw new IOException("the stream of the answer was cut");
                 }
@@ -299,8 +303,9 @@ public final class HttpModelClient implements ModelClient {
         private ModelAnswer answer(JsonNode document) throws UnreadableException, ProviderErrorException {
             ReadAnswer read = wire.read(document);
             long total = elapsed();
+            String text = read.finish() == Finish.REFUSAL ? Failures.struck(read.text(), secrets) : read.text();
             return request.restored(
-                    new ModelAnswer(read.text(), read.calls(), read.finish(), read.usage(), read.modelAnswered(),
+                    new ModelAnswer(text, read.calls(), read.finish(), read.usage(), read.modelAnswered(),
                             Failures.requestId(headers), WireJson.raw(endpoint, read.message()),
                             firstText < 0 ? total : firstText, total));
         }

@@ -5,6 +5,8 @@ import io.keelson.core.decide.Explain;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Prices;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
@@ -75,7 +77,7 @@ public final class Explainer {
 
     /** @param full the reached limits by name, with their texts */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
-            Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels)
+            Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels, Prices prices)
             implements Explain.Surroundings {
         @Override
         public boolean served(String tool) {
@@ -117,7 +119,7 @@ public final class Explainer {
         if (view == null) {
             return List.of();
         }
-        Around around = around(c, workspaceId, List.of(runId));
+        Around around = around(c, workspaceId, Map.of(runId, view));
         if (step != null) {
             StepRow row = view.step(step);
             return row == null ? past(task, step) : Explain.step(view, row, around);
@@ -137,9 +139,10 @@ public final class Explainer {
     public Map<UUID, List<Explanation>> explain(Connection c, UUID workspaceId, Collection<UUID> runIds)
             throws SQLException {
         atOneMoment(c);
-        Around around = around(c, workspaceId, runIds);
+        Map<UUID, RunView> views = runs.load(c, runIds);
+        Around around = around(c, workspaceId, views);
         Map<UUID, List<Explanation>> reasons = new HashMap<>();
-        runs.load(c, runIds).forEach((id, view) -> reasons.put(id, Explain.run(view, around)));
+        views.forEach((id, view) -> reasons.put(id, Explain.run(view, around)));
         return reasons;
     }
 
@@ -149,10 +152,11 @@ public final class Explainer {
         }
     }
 
-    private Around around(Connection c, UUID workspaceId, Collection<UUID> runIds) throws SQLException {
-        Array ids = c.createArrayOf("uuid", runIds.toArray());
+    private Around around(Connection c, UUID workspaceId, Map<UUID, RunView> views) throws SQLException {
+        Array ids = c.createArrayOf("uuid", views.keySet().toArray());
+        boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
         return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
-                labels(c, ids));
+                labels(c, ids), stopped ? runs.prices(c) : Prices.NONE);
     }
 
     private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {

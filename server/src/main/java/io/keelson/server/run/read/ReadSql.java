@@ -80,6 +80,12 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan, r.inputs, r.output,"), RUN_TABLES);
 
+    /** The number of runs that {@link #SOME_RUNS} reads. */
+    static final int SOME = 16;
+
+    /** The same for {@link #SOME} ids or fewer, as parameters: a plan for an array would be made again for each one. */
+    static final String SOME_RUNS = RUN.replace("r.id = ?", "r.id in (?%s)".formatted(", ?".repeat(SOME - 1)));
+
     /** The same without plan, inputs and output. */
     static final String RUN_WITHOUT_VALUES = """
             select %s

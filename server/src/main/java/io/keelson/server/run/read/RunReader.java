@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -62,6 +63,24 @@ public final class RunReader {
 
     public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.RUN, ids(workspaceId, runId));
+    }
+
+    /** Maximum number of runs that {@link #someRuns} reads. */
+    public static final int SOME = ReadSql.SOME;
+
+    /** The same for up to {@link #SOME} runs, by id. Omits those that do not exist. */
+    public Map<UUID, ObjectNode> someRuns(Connection c, UUID workspaceId, Collection<UUID> runIds)
+            throws SQLException {
+        List<UUID> wanted = runIds.stream().distinct().toList();
+        List<ObjectNode> found = wanted.size() == 1 ? run(c, workspaceId, wanted.getFirst()).stream().toList()
+                : list(c, ReadSql.SOME_RUNS, statement -> {
+                    statement.setObject(1, workspaceId);
+                    for (int i = 0; i < SOME; i++) {
+                        statement.setObject(2 + i, wanted.get(Math.min(i, wanted.size() - 1)));
+                    }
+                });
+        return found.stream()
+                .collect(Collectors.toMap(run -> UUID.fromString(run.get("id").stringValue()), run -> run));
     }
 
     /** The same without plan, inputs and output. */

@@ -7,6 +7,7 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
@@ -71,7 +72,15 @@ final class OpenFolder implements Closeable {
         return folder;
     }
 
+    /**
+     * A folder in this one. Only folders and links are opened: opening a pipe waits for a writer, and on another file
+     * {@code newDirectoryStream} closes one descriptor twice, which may be that of another thread by then (JDK-8392711).
+     */
     OpenFolder folder(Path name) throws IOException {
+        BasicFileAttributes attributes = attributes(name);
+        if (!attributes.isDirectory() && !attributes.isSymbolicLink()) {
+            throw new NotDirectoryException(name.toString());
+        }
         return new OpenFolder(name, stream.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS), refused);
     }
 

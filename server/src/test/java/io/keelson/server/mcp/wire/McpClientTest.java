@@ -65,6 +65,40 @@ class McpClientTest {
         }
     }
 
+    /** Answers nothing before it is also asked for a handshake, which it refuses. */
+    @Test
+    void slowServerOfTheStatelessEraIsNotTakenForAnOlderOne() throws Exception {
+        try (McpClient client = silent("""
+                read -r discover; read -r initialize
+                printf '{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no such method"}}\n'
+                printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\n'
+                sleep 1000""")) {
+            assertThat(client.version()).isEqualTo(Mcp.MODERN);
+        }
+    }
+
+    @Test
+    void serverThatIgnoresWhatItDoesNotKnowIsAskedForAHandshake() throws Exception {
+        try (McpClient client = silent("""
+                read -r discover; read -r initialize
+                printf '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}\n'
+                sleep 1000""")) {
+            assertThat(client.version()).isEqualTo("2025-06-18");
+        }
+        McpException refused = catchThrowableOfType(McpException.class, () -> silent("""
+                read -r discover; read -r initialize
+                printf '{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"not you"}}\n'
+                printf '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}\n'
+                sleep 1000"""));
+        assertThat(refused).hasMessageContaining("not you");
+    }
+
+    /** A client of a program that is asked for a handshake almost at once. */
+    private McpClient silent(String script) throws McpException, InterruptedException {
+        return McpClient.ofCommand(List.of("sh", "-c", script), folder, Map.of(), errors::add, "1",
+                Duration.ofMillis(10), LIMIT);
+    }
+
     @Test
     void processThatEndsLosesItsRequestsAndIsUnreachableAfterwards() throws Exception {
         try (McpClient client = client(List.of("sh", "-c", """

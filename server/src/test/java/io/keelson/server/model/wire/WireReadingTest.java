@@ -2,6 +2,7 @@ package io.keelson.server.model.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.keelson.cli.devmodel.TestModel;
 import io.keelson.core.money.Tokens;
@@ -25,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Arrays;
@@ -33,6 +35,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,11 +121,26 @@ class WireReadingTest {
                 .map(call -> call.get("tool").stringValue()).toList());
         assertThat(answer.usage().output()).isEqualTo(stated.at("/usage/output").asLong());
         assertThat(answer.usage().cacheRead()).isEqualTo(stated.at("/usage/cache_read").asLong());
+        Tokens before = null;
         for (int bytes = 0; bytes < body.length; bytes++) {
-            byte[] part = Arrays.copyOf(body, bytes);
-            assertThatThrownBy(() -> read(wire, type, part)).as("after " + bytes + " bytes")
-                    .isInstanceOfAny(IOException.class, ModelException.class);
+            Tokens seen = seen(wire, type, Arrays.copyOf(body, bytes));
+            if (before == null) {
+                before = seen;
+            }
+            assertThat(seen).as("reported within " + bytes + " bytes").isIn(before, answer.usage());
         }
+        assertThat(before != null).as("a part of the answer reports tokens").isEqualTo(type.startsWith("text/event")
+                && wire != WireKind.OPENAI_RESPONSES);
+    }
+
+    /** The tokens that a cut answer has reported, which are charged; null for none. */
+    private static @Nullable Tokens seen(WireKind wire, String type, byte[] part) {
+        HttpModelClient.Exchange exchange = exchange(wire);
+        Throwable failure = catchThrowable(
+                () -> exchange.read(200, Map.of("content-type", type), new ByteArrayInputStream(part)));
+        assertThat(failure).as("after " + part.length + " bytes").isNotNull();
+        return failure instanceof ModelException read ? read.usage()
+                : ((ModelException) exchange.failure(failure, Duration.ofSeconds(1))).usage();
     }
 
     @Test
@@ -136,7 +154,7 @@ class WireReadingTest {
         IOException cut = org.junit.jupiter.api.Assertions.assertThrows(IOException.class,
                 () -> exchange.read(200, Map.of("content-type", "text/event-stream"),
                         new ByteArrayInputStream(Arrays.copyOf(body, body.length / 2))));
-        ModelException failure = (ModelException) exchange.failure(cut, java.time.Duration.ofSeconds(1));
+        ModelException failure = (ModelException) exchange.failure(cut, Duration.ofSeconds(1));
 
         assertThat(failure.kind()).isEqualTo(ModelException.Kind.INTERRUPTED);
         assertThat(failure.usage()).isEqualTo(new Tokens(100, 800, 50, 1, 0));

@@ -9,12 +9,15 @@ import io.keelson.server.tool.ToolPolicy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -216,6 +219,33 @@ class FilesToolsTest {
         Files.createDirectories(base.resolve("deep"));
         org.assertj.core.api.Assertions.assertThatThrownBy(() -> place.open())
                 .isInstanceOf(IOException.class);
+    }
+
+    /** The JDK's own failure closes a descriptor twice and another one never, see {@link OpenFolder#folder}. */
+    @Test
+    void listingAFileLeavesNoDescriptorOpen() throws Exception {
+        assertThat(calls.output("files.list", "{\"path\": \"README.md\"}").at("/summary/files").intValue()).isOne();
+        assertThat(openedPaths()).doesNotContain(root.resolve("README.md").toRealPath());
+    }
+
+    private static Set<Path> openedPaths() throws IOException {
+        Set<Path> paths = new HashSet<>();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                try {
+                    paths.add(Files.readSymbolicLink(descriptor));
+                } catch (NoSuchFileException e) {
+                    continue; // closed meanwhile
+                }
+            }
+        }
+        return paths;
+    }
+
+    @Test
+    void listingAPipeDoesNotWaitForItsWriter() throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", root.resolve("pipe").toString()).start().waitFor()).isZero();
+        assertThat(calls.output("files.list", "{\"path\": \"pipe\"}").at("/summary/others").intValue()).isOne();
     }
 
     @Test
