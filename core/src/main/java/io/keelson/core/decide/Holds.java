@@ -128,20 +128,24 @@ final class Holds {
     /** Why {@link #computed} was false, and which command helps. */
     static Reply.Rejected unpaid(Decision d, StepRow step, WorstCase most, boolean begun) {
         BigDecimal cost = begun ? most(d, step.spec().within(most)) : least(d, step.spec());
-        HardLimit.Scope run = HardLimit.run(d);
+        BigDecimal own = step.hold == null ? Amounts.ZERO : step.hold.amount();
         String task = step.task().planKey();
-        HardLimit.Scope own = HardLimit.task(d, task);
-        String command = "raise it with `keelson budget " + d.run.id();
+        BigDecimal ofRun = left(HardLimit.run(d), own);
+        BigDecimal ofTask = left(HardLimit.task(d, task), own);
+        String raise = ": raise it with `keelson budget " + d.run.id();
         return Reply.rejected("CREDITS_HELD", "the next request may cost " + Amounts.text(cost) + " USD, and "
-                + (run != null && !run.allows(cost) ? "the run's hard limit of " + left(run) + ": " + command
-                        + " --hard-limit USD`"
-                        : own != null && !own.allows(cost) ? "the budget of the task, " + left(own) + ": " + command
-                                + " --task " + task + "=USD`"
+                + (ofRun != null && cost.compareTo(ofRun) > 0
+                        ? "the run's hard limit of " + Amounts.text(Objects.requireNonNull(HardLimit.limit(d.run)))
+                                + " leaves " + Amounts.text(ofRun) + raise + " --hard-limit USD`"
+                        : ofTask != null && cost.compareTo(ofTask) > 0
+                                ? "the budget of its task leaves " + Amounts.text(ofTask) + raise + " --task " + task
+                                        + "=USD`"
                                 : "the workspace's credits do not pay it: grant some with `keelson credits grant AMOUNT`"));
     }
 
-    private static String left(HardLimit.Scope scope) {
-        return Amounts.text(scope.limit()) + " USD leaves " + Amounts.text(scope.room().max(Amounts.ZERO));
+    /** What a limit leaves for a further hold in place of the step's own; null for no limit. */
+    private static @Nullable BigDecimal left(HardLimit.@Nullable Scope scope, BigDecimal own) {
+        return scope == null ? null : scope.room().add(own).max(Amounts.ZERO);
     }
 
     /** Forgets worst cases that executions have computed: further ones compute their own. */

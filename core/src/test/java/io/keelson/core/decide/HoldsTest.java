@@ -194,8 +194,10 @@ class HoldsTest extends OneWorkspace {
         report(world, claimed.get(0), 2_000, 100);
         assertThat(claim(world)).as("0.002 is charged").containsExactly(third);
         assertThat(third.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
-        assertThat(hold(world, claimed.get(1), new WorstCase("large", 20_000, 8_000, true), true))
-                .as("a further request that is not paid").isInstanceOf(Reply.Rejected.class);
+        assertThat(((Reply.Rejected) hold(world, claimed.get(1), new WorstCase("large", 20_000, 8_000, true), true))
+                .message()).as("a further request that is not paid")
+                .isEqualTo("the next request may cost 0.1 USD, and the run's hard limit of 0.12 leaves 0.068: raise it "
+                        + "with `keelson budget " + world.id() + " --hard-limit USD`");
         assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.05"), 4_000));
     }
 

@@ -54,6 +54,13 @@ class McpCommandTest {
             assertThat(cli.run("run", mission("mcp.unknown.add").toString()).err())
                     .contains("no MCP server 'unknown'");
 
+            Result away = cli.run("mcp", "add", "away", "--url", "http://127.0.0.1:1/mcp", "--tool", "one");
+            assertThat(away.code()).isNotZero();
+            assertThat(away.out()).contains("error: MCP_UNREACHABLE", "warning: the tools of the MCP server 'away' are "
+                    + "not known yet, so these names are not checked: one");
+            assertThat(cli.run("doctor").out()).as("a server behind HTTP has no log here")
+                    .contains("check http://127.0.0.1:1/mcp and the credentials").doesNotContain("mcp show away");
+            assertThat(cli.run("mcp", "remove", "away").code()).isZero();
             Result typo = cli.run("mcp", "allow", "other", "ad");
             assertThat(typo.code()).isNotZero();
             assertThat(typo.err()).contains("UNKNOWN_TOOL", "did you mean 'add'?");
