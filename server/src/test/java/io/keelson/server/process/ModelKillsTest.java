@@ -132,7 +132,7 @@ class ModelKillsTest {
             List<String> runs = new ArrayList<>();
             int surplus;
             try (KilledNodes nodes = new KilledNodes(NODES, folder, url,
-                    Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_MODELS", models.toString()))) {
+                    Map.of("KEELSON_LEASE_SECONDS", "10", "KEELSON_MODELS", models.toString()))) {
                 for (int kill = 0; kill < KILLS; kill++) {
                     int node = kill % NODES;
                     nodes.awaitReady(node);
