@@ -33,6 +33,8 @@ comment on table work_queue is 'Steps that are ready or held by a worker; a row 
 comment on column work_queue.lane is 'of its task''s work: one for steps in order, one each for parallel steps';
 comment on column work_queue.model is 'that the step names, as far as known before it is claimed; empty for none';
 comment on column work_queue.holder is 'the worker that has claimed it; null for none';
+comment on column work_queue.lease_expires_at is
+    'the end of the lease; 1970 once a server has found it expired: no heartbeat extends it any more';
 comment on column work_queue.held_credits is 'credits that the run holds for the worst case of the step; null for none';
 comment on column work_queue.max_output_tokens is 'tokens of output that the held credits pay; null without them';
 

@@ -146,12 +146,21 @@ final class DueWork {
              order by w.priority, w.state_since, w.id
              limit ?""";
 
+    /** From then on no heartbeat extends them and no details are written. Skips a lane whose heartbeat is not committed. */
+    private static final String TAKE = """
+            update work_queue q set lease_expires_at = timestamptz 'epoch'
+              from (select task_id, lane from work_queue
+                     where holder is not null and lease_expires_at < (select {now})
+                     order by lease_expires_at limit ?
+                       for no key update skip locked) lapsed
+             where q.task_id = lapsed.task_id and q.lane = lapsed.lane""".replace("{now}", DbClock.SQL);
+
     /** A lateral with a limit, because a plain join may read all steps. */
     private static final String EXPIRED = """
             with lapsed as (
                 (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out from work_queue q
-                  where q.holder is not null and q.lease_expires_at < (select {now})
-                  order by q.lease_expires_at limit ?)
+                  where q.holder is not null and q.lease_expires_at = timestamptz 'epoch'
+                  limit ?)
                 union all
                 (select q.run_id, q.task_id, q.lane, q.lease_ms, true from work_queue q
                   where q.deadline_at < (select {now} - ? * interval '1 millisecond')
@@ -208,13 +217,15 @@ final class DueWork {
             mine as (
                 select q.task_id, q.lane
                   from held h join work_queue q on q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
+                   and q.lease_expires_at > timestamptz 'epoch'
                    for no key update of q skip locked),
             extended as (
                 update work_queue q set lease_expires_at = {clock} + q.lease_ms * interval '1 millisecond'
                   from mine where q.task_id = mine.task_id and q.lane = mine.lane)
             select h.task_id, h.lane from held h
              where not exists (select from work_queue q
-                where q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder)""",
+                where q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
+                  and q.lease_expires_at > timestamptz 'epoch')""",
             uuid("task_id", h -> h.lane.taskId()), integer("lane", h -> h.lane.lane()), text("holder", Held::holder));
 
     private final DbClock clock;
@@ -278,14 +289,18 @@ final class DueWork {
     }
 
     List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(EXPIRED)) {
+        try (PreparedStatement statement = c.prepareStatement(TAKE)) {
             clock.bind(statement, 1);
             statement.setInt(2, limit);
-            clock.bind(statement, 3);
-            statement.setLong(4, grace.toMillis());
-            clock.bind(statement, 5);
+            statement.executeUpdate();
+        }
+        try (PreparedStatement statement = c.prepareStatement(EXPIRED)) {
+            statement.setInt(1, limit);
+            clock.bind(statement, 2);
+            statement.setLong(3, grace.toMillis());
+            clock.bind(statement, 4);
+            statement.setInt(5, limit);
             statement.setInt(6, limit);
-            statement.setInt(7, limit);
             List<Expired> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {

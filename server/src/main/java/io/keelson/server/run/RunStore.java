@@ -239,7 +239,10 @@ public final class RunStore {
         return due.due(c, GRACE);
     }
 
-    /** Expired leases, and executions past their deadline by more than the grace. */
+    /**
+     * Expired leases, and executions past their deadline by more than the grace. A returned lease is extended by no heartbeat any
+     * more, and its holder writes no details that are not returned.
+     */
     public List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
         return due.expired(c, grace, limit);
     }

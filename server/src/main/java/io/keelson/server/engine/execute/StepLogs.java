@@ -26,10 +26,9 @@ public final class StepLogs {
         return new RecordedRequests.Details() {
             @Override
             public boolean write(String text) {
-                return holder != null && database.inTransaction(c -> heartbeats
-                        .beat(c, execution.workspaceId(), holder, List.of(new LeaseHeartbeats.Beat(execution.stepId(),
-                                execution.leaseEpoch(), null, null, text)))
-                        .containsKey(execution.stepId()));
+                return holder != null && database.inTransaction(c -> heartbeats.record(c, execution.workspaceId(),
+                        holder,
+                        new LeaseHeartbeats.Beat(execution.stepId(), execution.leaseEpoch(), null, null, text)));
             }
 
             @Override

@@ -43,7 +43,7 @@ public final class Reconciler {
 
     /** Returns work with an expired lease to the queue, under a new epoch for the next holder. */
     int expiredLeases() {
-        return act(Observer.Duty.LEASES, database.withConnection(c -> store.expired(c, BATCH_SIZE)).stream()
+        return act(Observer.Duty.LEASES, database.inTransaction(c -> store.expired(c, BATCH_SIZE)).stream()
                 .map(Reconciler::lapsed)
                 .toList());
     }

@@ -60,7 +60,8 @@ public final class LeaseHeartbeats {
                   from beats b
                   join orchestration_steps s on s.id = b.step_id and s.workspace_id = b.workspace_id
                    and s.lease_epoch = b.epoch and s.state = 'running'
-                  join work_queue q on q.task_id = s.task_id and q.lane = s.lane and q.holder = b.holder),
+                  join work_queue q on q.task_id = s.task_id and q.lane = s.lane and q.holder = b.holder
+                   and q.lease_expires_at > timestamptz 'epoch'),
             locked as (
                 select q.task_id, q.lane
                   from live
@@ -102,6 +103,11 @@ public final class LeaseHeartbeats {
             integer("attempt", line -> line.log.attempt), integer("ordinal", Line::ordinal),
             text("message", LINE_CHARS, Line::text));
 
+    private static final String LOCK = """
+            select from task_steps s join work_queue q on q.task_id = s.task_id and q.lane = s.lane
+             where s.id = ?
+               for no key update of q""";
+
     private static final String DETAILS = "select details from step_progress where step_id = ?";
 
     private final DbClock clock;
@@ -132,6 +138,20 @@ public final class LeaseHeartbeats {
             }
         }
         return extended;
+    }
+
+    /**
+     * The same for the details of one step, in a transaction that has locked nothing. Waits for a commit or another heartbeat that
+     * is working on the lane, so that a lease is found expired with these details, or they are not written.
+     *
+     * @return false when the holder has lost the lease
+     */
+    public boolean record(Connection c, UUID workspaceId, String holder, Beat details) throws SQLException {
+        try (PreparedStatement lock = c.prepareStatement(LOCK)) {
+            lock.setObject(1, details.stepId);
+            lock.execute();
+        }
+        return beat(c, workspaceId, holder, List.of(details)).containsKey(details.stepId);
     }
 
     /** The details that were last written about a step, JSON text; null for none. */

@@ -99,6 +99,32 @@ class HeartbeatsTest extends QueuedWork {
         assertThat(expired()).as("kept by no worker").hasSize(1);
     }
 
+    /** Else a request that is sent meanwhile would be named by nothing. */
+    @Test
+    void aHolderWritesNoDetailsOnceItsLeaseWasFoundExpired() throws SQLException {
+        UUID run = start(world.workspace, 100);
+        StepRow step = claim(run, "worker");
+        Beat details = new Beat(step.id(), 1, null, null, "{\"page\":3}");
+        world.tick(LEASE.plusSeconds(1));
+        boolean late = heartbeats.record(world.connection(), world.workspace, "worker", details);
+        List<Expired> during = world.database.inTransaction(c -> world.store.expired(c, 10));
+        world.connection().commit();
+        assertThat(late).as("its lease was found expired by no server").isTrue();
+        assertThat(during).as("while the details are written").isEmpty();
+
+        world.tick(LEASE.plusSeconds(1));
+        List<Expired> found = world.database.inTransaction(c -> world.store.expired(c, 10));
+        assertThat(found).extracting(Expired::details).containsExactly("{\"page\": 3}");
+        assertThat(heartbeats.record(world.connection(), world.workspace, "worker", details)).isFalse();
+        assertThat(beat(step, "worker", 1)).isEmpty();
+        Lane lane = new Lane(step.task().id(), 0);
+        assertThat(world.store.extendLeases(world.connection(), "worker", List.of(lane))).containsExactly(lane);
+        world.connection().commit();
+        expire(found.getFirst());
+        assertThat(claim(run, "worker").leaseEpoch()).isEqualTo(2);
+        assertThat(beat(step, "worker", 2)).hasSize(1);
+    }
+
     @Test
     void progressAndDetailsOutliveTheLease() throws SQLException {
         UUID run = start(world.workspace, 100);
