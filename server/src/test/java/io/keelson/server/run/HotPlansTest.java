@@ -321,6 +321,7 @@ class HotPlansTest {
         readInbox(c);
         RunReader reader = new RunReader();
         reader.run(c, workspace, run);
+        reader.someRuns(c, workspace, List.of(run, ended));
         reader.byExternalId(c, workspace, "nothing");
         RunSelection all = RunSelection.ALL;
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);

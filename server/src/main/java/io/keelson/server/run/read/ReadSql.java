@@ -1,6 +1,7 @@
 package io.keelson.server.run.read;
 
 import io.keelson.server.run.sql.TaskUsage;
+import java.util.Collections;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -83,8 +84,15 @@ final class ReadSql {
     /** The number of runs that {@link #SOME_RUNS} reads. */
     static final int SOME = 16;
 
-    /** The same for {@link #SOME} ids or fewer, as parameters: a plan for an array would be made again for each one. */
-    static final String SOME_RUNS = RUN.replace("r.id = ?", "r.id in (?%s)".formatted(", ?".repeat(SOME - 1)));
+    /**
+     * The same for {@link #SOME} ids, which may be null, and then the workspace. Looks each run up: a plan of a condition on
+     * all ids reads all runs, when it was made on empty tables, or is made again for each list of ids.
+     */
+    static final String SOME_RUNS = """
+            select run.*
+              from (values %s) as wanted (id)
+             cross join lateral (%s limit 1) run""".formatted(
+            String.join(", ", Collections.nCopies(SOME, "(?::uuid)")), RUN.replace("r.id = ?", "r.id = wanted.id"));
 
     /** The same without plan, inputs and output. */
     static final String RUN_WITHOUT_VALUES = """

@@ -74,10 +74,14 @@ public final class RunReader {
         List<UUID> wanted = runIds.stream().distinct().toList();
         List<ObjectNode> found = wanted.size() == 1 ? run(c, workspaceId, wanted.getFirst()).stream().toList()
                 : list(c, ReadSql.SOME_RUNS, statement -> {
-                    statement.setObject(1, workspaceId);
                     for (int i = 0; i < SOME; i++) {
-                        statement.setObject(2 + i, wanted.get(Math.min(i, wanted.size() - 1)));
+                        if (i < wanted.size()) {
+                            statement.setObject(1 + i, wanted.get(i));
+                        } else {
+                            statement.setNull(1 + i, Types.OTHER, "uuid");
+                        }
                     }
+                    statement.setObject(1 + SOME, workspaceId);
                 });
         return found.stream()
                 .collect(Collectors.toMap(run -> UUID.fromString(run.get("id").stringValue()), run -> run));
