@@ -9,6 +9,7 @@ import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import io.keelson.core.Breadth;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer;
@@ -243,6 +244,24 @@ class DashboardRunTest extends DashboardChecks {
     }
 
     @Test
+    void frameIsThereBeforeItIsKnownWhoLooksAndAFaultEndsNoSession() {
+        Page page = browser.signedInAnew("/ui/runs");
+        List<Route> held = new CopyOnWriteArrayList<>();
+        page.route("**/api/v1/whoami", held::add);
+        page.reload();
+        page.waitForCondition(() -> !held.isEmpty());
+        sees(page.locator(".side").getByText("Overview"));
+        sees(page.locator("main .skeleton").first());
+        held.forEach(Route::abort);
+        sees(page.getByText("The server does not answer").first());
+        browser.expect("Failed to load resource");
+        page.unroute("**/api/v1/whoami");
+        button(page, "Try again").click();
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs").setExact(true)));
+    }
+
+    @Test
+    @Breadth.InPart(1)
     void pageGoesOnWithAnotherServerWhenItsOwnDies() throws Exception {
         String run = seed.waiting("survivor");
         ApiServer other = new ApiServer(folder.resolve("two"), database, Map.of());
