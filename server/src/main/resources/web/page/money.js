@@ -13,13 +13,17 @@ const BY = [['agent', 'Agents'], ['model', 'Models'], ['tool', 'Tools'], ['run',
 const UNNAMED = { agent: 'default agent', model: 'no model', tool: 'no tool', recipe: 'no recipe' };
 const PERIODS = [[1, 'Today'], [7, '7 days'], [30, '30 days'], [90, '90 days']];
 const DAY = 86_400_000;
+/** Lines of a ranking, and of one that is shown whole. */
+const FEW = 5;
+const MOST = 100;
 
 /** Balance, burn, who burns it, and the ledger. */
 class Money extends Page {
-  static properties = { data: { state: true }, failure: { state: true }, checked: { state: true } };
+  static properties = { data: { state: true }, failure: { state: true }, checked: { state: true }, whole: { state: true } };
 
   constructor() {
     super();
+    this.whole = '';
     for (const store of [prefs, me]) this.watch(store);
     this.follows('money', () => this.#load(), undefined, 5_000);
   }
@@ -49,10 +53,11 @@ class Money extends Page {
   /** @param {string[]} by */
   #part([by, title], usage) {
     const most = usage.items[0]?.credits ?? 0;
+    const shown = this.whole === by ? MOST : FEW;
     return html`<section class="card"><header><h2>${title}</h2><span class="count end num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</span></header>
-      ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, 5).map((each) => html`<li><span class="row"><span class="cut grow">${this.#called(by, each)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
+      ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, shown).map((each) => html`<li><span class="row"><span class="cut grow">${this.#called(by, each)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
         <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(by === 'run' ? each.charges : each.runs, by === 'run' ? 'charge' : 'run')}</span></span></li>`)}</ol>
-        ${usage.items.length > 5 ? html`<p class="pad small soft">and ${usage.items.length - 5}${usage.complete ? '' : '+'} more</p>` : nothing}` : html`<p class="pad soft">No charges.</p>`}</section>`;
+        ${usage.items.length > FEW ? html`<p class="pad"><button class="btn bare low" aria-expanded=${shown === MOST} @click=${() => { this.whole = shown === MOST ? '' : by; }}>${shown === MOST ? 'Fewer' : `and ${usage.items.length - FEW}${usage.complete ? '' : '+'} more`}</button></p>` : nothing}` : html`<p class="pad soft">No charges.</p>`}</section>`;
   }
 
   async #grant() {
