@@ -4,9 +4,9 @@ import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
 import { days, count, credits, exact, shortId } from '../draw/format.js';
-import { KINDS, OPEN, isOpen, reasonFamily } from '../draw/state.js';
+import { KINDS, OPEN, family, reasonFamily, words } from '../draw/state.js';
 import { Page } from '../part/page.js';
-import { ago, badge, empty, mark, name, problem, sentence, skeleton, spark, stateBar } from '../part/bits.js';
+import { ago, empty, mark, name, problem, sentence, skeleton, spark, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 
 const DAY = 86_400_000;
@@ -50,8 +50,8 @@ class Overview extends Page {
     return html`<section class="card"><header><h2>Now</h2><span class="count num">${count(total)} open</span><a class="end small" href="/ui/runs">Runs</a></header>
       ${list.length ? html`<ul class="lines">${list.map((run) => {
     const reason = runs.reason(run);
-    return html`<li><a class="line-link" href="/ui/runs/${run.id}"><span class="state-column">${badge(run.state)}</span><span class="grow stack tight"><span class="cut"><strong>${name(run.name, 80)}</strong> <span class="faint mono small">${shortId(run.id)}</span></span>
-          <span class="cut soft small row">${reason ? html`${mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code)}<span class="cut">${sentence(reason.text, 200)}</span>` : nothing}</span></span>
+    return html`<li><a class="line-link" href="/ui/runs/${run.id}">${reason ? mark(reasonFamily(reason.code), reason.code) : mark(family(run.state), words(run.state))}<span class="grow stack tight"><span class="cut"><strong>${name(run.name, 80)}</strong> <span class="faint mono small">${shortId(run.id)}</span></span>
+          <span class="cut soft small">${reason ? sentence(reason.text, 200) : words(run.state)}</span></span>
           <span class="mini">${stateBar({ done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped }, run.task_count)}</span><span class="small soft num">${ago(run.created_at)}</span></a></li>`;
   })}</ul>` : empty('play', 'Nothing runs', 'Start a run from a recipe, or from the command line:', 'keelson run examples/repository-report.yaml')}</section>`;
   }
