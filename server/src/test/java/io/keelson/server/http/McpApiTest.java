@@ -318,6 +318,10 @@ class McpApiTest {
                      "token_url": "http://localhost:1/token", "client_id": "keelson",
                      "client_secret": "${ secret(\\"client\\") }"}}"""), "Content-Type", "application/json").json();
             assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED: the token endpoint");
+            assertThat(guarded.send("PUT", "/api/v1/mcp-servers/local", bytes("{\"command\": \"files\"}"),
+                    "Content-Type", "application/json").json().path("detail").asString())
+                    .isEqualTo("the server has no command 'files', because KEELSON_MCP_SERVERS names no file with "
+                            + "commands");
         }
     }
 
