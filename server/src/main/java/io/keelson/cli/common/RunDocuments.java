@@ -6,6 +6,8 @@ import io.keelson.cli.view.RunTree;
 import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Explanation;
+import io.keelson.client.InboxItem;
+import io.keelson.client.InboxQuery;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
@@ -98,7 +100,8 @@ public final class RunDocuments {
         List<Task> tasks = keelson.runs().tasks(run.id());
         List<Task> outputs = tasks.stream().filter(task -> task.state().equals("awaiting_human")).toList();
         List<Escalation> tickets = keelson.escalations().list(EscalationQuery.open().run(run.id())).items();
-        return new PendingDecisions(run, approvals, outputs, results(tasks), tickets, stopped(keelson, run));
+        List<InboxItem> questions = keelson.inbox().list(InboxQuery.all().kind("elicitation").run(run.id())).items();
+        return new PendingDecisions(run, approvals, outputs, results(tasks), tickets, questions, stopped(keelson, run));
     }
 
     /**

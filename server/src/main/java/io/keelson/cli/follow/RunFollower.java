@@ -8,6 +8,7 @@ import io.keelson.cli.view.PendingDecisions;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Event;
+import io.keelson.client.Explanation;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
 import io.keelson.client.Run;
@@ -59,6 +60,8 @@ final class RunFollower {
     private final Consumer<String> lacks;
     private final RunModel model;
     private final Set<List<String>> lacking = new HashSet<>();
+    /** All that has begun waits for people whom tools ask; the states of its steps do not say so. */
+    private boolean questionsOnly;
     private boolean silent;
     private long lastSeq;
     private Instant lastEvent;
@@ -115,7 +118,7 @@ final class RunFollower {
             if (seen && model.run().ended()) {
                 return End.RUN_ENDED;
             }
-            if (seen && !lastEvent.plus(QUIET).isAfter(now) && model.waitsForHuman()) {
+            if (seen && !lastEvent.plus(QUIET).isAfter(now) && (questionsOnly || model.waitsForHuman())) {
                 return End.WAITS_FOR_HUMAN;
             }
             if (deadline != null && !now.isBefore(deadline)) {
@@ -165,6 +168,7 @@ final class RunFollower {
             nextPoll = now.plus(news ? REDRAW : IDLE_POLL);
             if (news) {
                 lastEvent = now;
+                questionsOnly = false;
                 nextLack = now.plus(STILL);
             } else if (!now.isBefore(nextLack)) {
                 nextLack = now.plus(Duration.between(lastEvent, now));
@@ -211,7 +215,9 @@ final class RunFollower {
 
     /** Asked the more rarely, the longer nothing happens: it reads the whole run. */
     private void tellWhatLacks() {
-        runs().explain(id).reasons().stream()
+        List<Explanation.Reason> reasons = runs().explain(id).reasons();
+        questionsOnly = !reasons.isEmpty() && reasons.stream().allMatch(reason -> reason.code().equals("QUESTION"));
+        reasons.stream()
                 .filter(reason -> reason.code().equals("MISSING_WORKER") && lacking.add(reason.on()))
                 .forEach(reason -> lacks.accept(TerminalText.clean(reason.text())));
     }

@@ -27,7 +27,7 @@ public final class ExplainCommand extends CliCommand {
 
     /** Reasons that end with an answer of a human. */
     private static final Set<String> HUMAN = Set.of("APPROVAL", "BUDGET_EXCEEDED", "PAUSED", "PLAN_APPROVAL",
-            "RESULT_ACCEPTANCE", "TASK_REVIEW", "TICKET_OPEN");
+            "QUESTION", "RESULT_ACCEPTANCE", "TASK_REVIEW", "TICKET_OPEN");
 
     @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
     String run;

@@ -1,6 +1,7 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Escalation;
+import io.keelson.client.InboxItem;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
@@ -14,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param outputs tasks whose output waits for one
  * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
  * @param tickets that are open
+ * @param questions of MCP servers, which have an answer of their own form
  * @param stopped why its budget stopped it; null when it did not
  */
 public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs, List<Task> results,
-        List<Escalation> tickets,
+        List<Escalation> tickets, List<InboxItem> questions,
         @Nullable String stopped) {
 
     public PendingDecisions {
@@ -25,6 +27,7 @@ public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs
         outputs = List.copyOf(outputs);
         results = List.copyOf(results);
         tickets = List.copyOf(tickets);
+        questions = List.copyOf(questions);
     }
 
     /** The plan is to be approved. */
@@ -40,7 +43,7 @@ public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs
     /** Whether there is anything that a human could do now; also when a human has paused the run. */
     public boolean any() {
         return !run.ended() && (plan() || result() || run.stateType().equals("paused") || !approvals.isEmpty()
-                || !outputs.isEmpty() || !tickets.isEmpty());
+                || !outputs.isEmpty() || !tickets.isEmpty() || !questions.isEmpty());
     }
 
     /** How many decisions there are that approve and reject are about. */

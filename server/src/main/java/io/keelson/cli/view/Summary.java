@@ -2,6 +2,7 @@ package io.keelson.cli.view;
 
 import io.keelson.client.Artifact;
 import io.keelson.client.Escalation;
+import io.keelson.client.InboxItem;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
@@ -125,10 +126,16 @@ public final class Summary {
             lines.addAll(result(pendingDecisions, command, style));
         }
         tickets(pendingDecisions.tickets(), command, lines);
+        for (InboxItem question : pendingDecisions.questions()) {
+            lines.add("  " + TerminalText.clean(question.question()));
+            lines.addAll(Subject.item(question, style));
+            lines.addAll(answer(question, command));
+        }
         outputs(pendingDecisions, command, lines, style);
         approvals(pendingDecisions, lines, style);
         decide(pendingDecisions, command, lines);
-        if (pendingDecisions.decisions() == 0 && pendingDecisions.tickets().isEmpty()) {
+        if (pendingDecisions.decisions() == 0 && pendingDecisions.tickets().isEmpty()
+                && pendingDecisions.questions().isEmpty()) {
             lines.addAll(stopped(pendingDecisions, command));
         }
         return lines;
@@ -223,6 +230,7 @@ public final class Summary {
     public static List<String> answers(PendingDecisions pendingDecisions, String command) {
         List<String> lines = new ArrayList<>();
         pendingDecisions.tickets().forEach(ticket -> lines.add(answer(ticket, command)));
+        pendingDecisions.questions().forEach(question -> lines.addAll(answer(question, command)));
         pendingDecisions.outputs().forEach(task -> lines.add(decide(task, command)));
         decide(pendingDecisions, command, lines);
         if (lines.isEmpty()) {
@@ -233,6 +241,11 @@ public final class Summary {
 
     private static String answer(Escalation ticket, String command) {
         return "answer with: " + command + " resolve " + ticket.id() + " resume|skip|fail|cancel --watch";
+    }
+
+    private static List<String> answer(InboxItem question, String command) {
+        return List.of("answer with:  " + command + " approve " + question.id() + " --content JSON",
+                "decline with: " + command + " reject " + question.id());
     }
 
     private static String decide(Task task, String command) {

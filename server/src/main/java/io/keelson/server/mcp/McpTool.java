@@ -279,11 +279,19 @@ final class McpTool implements Tool {
             throw ToolFailure.permanent("MCP_RESULT_INVALID",
                     "the server's requestState cannot be stored, or has more than " + MAX_KEPT + " characters");
         }
+        questions.forEach(McpTool::makeFormUsable);
         Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
                 none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);
         store(call, next);
         return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", SOON, PATIENCE),
                 server + " wants the call again") : asks(call);
+    }
+
+    /** Forms that name their dialect or have references would not be checked otherwise. */
+    private static void makeFormUsable(JsonNode question) {
+        if (question.path("params") instanceof ObjectNode params && params.has("requestedSchema")) {
+            params.set("requestedSchema", McpSchemas.usable(params.get("requestedSchema")));
+        }
     }
 
     /** True when the database stores the text unchanged. */

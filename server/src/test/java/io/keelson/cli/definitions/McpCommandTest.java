@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.CliProcess.Result;
 import io.keelson.cli.InProcessCli;
+import io.keelson.cli.common.ExitCode;
 import io.keelson.client.InboxQuery;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.mcp.FakeMcpServer;
@@ -97,6 +98,10 @@ class McpCommandTest {
             String question = Awaitility.await().atMost(LIMIT).until(() -> cli.client().inbox()
                     .list(InboxQuery.all().kind("elicitation")).items().stream().findFirst().orElse(null),
                     found -> found != null).id();
+            Result watched = cli.run("watch", run);
+            assertThat(watched.code()).isEqualTo(ExitCode.WAITS_FOR_HUMAN);
+            assertThat(watched.out()).contains("The MCP server 'other' asks", "approve " + question + " --content");
+            assertThat(cli.run("explain", run).err()).contains("reject " + question);
             assertThat(cli.run("approve", question, "--content", "{\"name\": 1}").err()).contains("ANSWER_INVALID",
                     "/content/name");
             assertThat(cli.run("reject", question, "--cancel").code()).isZero();

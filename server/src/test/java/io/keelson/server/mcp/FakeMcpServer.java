@@ -167,7 +167,8 @@ public final class FakeMcpServer implements AutoCloseable {
                     : Json.read("""
                             {"resultType": "input_required", "requestState": "opaque", "inputRequests": {"who": {
                               "method": "elicitation/create", "params": {"mode": "form", "message": "%s",
-                              "requestedSchema": {"type": "object", "required": ["name"],
+                              "requestedSchema": {"$schema": "https://json-schema.org/draft/2020-12/schema",
+                                                  "type": "object", "required": ["name"],
                                                   "properties": {"name": {"type": "string"}}}}}}}"""
                             .formatted(question));
             case "visit" -> params.has("inputResponses") ? text(params.at("/inputResponses/page/action").asString())
