@@ -51,7 +51,7 @@ final class StdioTransport implements Transport {
     /** Why it carries nothing any more. */
     private volatile @Nullable String ended;
 
-    /** @param errors takes each line that the process writes to its standard error */
+    /** @param errors takes each line that the process writes to its standard error, and what it writes to its output that is no JSON */
     StdioTransport(InteractiveProcess process, Consumer<String> errors) {
         this.process = process;
         this.errors = errors;
@@ -183,6 +183,8 @@ final class StdioTransport implements Transport {
         try {
             message = Json.read(line);
         } catch (JacksonException e) {
+            errors.accept("no JSON on standard output: "
+                    + new String(line, 0, Math.min(line.length, MAX_ERROR_LINE), StandardCharsets.UTF_8));
             return false;
         }
         if (message.has("method")) {

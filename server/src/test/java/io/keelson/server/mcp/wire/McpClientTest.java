@@ -168,6 +168,14 @@ class McpClientTest {
     }
 
     @Test
+    void outputThatIsNoMessageIsReadLikeAnError() {
+        McpException gone = catchThrowableOfType(McpException.class,
+                () -> client(List.of("sh", "-c", "echo Listening on port 3000")));
+        assertThat(gone.code()).isEqualTo("MCP_BROKEN_OFF");
+        assertThat(errors).containsExactly("no JSON on standard output: Listening on port 3000");
+    }
+
+    @Test
     void hangingProcessAndItsChildrenEndWithTheClient() throws Exception {
         Path pid = folder.resolve("pid");
         McpClient client = client(List.of("sh", "-c", """
