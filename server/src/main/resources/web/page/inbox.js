@@ -16,7 +16,7 @@ import { planTasks } from '../part/plan.js';
 
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
 const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
-const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION']);
+const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION', 'GATE_CHANGED']);
 
 /** Events that begin and end no question. */
 const NO_QUESTION = /^(run_created|agent_|task_(created|queued|assigned|started)|step_started)/;
@@ -100,7 +100,7 @@ class Inbox extends Page {
         await post(action.href, body);
         return 'answered';
       } catch (failure) {
-        if (failure.code === 'GATE_CHANGED' || ANSWERED.has(failure.code)) return failure;
+        if (ANSWERED.has(failure.code)) return failure;
         throw failure;
       }
     } });
@@ -118,7 +118,7 @@ class Inbox extends Page {
   /** Another output than the one that was looked at, or an answer that another person has given. */
   async #refused(item, failure) {
     this.single = null;
-    if (failure.code === 'GATE_CHANGED') this.changed = { before: item, id: item.run_id };
+    if (failure.code === 'GATE_CHANGED' && item.gate !== null) this.changed = { before: item, id: item.run_id };
     else if (ANSWERED.has(failure.code)) {
       const events = item.run_id ? await all(`/runs/${item.run_id}/events`, { limit: 500 }, 5000).catch(() => ({ items: [] })) : { items: [] };
       const last = events.items.findLast((event) => event.actor_type === 'human');

@@ -315,6 +315,47 @@ class DecisionCommandsTest {
     }
 
     @Test
+    void anAnswerToABudgetDecidesNoLaterQuestion() throws Exception {
+        Result started = inProcessCli.run("run", inProcessCli.mission("""
+                config: {budget: {hard_limit_usd: 0.02}}
+                plan:
+                  tasks:
+                    - id: dear
+                      steps: [{tool: noop, input: {cost: 0.02}}, {tool: noop, input: {cost: 0.02}}, {tool: noop}]
+                """));
+        assertThat(started.code()).as(started.err()).isEqualTo(4);
+        String run = inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString();
+        String first = budgetQuestion(run);
+        assertThat(first).startsWith("budget_" + run + "_");
+        Result raised = inProcessCli.run("approve", first, "--hard-limit", "0.04", "--watch");
+        assertThat(raised.code()).as(raised.err()).isEqualTo(4);
+        String second = budgetQuestion(run);
+        assertThat(second).isNotEqualTo(first).startsWith("budget_" + run + "_");
+
+        for (List<String> late : List.of(List.of("approve", first, "--hard-limit", "0.04"), List.of("approve", first),
+                List.of("reject", first))) {
+            Result refused = inProcessCli.run(late.toArray(String[]::new));
+            assertThat(refused.code()).isNotZero();
+            assertThat(refused.err()).contains("GATE_CHANGED", second, "raised the run's limit to 0.04 at ");
+        }
+        Result unnamed = inProcessCli.run("approve", "budget_" + run, "--hard-limit", "5");
+        assertThat(unnamed.code()).isNotZero();
+        assertThat(unnamed.err()).contains("INBOX_ITEM_NOT_FOUND", "that waits is " + second);
+        assertThat(budgetQuestion(run)).isEqualTo(second);
+
+        assertThat(inProcessCli.run("reject", second, "--reason", "too dear").err()).doesNotContain("GATE_CHANGED");
+        assertThat(inProcessCli.run("show", run).out()).contains("FAILED_BY_HUMAN");
+        assertThat(inProcessCli.run("reject", second).err()).as("the same again").doesNotContain("[");
+        assertThat(inProcessCli.run("budget", run, "--hard-limit", "5").code()).isZero();
+        assertThat(inProcessCli.run("approve", second).err()).contains("INVALID_STATE_TRANSITION",
+                "local ended the run as failed at ").doesNotContain("raised");
+    }
+
+    private static String budgetQuestion(String run) {
+        return inProcessCli.run("inbox", "--run", run, "--json").json().at("/items/0/id").asString();
+    }
+
+    @Test
     void aNewPlanIsShownBeforeItIsAnswered() throws Exception {
         Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config:

@@ -173,6 +173,10 @@ public final class Decider {
         if (command.gate() != Command.DecideGate.Gate.BUDGET) {
             return HumanGates.decide(d, command.approve(), command.comment());
         }
+        if (command.asked() != null && !command.asked().equals(d.run.stateSince)) {
+            return new Reply.Rejected("GATE_CHANGED", "another question about the run's budget waits now",
+                    d.run.state.wire(), List.of());
+        }
         return command.approve() ? approveBudget(d, command)
                 : failRun(d, new Command.FailRun(d.run.id(), command.comment(), d.actor));
     }

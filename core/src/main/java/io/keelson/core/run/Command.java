@@ -67,17 +67,19 @@ public sealed interface Command {
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
      * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan, when a budget is approved
      * @param way how a run goes on whose budget is approved without another limit
+     * @param asked when the question about the budget was asked: since when the run was {@code budget_exceeded}; null for other gates
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
-            Map<String, BigDecimal> tasks, Way way, @Nullable String comment, Actor actor) implements Command {
+            Map<String, BigDecimal> tasks, Way way, @Nullable Instant asked, @Nullable String comment, Actor actor)
+            implements Command {
         public DecideGate {
             tasks = Map.copyOf(tasks);
         }
 
-        /** A decision by which a run goes on as before, if at all. */
+        /** A decision about what waits at the gate, by which a run goes on as before, if at all. */
         public DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
                 Map<String, BigDecimal> tasks, @Nullable String comment, Actor actor) {
-            this(runId, gate, approve, hardLimit, tasks, Way.AS_BEFORE, comment, actor);
+            this(runId, gate, approve, hardLimit, tasks, Way.AS_BEFORE, null, comment, actor);
         }
 
         /**

@@ -11,6 +11,7 @@ import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
@@ -222,6 +223,7 @@ class HardLimitTest extends OneWorkspace {
 
         private Command answer(World world, Command.DecideGate.Way way) {
             return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(), way, null,
+                    null,
                     World.WHO);
         }
 
@@ -259,6 +261,19 @@ class HardLimitTest extends OneWorkspace {
             assertThat(world.send(finish)).isEqualTo(Reply.UNCHANGED);
             assertThat(world.refused(approve(world, null)).message())
                     .isEqualTo("the question about its budget is answered otherwise: the run is failed");
+        }
+
+        @Test
+        void anAnswerToAnEarlierQuestionDecidesNothing() {
+            World world = stopped();
+            Instant asked = world.view.run().stateSince();
+            Command late = new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, false, null, Map.of(),
+                    Command.DecideGate.Way.AS_BEFORE, asked.minusSeconds(1), null, World.WHO);
+            assertThat(world.refused(late).code()).isEqualTo("GATE_CHANGED");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            world.done(new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, false, null, Map.of(),
+                    Command.DecideGate.Way.AS_BEFORE, asked, null, World.WHO));
+            assertThat(world.state()).isEqualTo(RunState.FAILED);
         }
 
         @Test

@@ -143,7 +143,7 @@ class HoldsTest extends OneWorkspace {
 
     private static Command downgrade(World world, String model) {
         return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true, null, Map.of(),
-                new Command.DecideGate.Way(model, false), "cheaper", World.WHO);
+                new Command.DecideGate.Way(model, false), null, "cheaper", World.WHO);
     }
 
     @Test

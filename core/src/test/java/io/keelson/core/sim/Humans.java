@@ -130,7 +130,7 @@ final class Humans {
     }
 
     private static Command goesOn(RunRows rows, DecideGate.Way way) {
-        return new DecideGate(rows.id(), DecideGate.Gate.BUDGET, true, null, Map.of(), way, null, ANN);
+        return new DecideGate(rows.id(), DecideGate.Gate.BUDGET, true, null, Map.of(), way, null, null, ANN);
     }
 
     private static boolean unlimited(RunRows rows) {

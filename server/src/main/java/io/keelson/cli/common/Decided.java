@@ -5,6 +5,7 @@ import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,10 @@ public final class Decided {
             Map.entry("step_rejected", "rejected it"), Map.entry("escalation_resolved", "answered the ticket"),
             Map.entry("proposal_accepted", "accepted the proposal"),
             Map.entry("proposal_rejected", "rejected the proposal"));
+    /** After these events a run waits no longer for the answer to a question about its budget. */
+    private static final Set<String> CLOSES = Set.of("run_resumed", "run_failed", "run_cancelled");
+    /** Of the times in ids of questions about budgets. */
+    private static final int RADIX = 36;
     private static final int AT_A_TIME = 500;
 
     private Decided() {}
@@ -44,9 +49,32 @@ public final class Decided {
         if (!TOO_LATE.contains(refusal.code())) {
             return refusal;
         }
-        List<Event> decisions = decisions(keelson, run);
-        Event last = decisions.stream().filter(event -> part == null || isAbout(event, part))
-                .reduce((first, second) -> second).orElse(decisions.isEmpty() ? null : decisions.getLast());
+        List<Event> decisions = events(keelson, run).stream().filter(Decided::isDecision).toList();
+        return before(refusal, decisions.stream().filter(event -> part == null || isAbout(event, part))
+                .reduce((first, second) -> second).orElse(decisions.isEmpty() ? null : decisions.getLast()));
+    }
+
+    /**
+     * The refusal of an answer to a question about a run's budget, and behind it how that question was answered.
+     *
+     * @param question the id of the inbox item without its kind: the run's id, and the time at which the question was asked
+     */
+    public static RuntimeException beforeBudget(Keelson keelson, KeelsonException refusal, String question) {
+        int end = question.indexOf('_');
+        if (end < 0 || !TOO_LATE.contains(refusal.code())) {
+            return refusal;
+        }
+        Instant asked = Instant.EPOCH.plus(Long.parseLong(question.substring(end + 1), RADIX), ChronoUnit.MICROS);
+        List<Event> since = events(keelson, question.substring(0, end)).stream()
+                .filter(event -> event.createdAt() != null && event.createdAt().isAfter(asked)).toList();
+        Instant closed = since.stream().filter(event -> CLOSES.contains(event.eventType())).map(Event::createdAt)
+                .filter(Objects::nonNull).findFirst().orElse(Instant.MAX);
+        return before(refusal, since.stream().filter(Decided::isDecision)
+                .filter(event -> event.createdAt() != null && !event.createdAt().isAfter(closed))
+                .reduce((first, second) -> second).orElse(null));
+    }
+
+    private static RuntimeException before(KeelsonException refusal, @Nullable Event last) {
         if (last == null) {
             return refusal;
         }
@@ -57,18 +85,21 @@ public final class Decided {
                 refusal);
     }
 
-    /** What people have decided about the run, oldest first. */
-    private static List<Event> decisions(Keelson keelson, String run) {
-        List<Event> decisions = new ArrayList<>();
+    /** All events of the run, oldest first. */
+    private static List<Event> events(Keelson keelson, String run) {
+        List<Event> events = new ArrayList<>();
         Page<Event> page;
         long after = 0;
         do {
             page = keelson.runs().events(run, after, AT_A_TIME);
-            page.items().stream().filter(event -> "human".equals(event.actorType()))
-                    .filter(event -> DECISIONS.containsKey(event.eventType())).forEach(decisions::add);
+            events.addAll(page.items());
             after = page.items().isEmpty() ? after : page.items().getLast().seq();
         } while (page.nextCursor() != null);
-        return decisions;
+        return events;
+    }
+
+    private static boolean isDecision(Event event) {
+        return "human".equals(event.actorType()) && DECISIONS.containsKey(event.eventType());
     }
 
     private static boolean isAbout(Event event, String part) {

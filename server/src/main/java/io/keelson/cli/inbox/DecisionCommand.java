@@ -109,6 +109,7 @@ public abstract class DecisionCommand extends ActionCommand {
                 case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
                 case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
                 case "prop" -> Decided.before(keelson, e, keelson.proposals().get(subject).runId(), subject);
+                case "budget" -> Decided.beforeBudget(keelson, e, subject);
                 default -> Decided.before(keelson, e, subject, null);
             };
         }

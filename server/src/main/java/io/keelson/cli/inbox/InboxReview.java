@@ -112,9 +112,10 @@ final class InboxReview {
         } catch (KeelsonException e) {
             String part = item.id().substring(item.id().indexOf('_') + 1);
             String run = item.runId();
-            command.note(
-                    (run == null ? e : Decided.before(keelson, e, run, part.equals(run) ? null : part)).getMessage()
-                            + " [" + e.code() + "]");
+            RuntimeException refusal = run == null ? e
+                    : item.kind().equals("budget") ? Decided.beforeBudget(keelson, e, part)
+                            : Decided.before(keelson, e, run, part.equals(run) ? null : part);
+            command.note(refusal.getMessage() + " [" + e.code() + "]");
         }
     }
 }

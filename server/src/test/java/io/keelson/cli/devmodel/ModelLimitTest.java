@@ -73,6 +73,11 @@ class ModelLimitTest {
         return shown.has("run") ? shown.get("run") : shown;
     }
 
+    /** The id of the question that waits. */
+    private static String question(String run) {
+        return Json.read(cli.run("inbox", "--run", run, "--json").out()).at("/items/0/id").asString();
+    }
+
     private static void awaitState(String run, String state) {
         Awaitility.await().atMost(Duration.ofSeconds(60))
                 .untilAsserted(() -> assertThat(show(run).path("state").asString()).isEqualTo(state));
@@ -92,18 +97,19 @@ class ModelLimitTest {
     @Test
     void aCheaperModelTakesTheFurtherTurns() throws Exception {
         String run = stopped("downgraded", AGENT.formatted("t", "Twice"));
+        String question = question(run);
         assertThat(cli.run("inbox", "--json").out()).contains("with downgrade another model");
-        Result unknown = cli.run("approve", "budget_" + run, "--downgrade", "no-such-model");
+        Result unknown = cli.run("approve", question, "--downgrade", "no-such-model");
         assertThat(unknown.err()).contains("UNKNOWN_REFERENCE", "no-such-model");
-        assertThat(cli.run("approve", "budget_" + run, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER",
+        assertThat(cli.run("approve", question, "--downgrade", "same").err()).contains("MODEL_NOT_CHEAPER",
                 "'dear'");
 
         assertThat(cli.run("show", run).out()).containsPattern("model.turn +waiting .* waits for the budget");
         assertThat(cli.run("explain", run).out()).contains("of the 0.02 that it may, and the next step may cost 0.0",
                 "`keelson budget " + run + " --hard-limit USD`");
-        Result answered = cli.run("approve", "budget_" + run, "--downgrade", "small", "--reason", "cheaper");
+        Result answered = cli.run("approve", question, "--downgrade", "small", "--reason", "cheaper");
         assertThat(answered.code()).as(answered.err()).isZero();
-        Result late = cli.run("approve", "budget_" + run, "--hard-limit", "5");
+        Result late = cli.run("approve", question, "--hard-limit", "5");
         assertThat(late.code()).isNotZero();
         assertThat(late.err()).contains("INVALID_STATE_TRANSITION",
                 "local gave all further turns to the model small at ", ": cheaper");
@@ -117,7 +123,8 @@ class ModelLimitTest {
     @Test
     void aRunThatFinishesKeepsWhatWasDone() throws Exception {
         String run = stopped("finished", AGENT.formatted("first", "Once") + ", " + AGENT.formatted("second", "Once"));
-        Result answered = cli.run("approve", "budget_" + run, "--finish-current");
+        String question = question(run);
+        Result answered = cli.run("approve", question, "--finish-current");
         assertThat(answered.code()).as(answered.err()).isZero();
         awaitState(run, "failed");
         assertThat(show(run).path("error_code").asString()).isEqualTo("BUDGET_EXCEEDED");
@@ -127,8 +134,8 @@ class ModelLimitTest {
                 + " " + task.path("output").asString("-"))).as(tasks.toPrettyString())
                 .containsExactly("first completed done", "second cancelled -");
         assertThat(events(run, "run_finishing")).hasSize(1);
-        assertThat(cli.run("approve", "budget_" + run, "--finish-current").code()).as("the same again").isZero();
-        assertThat(cli.run("reject", "budget_" + run).err()).contains("local had the run end with what ran then");
-        assertThat(cli.run("approve", "budget_" + run).err()).contains("local had the run end with what ran then");
+        assertThat(cli.run("approve", question, "--finish-current").code()).as("the same again").isZero();
+        assertThat(cli.run("reject", question).err()).contains("local had the run end with what ran then");
+        assertThat(cli.run("approve", question).err()).contains("local had the run end with what ran then");
     }
 }

@@ -82,8 +82,7 @@ public final class InboxActions {
 
     private ApiResponse one(ApiRequest request) {
         InboxItems.Id id = InboxItems.id(request);
-        return ApiResponse.resource(InboxAnswers.addTo(items.find(request.workspace(), id)
-                .orElseThrow(() -> InboxItems.notFound(id.text()))));
+        return ApiResponse.resource(InboxAnswers.addTo(items.require(request.workspace(), id)));
     }
 
     private ApiResponse assign(ApiRequest request, Change body) {

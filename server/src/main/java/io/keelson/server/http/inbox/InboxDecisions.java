@@ -175,11 +175,14 @@ public final class InboxDecisions {
 
     private void decide(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
         switch (id.kind()) {
-            case PLAN_APPROVAL -> gate(request, run, Gate.PLAN, said);
-            case RESULT_ACCEPTANCE -> gate(request, run, Gate.RESULT, said);
+            case PLAN_APPROVAL -> gate(request, run, Gate.PLAN, id, said);
+            case RESULT_ACCEPTANCE -> gate(request, run, Gate.RESULT, id, said);
             case BUDGET -> {
+                if (!submission.repeats(request)) {
+                    items.requireNoOther(request.workspace(), id);
+                }
                 share.requestForStopped(request, run, said.limit());
-                gate(request, run, Gate.BUDGET, said);
+                gate(request, run, Gate.BUDGET, id, said);
             }
             case APPROVAL_STEP -> submission.submit(request,
                     new Command.DecideStep(run, id.subject(), said.accept(), said.comment(), request.actor()));
@@ -214,10 +217,10 @@ public final class InboxDecisions {
         return answer.toString();
     }
 
-    private void gate(ApiRequest request, UUID run, Gate gate, Decision said) throws InterruptedException {
+    private void gate(ApiRequest request, UUID run, Gate gate, Id id, Decision said) throws InterruptedException {
         submission.submit(request,
-                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.way(), said.comment(),
-                        request.actor()));
+                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.tasks(), said.way(), id.askedAt(),
+                        said.comment(), request.actor()));
     }
 
     /**

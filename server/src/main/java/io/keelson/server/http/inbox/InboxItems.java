@@ -20,10 +20,14 @@ import io.keelson.server.run.read.InboxReader.Filter;
 import io.keelson.server.run.read.InboxReader.Place;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -31,12 +35,42 @@ import tools.jackson.databind.node.ObjectNode;
 /** Inbox items for people: the question, and the effect of either answer. */
 public record InboxItems(Reads reads, Database database, InboxReader inbox) {
 
-    /** An item's id in a request: its kind and subject. */
-    record Id(InboxKind kind, UUID subject) {
+    /**
+     * An item's id in a request.
+     *
+     * @param asked for a budget, when the question was asked, in microseconds since 1970: a run may reach its limits more than
+     *            once; null in ids of other kinds
+     */
+    record Id(InboxKind kind, UUID subject, @Nullable Long asked) {
+
+        private static final int RADIX = 36;
+        private static final Pattern NUMBERED = Pattern.compile("(.+)_([0-9a-z]{1,12})");
 
         /** Its text. */
         String text() {
-            return kind.prefix() + subject;
+            return kind.prefix() + subject + (asked == null ? "" : "_" + Long.toString(asked, RADIX));
+        }
+
+        /** The id of that text; null where it has not the form of one. */
+        static @Nullable Id of(InboxKind kind, String text) {
+            String bare = text.startsWith(kind.prefix()) ? text.substring(kind.prefix().length()) : "";
+            Matcher numbered = NUMBERED.matcher(bare);
+            boolean hasTime = kind == InboxKind.BUDGET && numbered.matches();
+            UUID subject = IdKind.uuid(hasTime ? numbered.group(1) : bare);
+            return subject == null ? null
+                    : new Id(kind, subject, hasTime ? Long.valueOf(numbered.group(2), RADIX) : null);
+        }
+
+        /** The id of a row of the inbox. */
+        static Id of(ObjectNode row) {
+            InboxKind kind = InboxKind.of(row.get("kind").stringValue());
+            return new Id(kind, UUID.fromString(row.get("subject").stringValue()),
+                    kind == InboxKind.BUDGET ? row.get("sort_since").longValue() : null);
+        }
+
+        /** {@link #asked} as a time; null where it has none. */
+        @Nullable Instant askedAt() {
+            return asked == null ? null : Instant.EPOCH.plus(asked, ChronoUnit.MICROS);
         }
     }
 
@@ -71,15 +105,50 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return database.withConnection(work);
     }
 
-    /** What waits under that id. */
-    Optional<ObjectNode> find(UUID workspace, Id id) {
+    /**
+     * What waits under that id.
+     *
+     * @throws ApiProblem when nothing does
+     */
+    ObjectNode require(UUID workspace, Id id) {
         TxFunction<Optional<ObjectNode>> work = c -> item(c, workspace, id);
-        return database.withConnection(work);
+        return database.withConnection(work).orElseThrow(() -> id.kind() == InboxKind.BUDGET
+                ? notFound(id, waiting(workspace, id))
+                : notFound(id.text()));
+    }
+
+    /**
+     * Before an answer to a question about a budget.
+     *
+     * @throws ApiProblem when the id names no question, or another one about the same run waits
+     */
+    void requireNoOther(UUID workspace, Id id) {
+        Id waits = waiting(workspace, id);
+        if (id.asked() == null) {
+            throw notFound(id, waits);
+        }
+        if (waits != null && !waits.equals(id)) {
+            throw ApiProblem.of(ErrorCode.GATE_CHANGED, "another question about the run's budget waits now: "
+                    + waits.text());
+        }
+    }
+
+    /** The question of the same kind and subject that waits; null for none. */
+    private @Nullable Id waiting(UUID workspace, Id id) {
+        TxFunction<Optional<ObjectNode>> work = c -> inbox.item(c, workspace, id.kind().wire(), id.subject());
+        return database.withConnection(work).map(Id::of).orElse(null);
+    }
+
+    private static ApiProblem notFound(Id id, @Nullable Id waits) {
+        return ApiProblem.of(ErrorCode.INBOX_ITEM_NOT_FOUND, "no inbox item " + id.text() + (waits == null
+                ? "; no question about the run's budget waits"
+                : "; the question about the run's budget that waits is " + waits.text()));
     }
 
     /** The same, in a transaction. */
     Optional<ObjectNode> item(Connection c, UUID workspace, Id id) throws SQLException {
-        return inbox.item(c, workspace, id.kind().wire(), id.subject()).map(InboxItems::shown);
+        return inbox.item(c, workspace, id.kind().wire(), id.subject()).filter(row -> Id.of(row).equals(id))
+                .map(InboxItems::shown);
     }
 
     /**
@@ -110,10 +179,9 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     /** The id of that text. */
     static Id id(String text) {
         for (InboxKind kind : InboxKind.values()) {
-            String bare = text.startsWith(kind.prefix()) ? text.substring(kind.prefix().length()) : "";
-            UUID subject = IdKind.uuid(bare);
-            if (subject != null) {
-                return new Id(kind, subject);
+            Id id = Id.of(kind, text);
+            if (id != null) {
+                return id;
             }
         }
         throw notFound(text);
@@ -125,9 +193,10 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
 
     /** A row of the inbox as a document. */
     static ObjectNode shown(ObjectNode row) {
-        InboxKind kind = InboxKind.of(row.get("kind").stringValue());
-        UUID subject = UUID.fromString(row.get("subject").stringValue());
-        String id = new Id(kind, subject).text();
+        Id named = Id.of(row);
+        InboxKind kind = named.kind();
+        UUID subject = named.subject();
+        String id = named.text();
         ObjectNode item = Json.object().put("id", id);
         for (String member : List.of("kind", "run_id", "run_name", "run_state", "task_id", "task_key", "task_title",
                 "step_id", "step_name")) {
