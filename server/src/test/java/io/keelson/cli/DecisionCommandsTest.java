@@ -346,7 +346,9 @@ class DecisionCommandsTest {
         assertThat(inProcessCli.run("reject", second, "--reason", "too dear").err()).doesNotContain("GATE_CHANGED");
         assertThat(inProcessCli.run("show", run).out()).contains("FAILED_BY_HUMAN");
         assertThat(inProcessCli.run("reject", second).err()).as("the same again").doesNotContain("[");
-        assertThat(inProcessCli.run("budget", run, "--hard-limit", "5").code()).isZero();
+        Result later = inProcessCli.run("budget", run, "--hard-limit", "5");
+        assertThat(later.code()).isZero();
+        assertThat(later.err()).contains("its hard limit is 5; continue it with keelson retry " + run);
         assertThat(inProcessCli.run("approve", second).err()).contains("INVALID_STATE_TRANSITION",
                 "local ended the run as failed at ").doesNotContain("raised");
     }

@@ -181,7 +181,7 @@ public final class Explain {
     private void budgets(RunRow run) {
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
         tasks.forEach(budget -> reasons.add(new Explanation("BUDGET_EXCEEDED", TaskBudgets.text(view, budget)
-                + next("its", HardLimit.used(view, budget).compareTo(budget.limit()) >= 0,
+                + next("its", budget.limit().subtract(HardLimit.used(view, budget)),
                         task -> HardLimit.of(budget.task(), task))
                 + "; raise its budget with `keelson budget " + view.run.id() + " --task " + budget.task()
                 + "=USD`, or cancel it", null, null, null, List.of(budget.task()))));
@@ -204,15 +204,25 @@ public final class Explain {
                     + " and resume it, or cancel it";
         }
         return cost + " of the " + Amounts.text(limit) + " that it may"
-                + next("the", reached, task -> true) + "; raise its limit with `keelson budget " + run.id()
+                + next("the", limit.subtract(taken), task -> true) + "; raise its limit with `keelson budget "
+                + run.id()
                 + " --hard-limit USD`, or cancel it";
     }
 
-    /** What a further step may cost; nothing where no price says it and the limit itself is reached. */
-    private String next(String whose, boolean reached, Predicate<TaskRow> which) {
+    /**
+     * What a further step may cost, and by how much that is above the rest; nothing where no price says it and the limit
+     * itself is reached.
+     *
+     * @param rest of the limit, in credits
+     */
+    private String next(String whose, BigDecimal rest, Predicate<TaskRow> which) {
         BigDecimal needed = LimitStop.needed(view, around.prices(), which);
-        return needed != null ? ", and " + whose + " next step may cost " + Amounts.text(needed)
-                : reached ? "" : ", and " + whose + " next step costs more than is left";
+        if (needed == null) {
+            return rest.signum() <= 0 ? "" : ", and " + whose + " next step costs more than is left";
+        }
+        BigDecimal missing = needed.subtract(rest);
+        return ", and " + whose + " next step may cost " + Amounts.text(needed)
+                + (missing.signum() > 0 ? ", " + Amounts.text(missing) + " more than is left" : "");
     }
 
     private boolean gate(RunRow run) {

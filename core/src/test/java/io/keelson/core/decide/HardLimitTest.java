@@ -189,7 +189,7 @@ class HardLimitTest extends OneWorkspace {
             step(world, null);
             assertThat(why(world))
                     .isEqualTo("it has cost 0.4 credits of the 0.5 that it may, and the next step may cost "
-                            + "0.4; raise its limit with `keelson budget RUN --hard-limit USD`, or cancel it");
+                            + "0.4, 0.3 more than is left; raise its limit with `keelson budget RUN --hard-limit USD`, or cancel it");
             assertThat(world.last("run_budget_exceeded").members()).containsEntry("reason",
                     "the hard limit of 0.5 does not leave the 0.4 that the next step may cost");
             assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.3"), null, Map.of(), World.WHO))

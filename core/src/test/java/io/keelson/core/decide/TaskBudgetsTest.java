@@ -77,7 +77,8 @@ class TaskBudgetsTest extends OneWorkspace {
         step(world, null);
         step(world, null);
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-        assertThat(why(world)).startsWith("task a used 0.8 of 1 USD, and its next step may cost 0.4; raise");
+        assertThat(why(world))
+                .startsWith("task a used 0.8 of 1 USD, and its next step may cost 0.4, 0.2 more than is left; raise");
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.state()).as("nothing has changed").isEqualTo(RunState.BUDGET_EXCEEDED);
         world.done(raised(world, "a", "1.2"));

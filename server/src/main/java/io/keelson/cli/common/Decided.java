@@ -1,10 +1,12 @@
 package io.keelson.cli.common;
 
+import io.keelson.cli.view.AmountText;
 import io.keelson.cli.view.TerminalText;
 import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -116,13 +118,17 @@ public final class Decided {
                 case "downgrade" -> "gave all further turns to the model " + said.path("model").asString("");
                 case "raise" -> said.path("hard_limit").isNull() || said.path("hard_limit").isMissingNode()
                         ? "raised budgets of tasks"
-                        : "raised the run's limit to " + said.path("hard_limit").asString("");
+                        : "raised the run's limit to " + amount(said.path("hard_limit"));
                 default -> "resumed the run with its limits as they were";
             };
             case "run_budget_increased" -> said.path("old_limit").equals(said.path("new_limit")) ? "resumed the run"
-                    : "raised the run's limit to " + said.path("new_limit").asString("");
+                    : "raised the run's limit to " + amount(said.path("new_limit"));
             default -> DECISIONS.get(event.eventType());
         };
+    }
+
+    private static String amount(JsonNode text) {
+        return AmountText.decimal(new BigDecimal(text.stringValue()));
     }
 
     private static String described(Event event) {

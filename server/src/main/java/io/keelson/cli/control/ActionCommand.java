@@ -2,8 +2,11 @@ package io.keelson.cli.control;
 
 import io.keelson.cli.common.CliException;
 import io.keelson.cli.common.MissionFile;
+import io.keelson.cli.common.ProgramName;
 import io.keelson.cli.common.RunDocuments;
 import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.AmountText;
+import io.keelson.cli.view.TerminalText;
 import io.keelson.client.ForkRequest;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -28,6 +31,14 @@ public abstract class ActionCommand extends RunChange {
 
     /** Executes the action and returns the run after it; null where it was about no run. */
     public abstract @Nullable Run act(ServerConnection server, Runs runs, String id);
+
+    /** Says why a run is still stopped by its budget after a change of it; nothing of other runs. */
+    public final void explainStop(Runs runs, Run changed) {
+        if (changed.state().equals("budget_exceeded") && !watch) {
+            runs.explain(changed.id()).reasons().stream().filter(reason -> reason.code().equals("BUDGET_EXCEEDED"))
+                    .forEach(reason -> said("it is still stopped: " + TerminalText.clean(reason.text())));
+        }
+    }
 
     @Override
     public final @Nullable Run change(ServerConnection server) {
@@ -150,7 +161,14 @@ public abstract class ActionCommand extends RunChange {
 
         @Override
         public Run act(ServerConnection server, Runs runs, String id) {
-            return runs.budget(id, limits.hard, limits.soft, limits.tasks);
+            Run changed = runs.budget(id, limits.hard, limits.soft, limits.tasks);
+            if (changed.state().equals("failed")) {
+                said((limits.hard == null ? "its budgets are changed"
+                        : "its hard limit is " + AmountText.decimal(limits.hard))
+                        + "; continue it with " + ProgramName.current() + " retry " + id);
+            }
+            explainStop(runs, changed);
+            return changed;
         }
     }
 

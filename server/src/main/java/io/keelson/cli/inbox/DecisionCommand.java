@@ -75,7 +75,14 @@ public abstract class DecisionCommand extends ActionCommand {
                 print(io.keelson.client.Json.document(decided));
             }
             said(decided.id() + " is " + decided.decision() + after(decided));
-            return of == null ? null : runs.get(of);
+            if (of == null) {
+                return null;
+            }
+            Run after = runs.get(of);
+            if (decided.kind().equals("budget")) {
+                explainStop(runs, after);
+            }
+            return after;
         }
         if (step == null) {
             return inTime(server.keelson(), "run_" + id, () -> decide(runs, id, reason));

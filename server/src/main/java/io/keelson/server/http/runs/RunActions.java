@@ -1,6 +1,7 @@
 package io.keelson.server.http.runs;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.PlanProblem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.TraceParent;
@@ -156,7 +157,7 @@ public final class RunActions {
                 : reads.run(request.workspace(), run).path("hard_limit_usd").decimalValue(null);
         if (body.softLimitUsd != null && hard != null && body.softLimitUsd.compareTo(hard) > 0) {
             throw ApiProblem.of("INVALID_VALUE", "/soft_limit_usd",
-                    "must not be above the hard limit of " + hard.toPlainString()
+                    "must not be above the hard limit of " + Amounts.text(hard)
                             + ", at which the run stops without a warning");
         }
     }
