@@ -159,12 +159,17 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         }
         String server = named.group(1);
         String tool = named.group(2);
-        if (!known.servers.containsKey(new Key(workspace, server))) {
+        McpServerRow definition = known.servers.get(new Key(workspace, server));
+        if (definition == null) {
             return "the workspace has no MCP server '" + server + "'; `keelson mcp add` adds one";
         }
         McpToolRow row = tool(workspace, server, tool);
         if (row == null || row.accepted() == null && row.seen() == null) {
-            return "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server
+            String error = definition.error();
+            return error != null ? "the MCP server '" + server + "' "
+                    + (definition.definition().url() == null ? "does not start" : "does not answer")
+                    + ", so that its tools are not known (" + error + "); `keelson mcp check " + server
+                    + "` tries again" : "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server
                     + "` lists its tools";
         }
         return row.accepted() == null

@@ -36,7 +36,7 @@ public final class McpStore {
     /** Another text after each change of a definition or a tool, and not after a mere look at one; null without rows. */
     private static final String FINGERPRINT = """
             select md5(string_agg(mark, ',' order by mark)) from (
-                select concat(workspace_id, name, revision, extract(epoch from created_at)) as mark from mcp_servers
+                select concat(workspace_id, name, revision, extract(epoch from created_at), error) as mark from mcp_servers
                 union all
                 select concat(workspace_id, server, name, xmin) from mcp_tools) as rows""";
     private static final String PUT = """

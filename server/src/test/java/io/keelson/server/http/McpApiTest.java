@@ -225,6 +225,11 @@ class McpApiTest {
         JsonNode away = put("away", "{\"url\": \"http://127.0.0.1:1/mcp\", \"tools\": [\"one\", \"*\"]}").json();
         assertThat(away.at("/warnings/0").asString()).contains("are not known yet", "one");
         assertThat(put("away", "{\"url\": \"http://127.0.0.1:1/mcp\", \"tools\": [\"two\"]}").status()).isEqualTo(200);
+        assertThat(put("absent", "{\"command\": \"none\", \"tools\": [\"one\"]}").status()).isEqualTo(200);
+        assertThat(api.post("/api/v1/missions/validate", """
+                {"name": "calls", "plan": {"tasks": [{"id": "one", "steps": [{"tool": "mcp.absent.one"}]}]}}""").text())
+                .contains("the MCP server 'absent' does not start, so that its tools are not known (",
+                        "keelson-no-such-program", "`keelson mcp check absent` tries again");
         assertThat(put("other2", "{\"command\": \"nosuch\"}").json().path("detail").asString())
                 .contains("the file of KEELSON_MCP_SERVERS has no command 'nosuch'; it has ", "mortal");
     }
