@@ -17,12 +17,17 @@ import tools.jackson.databind.JsonNode;
  * @param limits of its work on one task
  * @param runsOn where its turns are taken, {@code server} or {@code workers}; null leaves it to its model
  * @param createdBy id of the API key that made it; null when that is not known
+ * @param warnings about tools of MCP servers that no call of the agent reaches now
  */
 public record Agent(int id, String slug, String name, @Nullable String description, @Nullable String model,
         @Nullable String instructions, List<String> tools, List<String> capabilities,
         Limits limits, @Nullable String runsOn, @Nullable String createdBy,
         @Nullable Instant createdAt,
-        @Nullable Instant updatedAt) {
+        @Nullable Instant updatedAt, List<String> warnings) {
+
+    public Agent {
+        warnings = warnings == null ? List.of() : List.copyOf(warnings);
+    }
 
     /**
      * The limits of an agent.

@@ -58,7 +58,7 @@ final class ModelTools {
         return callable.with(
                 List.of(new ModelJudge(generate, call -> families(models, authors.apply(call))),
                         new ModelPlan(calls, workspace -> facts.apply(callable, workspace)),
-                        new ModelTurn(calls, callable::find, announced, computation)));
+                        new ModelTurn(calls, callable, announced, computation)));
     }
 
     private static Set<String> families(WorkspaceModels models, Set<String> names) {

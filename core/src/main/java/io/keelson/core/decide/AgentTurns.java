@@ -233,10 +233,10 @@ final class AgentTurns {
             return refusal != null;
         }
         List<String> allowed = terms == null ? List.of() : terms.tools();
-        String why = level == ToolPolicy.Level.AGENT ? "" : ", refused by a rule of the " + level.wire();
+        String why = level == ToolPolicy.Level.AGENT ? "" : "; a rule of the " + level.wire() + " refuses it";
         skip(d, step, "tool_not_allowed", new StepError(REFUSED, ErrorClass.PERMANENT,
                 "'" + tool + "' is none of the tools that this task may use" + why
-                        + (allowed.isEmpty() ? "; it may use none" : ": " + String.join(", ", allowed))),
+                        + (allowed.isEmpty() ? "; it may use none" : "; it may use " + String.join(", ", allowed))),
                 level);
         return true;
     }

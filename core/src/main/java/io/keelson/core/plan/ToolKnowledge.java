@@ -2,6 +2,7 @@ package io.keelson.core.plan;
 
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Facts about tools and expressions for the plan check; the server implements it with its catalogue. */
 public interface ToolKnowledge {
@@ -21,6 +22,11 @@ public interface ToolKnowledge {
     /** For an unknown tool: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
     default String hint(String tool) {
         return "";
+    }
+
+    /** Why no call of a tool of that name is made now, with the command that changes it; null where calls are made. */
+    default @Nullable String unusable(String tool) {
+        return null;
     }
 
     /**

@@ -186,7 +186,7 @@ class AgentTurnsTest {
                 .containsExactly("workspace", "mission", "agent");
         assertThat(world.task("a").steps().get(1).errorMessage())
                 .isEqualTo(
-                        "'write' is none of the tools that this task may use, refused by a rule of the workspace: read");
+                        "'write' is none of the tools that this task may use; a rule of the workspace refuses it; it may use read");
         assertThat(Explain.step(world.view, world.task("a").steps().get(2), new ExplainTest().around))
                 .anySatisfy(reason -> {
                     assertThat(reason.code()).isEqualTo("TOOL_REFUSED_BY");

@@ -81,6 +81,7 @@ public final class AgentsCommand extends CliCommand {
         line(lines, "approvals", String.join(", ", new TreeMap<>(agent.limits().approvals()).entrySet().stream()
                 .map(each -> each.getKey() + " " + each.getValue().asString(each.getValue().toString())).toList()));
         line(lines, "instructions", agent.instructions());
+        agent.warnings().forEach(each -> lines.add("warning: " + TerminalText.clean(each)));
         command.print(lines);
     }
 

@@ -147,7 +147,8 @@ final class Routes {
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new ViewActions(new SavedViews(services.database())).addTo(table);
-        new RosterActions(services.stores().roster(), services.stores().models(), keyed).addTo(table);
+        new RosterActions(services.stores().roster(), services.stores().models(), services.stores().mcp(), keyed)
+                .addTo(table);
         new ModelActions(services.stores().models(), services.stores().money().prices()).addTo(table);
         new McpActions(services.stores().mcp()).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);

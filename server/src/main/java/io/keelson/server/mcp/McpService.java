@@ -169,8 +169,9 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
             return error != null ? "the MCP server '" + server + "' "
                     + (definition.definition().url() == null ? "does not start" : "does not answer")
                     + ", so that its tools are not known (" + error + "); `keelson mcp check " + server
-                    + "` tries again" : "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server
-                    + "` lists its tools";
+                    + "` tries again"
+                    : "the MCP server '" + server + "' has no such tool; `keelson mcp show " + server
+                            + "` lists its tools";
         }
         return row.accepted() == null
                 ? "the MCP server '" + server + "' has this tool, and it is off; `keelson mcp allow " + server + " "

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -79,6 +80,11 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         return why != null ? "; " + why
                 : NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
                         servedByWorkers.get().stream()).toList());
+    }
+
+    @Override
+    public @Nullable String unusable(String tool) {
+        return catalog.unusable(tool);
     }
 
     @Override

@@ -106,6 +106,7 @@ public final class NewPlans {
                 new CompletedTaskNames(tools.apply(workspace), completed), inputs));
         followUps.addAll(models.apply(workspace).check(config, answer, left));
         followUps.addAll(rules.check(answer, left));
+        followUps.addAll(NeededTools.check(answer, tools.apply(workspace)));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, config, old, completed))

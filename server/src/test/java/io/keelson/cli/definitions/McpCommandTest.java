@@ -54,6 +54,22 @@ class McpCommandTest {
                     .contains("has no such tool; `keelson mcp show other`");
             assertThat(cli.run("run", mission("mcp.unknown.add").toString()).err())
                     .contains("no MCP server 'unknown'");
+            String needed = Files.writeString(folder.resolve("needed.yaml"), """
+                    name: needs
+                    plan: {tasks: [{id: one, tools_needed: [echo, mcp.other.add], suggested_agent: {type: contractor,
+                      agent_name: one, tools: [mcp.other.ad]}}]}
+                    """).toString();
+            assertThat(cli.run("validate", needed).err()).contains("UNKNOWN_TOOL",
+                    "/plan/tasks/0/tools_needed/1", "mcp.other.add: ", "`keelson mcp allow other add` allows it",
+                    "/plan/tasks/0/suggested_agent/tools/0", "mcp.other.ad: ", "has no such tool");
+            assertThat(
+                    cli.run("agents", "create", "adder", "--tool", "mcp.other.add", "--tool", "mcp.other.ad", "--tool",
+                            "mcp.other.ask").out())
+                    .contains(
+                            "warning: mcp.other.add: the MCP server 'other' has this tool, and it is off; `keelson mcp "
+                                    + "allow other add` allows it",
+                            "warning: mcp.other.ad: the MCP server 'other' has no such tool")
+                    .doesNotContain("warning: mcp.other.ask");
 
             Result away = cli.run("mcp", "add", "away", "--url", "http://127.0.0.1:1/mcp", "--tool", "one");
             assertThat(away.code()).isNotZero();
@@ -61,6 +77,9 @@ class McpCommandTest {
                     + "not known yet, so these names are not checked: one");
             assertThat(cli.run("doctor").out()).as("a server behind HTTP has no log here")
                     .contains("check http://127.0.0.1:1/mcp and the credentials").doesNotContain("mcp show away");
+            assertThat(cli.run("run", mission("mcp.away.one").toString()).err()).contains(
+                    "the MCP server 'away' does not answer, so that its tools are not known (MCP_UNREACHABLE: ",
+                    "`keelson mcp check away` tries again");
             assertThat(cli.run("mcp", "remove", "away").code()).isZero();
             Result typo = cli.run("mcp", "allow", "other", "ad");
             assertThat(typo.code()).isNotZero();

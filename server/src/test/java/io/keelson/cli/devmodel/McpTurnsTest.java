@@ -35,6 +35,14 @@ class McpTurnsTest {
               - {name: ends, answer: {text: "done"}}
             """;
 
+    /** The code and message of the skipped call of {@code mcp.other.add}. */
+    private static String refusal(Keelson keelson, Run run) {
+        Step call = keelson.runs().steps(run.id()).stream().filter(step -> step.tool().equals("mcp.other.add"))
+                .findFirst().orElseThrow();
+        assertThat(call.state()).isEqualTo("skipped");
+        return call.errorCode() + " " + call.errorMessage();
+    }
+
     @Test
     void agentIsShownTheToolsCallsThemAndSeesTheirErrors(@TempDir Path folder) throws Exception {
         try (TestModel model = new TestModel(SCRIPT); FakeMcpServer other = new FakeMcpServer("{}")) {
@@ -80,10 +88,21 @@ class McpTurnsTest {
                 assertThat(keelson.runs().awaitEnd(asking.id(), Duration.ofSeconds(60)).state()).isEqualTo("completed");
                 assertThat(other.calls("add")).hasSize(2);
 
+                keelson.mcpServers().set("other", Json.read("""
+                        {"url": "%s", "tools": ["fail"], "effects": {"fail": "read"}}""".formatted(other.url())));
+                assertThat(keelson.agents().get("caller").warnings())
+                        .containsExactly("mcp.other.add: the MCP server 'other' has this tool, and it is off; "
+                                + "`keelson mcp allow other add` allows it");
+                Run off = keelson.agents().run("caller", "Add what is off", Map.of());
+                assertThat(keelson.runs().awaitEnd(off.id(), Duration.ofSeconds(60)).state()).isEqualTo("completed");
+                assertThat(refusal(keelson, off)).contains("MCP_TOOL_NOT_ALLOWED", "mcp.other.add: ", "it is off",
+                        "`keelson mcp allow other add`");
+
                 keelson.mcpServers().remove("other");
                 Run unseen = keelson.agents().run("caller", "Add unseen", Map.of());
-                Awaitility.await().until(() -> keelson.runs().steps(unseen.id()).stream()
-                        .anyMatch(step -> step.state().equals("waiting_approval")));
+                assertThat(keelson.runs().awaitEnd(unseen.id(), Duration.ofSeconds(60)).state())
+                        .isEqualTo("completed");
+                assertThat(refusal(keelson, unseen)).contains("the workspace has no MCP server 'other'");
                 assertThat(other.calls("add")).hasSize(2);
             }
         }

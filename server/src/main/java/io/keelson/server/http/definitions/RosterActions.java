@@ -22,6 +22,7 @@ import io.keelson.server.model.registry.WorkspaceModels;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.roster.RosterEntry;
 import io.keelson.server.tool.ApprovalRules;
+import io.keelson.server.tool.WorkspaceTools;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -30,6 +31,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -52,9 +54,12 @@ public final class RosterActions {
 
     private final Roster roster;
     private final WorkspaceModels models;
+    private final WorkspaceTools tools;
     private final KeyedTransaction transaction;
 
-    public RosterActions(Roster roster, WorkspaceModels models, KeyedTransaction transaction) {
+    /** @param tools of MCP servers: an agent that names one which no call reaches is stored with a warning */
+    public RosterActions(Roster roster, WorkspaceModels models, WorkspaceTools tools, KeyedTransaction transaction) {
+        this.tools = tools;
         this.roster = roster;
         this.models = models;
         this.transaction = transaction;
@@ -74,12 +79,13 @@ public final class RosterActions {
         String after = Objects.requireNonNullElse(cursor.read(query, text -> text), "");
         int limit = query.limit();
         Page<RosterEntry> found = roster.list(request.workspace(), after, limit);
-        return ApiResponse.ok(Lists.page(found, cursor, RosterEntry::slug, RosterActions::document));
+        return ApiResponse
+                .ok(Lists.page(found, cursor, RosterEntry::slug, agent -> document(request.workspace(), agent)));
     }
 
     private ApiResponse one(ApiRequest request) {
         String name = name(request);
-        return answer(roster.find(request.workspace(), name).orElseThrow(() -> notFound(name)));
+        return answer(request.workspace(), roster.find(request.workspace(), name).orElseThrow(() -> notFound(name)));
     }
 
     private ApiResponse create(ApiRequest request, NewAgent body) {
@@ -95,7 +101,7 @@ public final class RosterActions {
                             request.origin()).orElseThrow(
                                     () -> ApiProblem.of(ErrorCode.AGENT_SLUG_TAKEN,
                                             "the workspace has an agent '" + slug + "'").with("pointer", "/slug"));
-            return ApiResponse.created("/api/v1/agents/" + slug, document(made));
+            return ApiResponse.created("/api/v1/agents/" + slug, document(request.workspace(), made));
         });
     }
 
@@ -107,13 +113,13 @@ public final class RosterActions {
         if (body.slug != null && !body.slug.equals(before.slug())) {
             throw ApiProblem.of("INVALID_VALUE", "/slug", "a slug cannot be changed; create another agent");
         }
-        return answer(roster.update(request.workspace(), name, profile, request.origin(),
-                current -> request.requireVersion(version(current), document(current)))
+        return answer(request.workspace(), roster.update(request.workspace(), name, profile, request.origin(),
+                current -> request.requireVersion(version(current), document(request.workspace(), current)))
                 .orElseThrow(() -> notFound(name)));
     }
 
-    private static ApiResponse answer(RosterEntry agent) {
-        return ApiResponse.resource(document(agent), version(agent));
+    private ApiResponse answer(UUID workspace, RosterEntry agent) {
+        return ApiResponse.resource(document(workspace, agent), version(agent));
     }
 
     private static String version(RosterEntry agent) {
@@ -170,7 +176,7 @@ public final class RosterActions {
         return ApiProblem.of(ErrorCode.AGENT_NOT_FOUND, "no agent " + name);
     }
 
-    private static ObjectNode document(RosterEntry agent) {
+    private ObjectNode document(UUID workspace, RosterEntry agent) {
         ObjectNode document = Json.object().put("id", agent.id()).put("slug", agent.slug()).put("name", agent.name())
                 .put("description", agent.description()).put("model", agent.model())
                 .put("instructions", agent.instructions());
@@ -179,6 +185,10 @@ public final class RosterActions {
         document.putObject("limits").put("max_turns", agent.maxTurns())
                 .set("approvals", ApprovalRules.write(agent.approvals()));
         RunsOn runsOn = agent.runsOn();
+        document.set("warnings", Json.strings(agent.tools().stream().flatMap(tool -> {
+            String why = tools.unusable(workspace, tool);
+            return Stream.ofNullable(why == null ? null : tool + ": " + why);
+        }).toList()));
         return document.put("runs_on", runsOn == null ? null : runsOn.wire()).put("created_by", agent.createdBy())
                 .put("created_at", Json.time(agent.createdAt()))
                 .put("updated_at", Json.time(agent.updatedAt()));

@@ -12,6 +12,7 @@ import io.keelson.server.model.registry.ConfiguredModel;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
@@ -20,9 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -43,7 +42,7 @@ public final class ModelTurn implements Tool {
     private static final int BYTES_PER_TOKEN = 3;
 
     private final ModelCalls calls;
-    private final BiFunction<UUID, String, Optional<Tool>> catalogue;
+    private final ToolCatalog catalogue;
     private final Function<UUID, Map<String, JsonNode>> announced;
     private final Computation computation;
 
@@ -52,7 +51,7 @@ public final class ModelTurn implements Tool {
      * @param announced what the workers of a workspace say of their tools, by name
      * @param computation for the checks of answers
      */
-    public ModelTurn(ModelCalls calls, BiFunction<UUID, String, Optional<Tool>> catalogue,
+    public ModelTurn(ModelCalls calls, ToolCatalog catalogue,
             Function<UUID, Map<String, JsonNode>> announced, Computation computation) {
         this.calls = calls;
         this.catalogue = catalogue;
@@ -70,7 +69,8 @@ public final class ModelTurn implements Tool {
         TurnInputView input = new TurnInputView(call.input());
         ConfiguredModel model =
                 calls.chosen(call, String.valueOf(input.text("model")), input.lastModel(), _ -> true);
-        TurnTools tools = new TurnTools(input.tools(), tool -> catalogue.apply(call.workspaceId(), tool),
+        TurnTools tools = new TurnTools(input.tools(), tool -> catalogue.find(call.workspaceId(), tool),
+                tool -> catalogue.ofWorkspaces().unusable(call.workspaceId(), tool),
                 announced.apply(call.workspaceId()));
         int turns = input.transcript().size();
         boolean compactable = turns > 0 && !input.lastTurn() && input.compaction() < turns - 1;

@@ -53,14 +53,19 @@ final class TurnOutput {
         ObjectNode output = kept(answer);
         ArrayNode calls = output.putArray("tool_calls");
         for (Call call : answer.calls()) {
-            ObjectNode entry = calls.addObject().put("id", call.id()).put("name", tools.tool(call.name()));
+            String tool = tools.tool(call.name());
+            ObjectNode entry = calls.addObject().put("id", call.id()).put("name", tool);
             JsonNode given = call.input();
+            String refusal = tools.refusal(tool);
             if (given == null) {
                 entry.putObject("input").put("arguments", call.text());
                 entry.putObject("refused").put("code", "TOOL_INPUT_INVALID")
                         .put("message", ": the arguments are no JSON object");
             } else {
                 entry.set("input", given);
+                if (refusal != null) {
+                    entry.putObject("refused").put("code", "MCP_TOOL_NOT_ALLOWED").put("message", refusal);
+                }
             }
         }
         return output;

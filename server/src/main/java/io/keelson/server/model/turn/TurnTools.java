@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** The tools of an agent under names that providers take: letters, digits, {@code _} and {@code -}. */
@@ -22,20 +23,27 @@ final class TurnTools {
     private final List<ToolSchema> schemas = new ArrayList<>();
     private final Map<String, String> toTool = new HashMap<>();
     private final Map<String, String> toName = new HashMap<>();
+    private final Map<String, String> refusals = new HashMap<>();
 
     /**
      * @param names of the agent's tools, in any order
      * @param catalogue the tools of the server; those that it does not have are workers', but for tools of
      *                  MCP servers, which are left out
+     * @param unusable why calls of a tool fail, by its name; null where they do not
      * @param announced what workers say of their tools, by name
      */
-    TurnTools(Collection<String> names, Function<String, Optional<Tool>> catalogue, Map<String, JsonNode> announced) {
+    TurnTools(Collection<String> names, Function<String, Optional<Tool>> catalogue,
+            Function<String, @Nullable String> unusable, Map<String, JsonNode> announced) {
         TreeSet<String> all = new TreeSet<>(names);
         if (!all.isEmpty()) {
             all.add(AgentTerms.READS_RESULTS);
         }
         for (String tool : all) {
             boolean missing = tool.startsWith(ToolSpec.MCP) && catalogue.apply(tool).isEmpty();
+            String why = missing ? unusable.apply(tool) : null;
+            if (why != null) {
+                refusals.put(tool, tool + ": " + why);
+            }
             if (!AgentTerms.NEVER.contains(tool) && !missing) {
                 String name = free(tool);
                 toTool.put(name, tool);
@@ -63,14 +71,24 @@ final class TurnTools {
         return name;
     }
 
+    /** Why a call of one of the agent's tools is not made; null for a call that may be made. */
+    @Nullable String refusal(String tool) {
+        return refusals.get(tool);
+    }
+
     /** In the order of the tools' names. */
     List<ToolSchema> schemas() {
         return schemas;
     }
 
-    /** The tool that a model calls by this name; the name itself when it is none of the agent's. */
+    /**
+     * The tool that a model calls by this name; the name itself when it is none of the agent's. A model may know the name of a
+     * tool that it is not shown now from earlier turns.
+     */
     String tool(String name) {
-        return toTool.getOrDefault(name, name);
+        String shown = toTool.get(name);
+        return shown != null ? shown
+                : refusals.keySet().stream().filter(tool -> plain(tool).equals(name)).findFirst().orElse(name);
     }
 
     /** The name under which models know the tool. */

@@ -44,7 +44,7 @@ class TurnPromptTest {
     }
 
     private TurnTools tools() {
-        return new TurnTools(view().tools(), tool -> Optional.empty(), Map.of());
+        return new TurnTools(view().tools(), tool -> Optional.empty(), tool -> null, Map.of());
     }
 
     private ModelRequest request() {
@@ -124,8 +124,9 @@ class TurnPromptTest {
 
     @Test
     void workersSayWhatTheirToolsDo() {
-        TurnTools tools = new TurnTools(List.of("crm.note", "crm.find"), tool -> Optional.empty(), Map.of("crm.note",
-                Json.read("{\"description\": \"Adds a note\", \"input_schema\": {\"required\": [\"text\"]}}")));
+        TurnTools tools = new TurnTools(List.of("crm.note", "crm.find"), tool -> Optional.empty(), tool -> null,
+                Map.of("crm.note",
+                        Json.read("{\"description\": \"Adds a note\", \"input_schema\": {\"required\": [\"text\"]}}")));
         assertThat(tools.schemas())
                 .extracting(each -> each.name() + " " + each.description() + " " + each.inputSchema())
                 .containsExactly(
