@@ -373,7 +373,7 @@ class ModelTurnsTest {
                  "timeout_seconds": 1, "retry": {"max_attempts": 1},
                  "input": {"model": "openai-chat", "prompt": "Never answer"}}]}]}}""")));
         assertThat(ended(run).errorCode()).isIn("STEP_TIMEOUT", "MODEL_UNAVAILABLE");
-        Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> outcome("late").equals("gone"));
+        Awaitility.await().atMost(LIMIT).until(() -> outcome("late").equals("gone"));
         JsonNode lost = event(run, "model_answer_lost");
         assertThat(lost.get("model").stringValue()).isEqualTo("openai-chat");
         assertThat(lost.get("lease_epoch").intValue()).isEqualTo(1);
