@@ -38,8 +38,12 @@ class McpStoreTest {
             String seen = store.fingerprint();
             assertThat(seen).isNotEqualTo(set);
             store.seen(server, "2026-07-28", tools);
-            store.failed(server, "MCP_UNREACHABLE");
             assertThat(store.fingerprint()).isEqualTo(seen);
+            store.failed(server, "MCP_UNREACHABLE");
+            String failed = store.fingerprint();
+            assertThat(failed).as("messages about its tools name the error").isNotEqualTo(seen);
+            store.failed(server, "MCP_UNREACHABLE");
+            assertThat(store.fingerprint()).isEqualTo(failed);
             store.remove(WORKSPACE, "one", AuditOrigin.SERVER);
             store.put(WORKSPACE, "one", DEFINITION, AuditOrigin.SERVER);
             assertThat(store.fingerprint()).as("a new one of the same name").isNotEqualTo(set);
