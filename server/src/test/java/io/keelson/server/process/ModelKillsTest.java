@@ -159,9 +159,11 @@ class ModelKillsTest {
         }
     }
 
+    /** Each kill takes the leases of all turns of a node, so that a turn may lose its holder often. */
     private static RunRequest mission(String title) {
         return RunRequest.of(Json.read("""
-                {"name": "%1$s", "start": true, "plan": {"tasks": [{"id": "t", "title": "%1$s.", "tools_needed": ["echo"],
+                {"name": "%1$s", "start": true, "config": {"limits": {"max_deliveries": 100}},
+                 "plan": {"tasks": [{"id": "t", "title": "%1$s.", "tools_needed": ["echo"],
                  "suggested_agent": {"type": "contractor", "agent_name": "c", "model": "m"}}]}}""".formatted(title)));
     }
 
