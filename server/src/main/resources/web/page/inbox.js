@@ -162,9 +162,9 @@ class Inbox extends Page {
     const before = changes ? withTools(last?.plan) : this.versions?.length > 1 ? this.versions[this.versions.length - 2].plan : null;
     const after = changes || !last ? proposed : last.plan;
     let diff = planDiff(before, after);
-    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id)).map((row) => (row.kind === 'changed' ? { ...row, fields: row.fields.filter((field) => !['steps', 'temp_id', 'id', 'task_type', 'trigger_rule'].includes(field.name)) } : row));
+    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id)).map((row) => (row.kind === 'changed' ? { ...row, fields: row.fields.filter((field) => !['steps', 'verify', 'assigned_agent', 'temp_id', 'id', 'task_type', 'trigger_rule'].includes(field.name)) } : row));
     return html`<section class="stack"><h2>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${count(item.data?.task_count ?? diff.length)} tasks${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)} credits` : nothing}</span></h2>
-      ${item.data?.reason ? html`<p>${name(item.data.reason, 600)}</p>` : nothing}${proposed?.reasoning ? html`<p class="soft">${name(proposed.reasoning, 2000)}</p>` : nothing}${planTasks(diff)}${changes ? html`<p class="soft small">Inputs of steps are not compared: a proposed plan is shown without them.</p>` : nothing}</section>`;
+      ${item.data?.reason ? html`<p>${name(item.data.reason, 600)}</p>` : nothing}${proposed?.reasoning ? html`<p class="soft">${name(proposed.reasoning, 2000)}</p>` : nothing}${planTasks(diff)}${changes ? html`<p class="soft small">Inputs of steps, and checks of outputs, are not compared: a proposed plan is shown without them.</p>` : nothing}</section>`;
   }
 
   #data(item) {

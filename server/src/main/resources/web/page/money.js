@@ -10,7 +10,7 @@ import { edit, save } from '../part/editor.js';
 import { icon } from '../part/icon.js';
 
 const BY = [['agent', 'Agents'], ['model', 'Models'], ['tool', 'Tools'], ['run', 'Runs'], ['recipe', 'Recipes'], ['purpose', 'Purposes']];
-const UNNAMED = { agent: 'default agent', model: 'no model', tool: 'no tool', recipe: 'no recipe' };
+const UNNAMED = { agent: 'default agent (plain steps)', model: 'no model', tool: 'no tool', recipe: 'no recipe' };
 const PERIODS = [[1, 'Today'], [7, '7 days'], [30, '30 days'], [90, '90 days']];
 const DAY = 86_400_000;
 /** Lines of a ranking, and of one that is shown whole. */
@@ -31,9 +31,11 @@ class Money extends Page {
   async #load() {
     const period = Number(route.get('days') ?? 30);
     const from = new Date(now() - (period - 1) * DAY).toISOString().slice(0, 10) + 'T00:00:00Z';
-    const [balance, byDay, ledger, recipes, prices, ...parts] = await Promise.all([get('/credits'), get('/usage', { by: 'day', from }), get('/ledger', { limit: 30 }),
+    const [byRun, balance, byDay, ledger, recipes, prices, ...parts] = await Promise.all([get('/usage', { by: ['agent', 'run'], from }), get('/credits'), get('/usage', { by: 'day', from }), get('/ledger', { limit: 30 }),
       me.lacks('runs:read') ? { items: [] } : all('/recipes', {}, 1000), get('/prices', { limit: 500 }), ...BY.map(([by]) => get('/usage', { by, from }))]);
-    this.data = { balance, byDay, ledger: ledger.items, parts, prices, recipes: new Map(recipes.items.map((each) => [each.id, each.name])) };
+    const dearest = new Map();
+    for (const each of byRun.items) if (each.credits > (dearest.get(each.agent)?.credits ?? 0)) dearest.set(each.agent, each);
+    this.data = { dearest, balance, byDay, ledger: ledger.items, parts, prices, recipes: new Map(recipes.items.map((each) => [each.id, each.name])) };
   }
 
   async #verify() {
@@ -45,9 +47,16 @@ class Money extends Page {
   /** What a line of a report is about, as people call it. */
   #called(by, each) {
     if (each[by] === null) return html`<span class="soft">${UNNAMED[by] ?? 'none'}</span>`;
+    if (each.agent === '.engine') return html`<span class="soft">planning and verification</span>`;
     if (by === 'run') return html`<a href="/ui/runs/${each.run}?view=money">${name(each.run_name ?? each.run, 120)}</a>`;
     if (by === 'recipe') return html`<a href="/ui/runs?recipe_id=${each.recipe}">${name(this.data.recipes.get(each.recipe) ?? each.recipe, 120)}</a>`;
     return name(each[by], 120);
+  }
+
+  /** The run in which an agent cost most. */
+  #most({ agent }) {
+    const run = this.data.dearest.get(agent);
+    return run ? html`, most in <a href="/ui/runs/${run.run}?view=money">${name(run.run_name ?? run.run, 60)}</a>` : nothing;
   }
 
   /** @param {string[]} by */
@@ -56,7 +65,7 @@ class Money extends Page {
     const shown = this.whole === by ? MOST : FEW;
     return html`<section class="card"><header><h2>${title}</h2><span class="count end num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</span></header>
       ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, shown).map((each) => html`<li><span class="row"><span class="cut grow">${this.#called(by, each)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
-        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(by === 'run' ? each.charges : each.runs, by === 'run' ? 'charge' : 'run')}</span></span></li>`)}</ol>
+        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(by === 'run' ? each.charges : each.runs, by === 'run' ? 'charge' : 'run')}${by === 'agent' ? this.#most(each) : nothing}</span></span></li>`)}</ol>
         ${usage.items.length > FEW ? html`<p class="pad"><button class="btn bare low" aria-expanded=${shown === MOST} @click=${() => { this.whole = shown === MOST ? '' : by; }}>${shown === MOST ? 'Fewer' : `and ${usage.items.length - FEW}${usage.complete ? '' : '+'} more`}</button></p>` : nothing}` : html`<p class="pad soft">No charges.</p>`}</section>`;
   }
 
