@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { credits } from '../draw/format.js';
+import { credits, many } from '../draw/format.js';
 import { name } from './bits.js';
 
 const SIGN = { added: '+', removed: '−', changed: '~' };
@@ -18,7 +18,8 @@ export function planTasks(diff) {
       ${row.task.depends_on?.length ? html`<span class="small soft">after ${name(row.task.depends_on.map((each) => each.task ?? each).join(', '), 200)}</span>` : nothing}
       ${row.task.description && row.task.description !== row.title ? html`<span class="small clamp">${name(row.task.description, 600)}</span>` : nothing}
       ${tools(row.task).length ? html`<span class="small soft mono cut">${name(tools(row.task).join(row.task.steps?.length ? ' → ' : ', '), 300)}</span>` : nothing}
-      ${row.task.success_criteria || row.task.verify?.length ? html`<span class="small soft">done when ${row.task.success_criteria ? name(row.task.success_criteria, 300) : nothing}${row.task.verify?.length ? html` (${row.task.verify.length === 1 ? '1 check' : `${row.task.verify.length} checks`})` : nothing}</span>` : nothing}
+      ${row.task.success_criteria ? html`<span class="small soft">done when: ${name(row.task.success_criteria, 300)}</span>` : nothing}
+      ${row.task.verify?.length ? html`<span class="small soft">${many(row.task.verify.length, 'check')} of its output</span>` : nothing}
       ${row.fields.map((field) => html`<div class="change small"><code>${field.name}</code><del>${name(plain(field.before), 600)}</del><ins>${name(plain(field.after), 600)}</ins></div>`)}</div></li>`)}</ol>
     ${diff.length > 300 ? html`<p class="soft">and ${diff.length - 300} more tasks</p>` : nothing}`;
 }

@@ -95,9 +95,9 @@ public final class LogsCommand extends CliCommand {
         boolean shown = printed.ended && live.shown(step.id());
         List<Text> texts = new ArrayList<>();
         for (StepAttempt attempt : keelson.steps().attempts(step.id())) {
-            boolean begun = attempt.outcome().equals("running");
-            boolean newer = attempt.outcome().equals("completed") && !printed.ended; // than the step that was read before
-            if (attempt.leaseEpoch() > printed.result && !begun && !newer) {
+            boolean running = attempt.outcome().equals("running");
+            boolean newer = attempt.outcome().equals("completed") && !printed.ended; // it ended after the step was read
+            if (attempt.leaseEpoch() > printed.result && !running && !newer) {
                 texts(attempt).stream().filter(text -> !shown || !text.stream.equals("output")).forEach(texts::add);
                 printed.result = attempt.leaseEpoch();
             }

@@ -138,7 +138,7 @@ public final class RunActions {
         }
         UUID id = request.id("id", IdKind.RUN);
         requireBudgetApproval(request, id);
-        requireWarning(request, id, body);
+        requireSoftBelowHard(request, id, body);
         share.request(request, id, body.hardLimitUsd);
         return done(request, run -> new Command.RaiseBudget(run, body.hardLimitUsd, body.softLimitUsd,
                 body.tasks, request.actor()));
@@ -152,10 +152,13 @@ public final class RunActions {
     }
 
     /** Refuses a soft limit above the hard one: the run would stop without a warning. */
-    private void requireWarning(ApiRequest request, UUID run, Budget body) {
+    private void requireSoftBelowHard(ApiRequest request, UUID run, Budget body) {
+        if (body.softLimitUsd == null) {
+            return;
+        }
         BigDecimal hard = body.hardLimitUsd != null ? body.hardLimitUsd
                 : reads.run(request.workspace(), run).path("hard_limit_usd").decimalValue(null);
-        if (body.softLimitUsd != null && hard != null && body.softLimitUsd.compareTo(hard) > 0) {
+        if (hard != null && body.softLimitUsd.compareTo(hard) > 0) {
             throw ApiProblem.of("INVALID_VALUE", "/soft_limit_usd",
                     "must not be above the hard limit of " + Amounts.text(hard)
                             + ", at which the run stops without a warning");
