@@ -56,7 +56,7 @@ class Money extends Page {
   /** The run in which an agent cost most. */
   #most({ agent }) {
     const run = this.data.dearest.get(agent);
-    return run ? html`, most in <a href="/ui/runs/${run.run}?view=money">${name(run.run_name ?? run.run, 60)}</a>` : nothing;
+    return run ? html`<span class="small soft cut">most in <a href="/ui/runs/${run.run}?view=money">${name(run.run_name ?? run.run, 120)}</a></span>` : nothing;
   }
 
   /** @param {string[]} by */
@@ -65,7 +65,7 @@ class Money extends Page {
     const shown = this.whole === by ? MOST : FEW;
     return html`<section class="card"><header><h2>${title}</h2><span class="count end num" title=${exact(usage.total.credits)}>${credits(usage.total.credits)}</span></header>
       ${usage.items.length ? html`<ol class="ranks">${usage.items.slice(0, shown).map((each) => html`<li><span class="row"><span class="cut grow">${this.#called(by, each)}</span><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span></span>
-        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(by === 'run' ? each.charges : each.runs, by === 'run' ? 'charge' : 'run')}${by === 'agent' ? this.#most(each) : nothing}</span></span></li>`)}</ol>
+        <span class="row">${meter(most ? each.credits / most : 0, 'works', `${exact(each.credits)} credits`)}<span class="small soft num">${each.tokens ? `${short(each.tokens)} tokens` : many(by === 'run' ? each.charges : each.runs, by === 'run' ? 'charge' : 'run')}</span></span>${by === 'agent' ? this.#most(each) : nothing}</li>`)}</ol>
         ${usage.items.length > FEW ? html`<p class="pad"><button class="btn bare low" aria-expanded=${shown === MOST} @click=${() => { this.whole = shown === MOST ? '' : by; }}>${shown === MOST ? 'Fewer' : `and ${usage.items.length - FEW}${usage.complete ? '' : '+'} more`}</button></p>` : nothing}` : html`<p class="pad soft">No charges.</p>`}</section>`;
   }
 
