@@ -112,8 +112,14 @@ public final class TaskStretches {
             case "awaiting_retry" -> Kind.BACKOFF;
             case "verifying", "continuing" -> Kind.WORK;
             case "completed" -> task.reviewed() ? Kind.PERSON : Kind.WORK;
-            default -> !all.isEmpty() && all.getLast().kind() == Kind.FAILED ? Kind.BACKOFF : Kind.QUEUED;
+            default -> failed() ? Kind.BACKOFF : Kind.QUEUED;
         };
+    }
+
+    /** Whether a failure was last. */
+    private boolean failed() {
+        return !all.isEmpty() && all.getLast().kind() == Kind.FAILED
+                || !task.steps().isEmpty() && task.steps().getLast().state().equals("awaiting_retry");
     }
 
     /** What nothing did: a person was asked, else {@code otherwise}. */
