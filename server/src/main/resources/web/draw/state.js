@@ -53,7 +53,7 @@ const AWAITED = { SIGNAL: 'a signal', TIMER: 'its time', STARTS_LATER: 'its time
 export function awaits(state, reason) {
   if (!reason?.code || !VAGUE.has(state)) return null;
   const of = reasonFamily(reason.code);
-  const what = AWAITED[reason.code] ?? (of === 'person' ? 'a person' : of === 'backoff' ? 'its next attempt' : /LIMIT/.test(reason.code) ? 'a free place' : null);
+  const what = AWAITED[reason.code] ?? (of === 'person' ? 'a person' : of === 'backoff' ? 'a retry' : /LIMIT/.test(reason.code) ? 'a free place' : null);
   return what && { of, text: `waits for ${what}` };
 }
 

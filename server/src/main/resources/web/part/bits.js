@@ -37,7 +37,7 @@ export function when(at) {
 
 /** When a reason ends by itself: the next try of a backoff begins then. */
 export function until({ code, until: at }) {
-  return at ? html` <span class="soft">${/BACKOFF/.test(code) ? 'at' : 'until'} ${when(at)}</span>` : nothing;
+  return at ? html` <span class="soft">${/BACKOFF/.test(code) ? 'next at' : 'until'} ${when(at)}</span>` : nothing;
 }
 
 export function ago(at) {

@@ -55,15 +55,16 @@ class Budget extends Part {
     const { data, hard_limit_usd: now } = this.found;
     const needed = (task) => this.reasons.find((reason) => task === null || reason.on.includes(task))?.needed_usd ?? null;
     const tasks = (data?.task_budgets ?? []).filter((each) => each.exceeded);
-    if (tasks.length) return tasks.map((each) => ({ task: each.task, label: html`New budget of ${name(each.task, 60)}`, now: each.budget_usd, needed: needed(each.task) }));
-    return needed(null) === null ? [] : [{ task: null, label: 'New limit of the run', now, needed: needed(null) }];
+    const limit = (task, label, before, used) => ({ task, label, now: before, needed: needed(task) ?? used, known: needed(task) > used });
+    if (tasks.length) return tasks.map((each) => limit(each.task, html`New budget of ${name(each.task, 60)}`, each.budget_usd, each.used));
+    return needed(null) === null ? [] : [limit(null, 'New limit of the run', now, data?.charged ?? 0)];
   }
 
   async #raise(event, limits) {
     event.preventDefault();
     if (this.busy) return;
     const values = [...event.target.querySelectorAll('input')].map((input) => (input.value.trim() === '' ? NaN : Number(input.value)));
-    this.wrong = Object.fromEntries(limits.flatMap(({ needed }, i) => (values[i] > 0 && values[i] >= (needed ?? 0) ? [] : [[i, `It needs ${exactly(needed)} credits or more.`]])));
+    this.wrong = Object.fromEntries(limits.flatMap(({ needed, known }, i) => (values[i] > needed || (known && values[i] === Number(needed)) ? [] : [[i, known ? `It must be ${exactly(needed)} credits or more.` : `It must be more than ${exactly(needed)} credits.`]])));
     if (Object.keys(this.wrong).length) return;
     const tasks = Object.fromEntries(limits.flatMap(({ task }, i) => (task === null ? [] : [[task, values[i]]])));
     await this.#send(Object.keys(tasks).length ? { tasks } : limits.length ? { hard_limit_usd: values[0] } : {});
@@ -93,10 +94,10 @@ class Budget extends Part {
     return html`<button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing}>${icon('play', 'small')}${this.busy ? 'Sending…' : title}</button>`;
   }
 
-  #field({ task, label, now, needed }, i, last) {
+  #field({ label, now, needed, known }, i, last) {
     const id = `budget-${i}`;
     return html`<div class="field"><label for=${id}>${label}</label><span class="row wrap"><input class="input num" id=${id} type="number" step="any" min="0" required .defaultValue=${proposed(now, needed)} aria-describedby="${id}-hint" aria-invalid=${!!this.wrong?.[i]} autocomplete="off"><span>credits</span>${last ? this.#button('Raise and go on') : nothing}</span>
-      <span class="small soft" id="${id}-hint">Now ${exactly(now)}. ${task === null ? 'The' : 'Its'} next step needs ${exactly(needed)} or more.</span>${this.wrong?.[i] ? html`<span class="small i-failed" role="alert">${this.wrong[i]}</span>` : nothing}</div>`;
+      <span class="small soft" id="${id}-hint">Now ${exactly(now)}. ${known ? `The next step needs ${exactly(needed)} or more` : `It must be more than ${exactly(needed)}, which is used`}.</span>${this.wrong?.[i] ? html`<span class="small i-failed" role="alert">${this.wrong[i]}</span>` : nothing}</div>`;
   }
 
   render() {

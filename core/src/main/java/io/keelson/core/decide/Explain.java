@@ -207,7 +207,7 @@ public final class Explain {
             return;
         }
         BigDecimal next = LimitStop.needed(view, around.prices(), task -> true);
-        reasons.add(stopped(cost + " of the " + Amounts.text(limit) + " that it may"
+        reasons.add(stopped(cost + " of the " + Amounts.text(limit) + " that its limit allows"
                 + next("the", next, limit.subtract(taken)) + "; raise its limit, or cancel it", List.of(),
                 plus(taken, next)));
     }
@@ -319,8 +319,7 @@ public final class Explain {
 
     /** @param most attempts without those that only a restart has granted */
     private static String again(int attempt, int most) {
-        return "attempt " + attempt + (attempt <= most ? " of " + most : "")
-                + " begins after its backoff, as the one before failed";
+        return "backoff before attempt " + attempt + (attempt <= most ? " of " + most : "");
     }
 
     private RetryPolicy retries(TaskRow task) {

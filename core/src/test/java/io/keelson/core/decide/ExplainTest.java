@@ -142,7 +142,7 @@ class ExplainTest {
         assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
         Explanation backoff = Explain.step(world.view, first, around).getFirst();
         assertThat(backoff.until()).isEqualTo(first.nextRunAt());
-        assertThat(backoff.text()).contains("attempt 2 of 3 begins after its backoff, as the one before failed: ");
+        assertThat(backoff.text()).contains("backoff before attempt 2 of 3: ");
     }
 
     @ParameterizedTest

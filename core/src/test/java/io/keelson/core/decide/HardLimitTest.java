@@ -183,7 +183,8 @@ class HardLimitTest extends OneWorkspace {
             World world = run("10", budget(limited("0.5")), steps(2));
             step(world, "0.5");
             assertThat(why(world))
-                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its limit, or cancel it");
+                    .isEqualTo(
+                            "it has cost 0.5 credits of the 0.5 that its limit allows; raise its limit, or cancel it");
         }
 
         @Test
@@ -192,7 +193,7 @@ class HardLimitTest extends OneWorkspace {
             world.prices = FLAT;
             step(world, null);
             assertThat(why(world))
-                    .isEqualTo("it has cost 0.4 credits of the 0.5 that it may, and the next step may cost "
+                    .isEqualTo("it has cost 0.4 credits of the 0.5 that its limit allows, and the next step may cost "
                             + "0.4, 0.3 more than is left; raise its limit, or cancel it");
             assertThat(reason(world).needed()).as("0.4 is charged, and the next step may cost as much")
                     .isEqualByComparingTo("0.8");

@@ -77,7 +77,7 @@ class BudgetApiTest {
         JsonNode held = api.awaitState(run, "budget_exceeded");
         assertThat(held.get("hard_limit_usd").decimalValue()).isEqualByComparingTo("0.8");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
-                .contains("0.8 credits of the 0.8 that it may");
+                .contains("0.8 credits of the 0.8 that its limit allows");
         assertThat(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/handoff/run").stringValue())
                 .isEqualTo("PAUSED");
 

@@ -80,6 +80,11 @@ class TimelineApiTest {
         for (String answer : List.of("{}", "{\"hard_limit_usd\": 3}", "{}")) {
             Awaitility.await().until(() -> api.get("/api/v1/inbox?run_id=" + run).json().get("items").size() == 1);
             pass(0.2);
+            if (answer.contains("limit")) {
+                JsonNode last = timeline(run, "").at("/tasks/0/stretches").valueStream().toList().getLast();
+                assertThat(last.get("kind").stringValue()).isEqualTo("person");
+                assertThat(last.get("to_ms").isNull()).isTrue();
+            }
             String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
             assertThat(api.post("/api/v1/inbox/" + item + "/accept", answer).status()).isEqualTo(200);
         }

@@ -474,8 +474,8 @@ class DashboardWorkTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs/" + run);
         PlaywrightAssertions.assertThat(page.locator(".headline strong"))
                 .hasText(Pattern.compile(
-                        "attempt 2 of 5 begins after its backoff, .*: 429 of the shop .* at \\d\\d:\\d\\d:\\d\\d"));
-        PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for its next attempt");
+                        "backoff before attempt 2 of 5: RATE_LIMITED: 429 of the shop .* next at \\d\\d:\\d\\d:\\d\\d"));
+        PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for a retry");
         PlaywrightAssertions.assertThat(page.locator(".tree-body .s-backoff")).isAttached();
         PlaywrightAssertions.assertThat(page.locator(".tree-body .s-failed")).isAttached();
     }
@@ -501,7 +501,7 @@ class DashboardWorkTest extends DashboardChecks {
         amount.fill("0.5");
         button(page, "Raise and go on").click();
         PlaywrightAssertions.assertThat(page.locator(".budget").getByRole(AriaRole.ALERT))
-                .containsText("1 credits or more");
+                .containsText("more than 1 credits");
         amount.fill("3");
         button(page, "Raise and go on").click();
         PlaywrightAssertions.assertThat(state(page)).containsText("completed");

@@ -65,7 +65,7 @@ public final class ShortReasons {
             case BUDGET_EXCEEDED -> reason("BUDGET_EXCEEDED", "a limit of its cost has stopped it", null);
             case ESCALATED -> reason("TICKET_OPEN", "a ticket waits for its answer", null);
             case RESUMING -> reason("STARTING", "the run is being set up", null);
-            case RETRYING -> reason("RUN_BACKOFF", "its next attempt begins after its backoff", null);
+            case RETRYING -> reason("RUN_BACKOFF", "backoff before its next attempt", null);
             case PENDING, READY, RUNNING -> ofWork(row);
             case COMPLETED, SKIPPED, FAILED, CANCELLED -> null;
         };
@@ -93,8 +93,7 @@ public final class ShortReasons {
         Instant due = Rows.time(row, "due_at");
         return TimerKind.of(timer) == TimerKind.STEP_WAIT
                 ? reason("TIMER", steps(number, "waits for its time", "wait for their times"), due)
-                : reason("STEP_BACKOFF", number + (number == 1 ? " attempt begins" : " attempts begin")
-                        + " after a backoff", due);
+                : reason("STEP_BACKOFF", "backoff before " + number + (number == 1 ? " attempt" : " attempts"), due);
     }
 
     private static String steps(long number, String one, String several) {

@@ -128,8 +128,8 @@ public final class TimelineReader {
     public record Between(long from, @Nullable Long to) {}
 
     /**
-     * @param asked when people were asked about the run as a whole; without questions about plans, results and budgets where only
-     *            some tasks are read, or the run has many events
+     * @param asked when people were asked about the run as a whole; without questions about plans, results and budgets where the
+     *            run has many events
      */
     public record Times(Span span, List<Task> tasks, List<Between> asked) {}
 
@@ -167,7 +167,7 @@ public final class TimelineReader {
                         after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
-        if (after == null && span.lastSeq <= MOST_EVENTS) {
+        if (span.lastSeq <= MOST_EVENTS) {
             asked.addAll(asked(c, range));
         }
         return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), asked));
