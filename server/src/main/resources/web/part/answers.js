@@ -35,12 +35,11 @@ function budgets(item) {
 /**
  * The form of an answer: its fields, further inputs by JSON Schemas, and the body of the request.
  * @param action of the item, as the server describes it
- * @param comment that was typed before
  * @param models that another one may be chosen from
  */
-export function formOf(item, action, comment, models) {
+export function formOf(item, action, models) {
   /** @type {any[]} */
-  const fields = [{ ...REASON, value: comment }];
+  const fields = [REASON];
   let inputs = {};
   /** @type {(form: any) => object} */
   let more = () => ({});

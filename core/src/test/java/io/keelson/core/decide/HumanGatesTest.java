@@ -258,7 +258,8 @@ class HumanGatesTest {
     }
 
     private Command answered(Command.DecideGate.Gate gate, Instant asked, boolean approve) {
-        return new Command.DecideGate(world.id(), gate, approve, null, Map.of(), Command.DecideGate.Way.AS_BEFORE, asked,
+        return new Command.DecideGate(world.id(), gate, approve, null, Map.of(), Command.DecideGate.Way.AS_BEFORE,
+                asked,
                 null, World.WHO);
     }
 }

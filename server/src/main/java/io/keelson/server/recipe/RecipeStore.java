@@ -17,7 +17,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code workflow_recipes} and {@code recipe_versions}. A method uses the connection it is given and does not commit. */
 public final class RecipeStore {
 
-    private static final String COLUMNS = """
+    private static final String COLUMNS =
+            """
             recipe_id, workspace_id, name, description, version, template_definition -> 'mission' as mission, steps,
             execution_config, template_definition ->> 'originated_from' as originated_from, template_id, tags, created_by,
             created_at, updated_by, updated_at, (

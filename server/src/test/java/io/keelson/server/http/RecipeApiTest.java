@@ -156,8 +156,10 @@ class RecipeApiTest {
 
         String other = mission.replace("\"to\": {\"type\": \"string\"}, ", "").replace("\"a\": {\"type\": \"string\"}}",
                 "\"a\": {\"type\": \"string\"}, \"to\": {\"type\": \"string\"}}");
-        assertThat(api.send("PUT", path, other.getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json").json()
-                .get("version").intValue()).as("another order is another version").isEqualTo(2);
+        assertThat(
+                api.send("PUT", path, other.getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json").json()
+                        .get("version").intValue())
+                .as("another order is another version").isEqualTo(2);
         assertThat(api.get(path).json().get("inputs").propertyNames()).containsExactly("subject", "a", "to");
         assertThat(api.get(path + "?version=1").json().get("inputs").propertyNames())
                 .containsExactly("to", "subject", "a");

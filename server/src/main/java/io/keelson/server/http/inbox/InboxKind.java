@@ -52,7 +52,8 @@ public enum InboxKind {
             case PLAN_APPROVAL -> Gate.PLAN;
             case RESULT_ACCEPTANCE -> Gate.RESULT;
             case BUDGET -> Gate.BUDGET;
-            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, TASK_REVIEW, ESCALATION, PROPOSAL, ELICITATION, TOOL_CHANGE -> null;
+            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, TASK_REVIEW, ESCALATION, PROPOSAL, ELICITATION, TOOL_CHANGE ->
+                null;
         };
     }
 
