@@ -44,6 +44,19 @@ export function reasonFamily(code) {
   return 'waits';
 }
 
+/** States that do not tell whether something works. */
+const VAGUE = new Set(['running', 'pending', 'planning', 'ready', 'assigned', 'verifying']);
+/** What is waited for, by the codes of reasons. */
+const AWAITED = { SIGNAL: 'a signal', TIMER: 'its time', STARTS_LATER: 'its time', CHILD_RUN: 'a child run', MISSING_WORKER: 'a worker', QUEUED: 'a worker', MODEL_BUSY: 'a busy model', DEFERRED: 'a busy system',
+  CREDITS_HELD: 'credits', CONCURRENCY_KEY: 'other runs', UPSTREAM_OPEN: 'other tasks', HOOK_OPEN: 'other tasks', EARLIER_STEP: 'other steps' };
+/** What a run or task waits for, where its state does not tell it and its reason does; else null. */
+export function awaits(state, reason) {
+  if (!reason?.code || !VAGUE.has(state)) return null;
+  const of = reasonFamily(reason.code);
+  const what = AWAITED[reason.code] ?? (of === 'person' ? 'a person' : of === 'backoff' ? 'a retry' : /LIMIT/.test(reason.code) ? 'a free place' : null);
+  return what && { of, text: `waits for ${what}` };
+}
+
 /** Kinds of inbox items: icon and word. */
 export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
   escalation: ['alert', 'Failure or new plan'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'], tool_change: ['alert', 'Changed tool'] };

@@ -9,6 +9,7 @@ import { KINDS, kindOf } from '../draw/state.js';
 import { Page } from '../part/page.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { formOf } from '../part/answers.js';
+import { decided } from '../part/decided.js';
 import { edit } from '../part/editor.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
@@ -137,18 +138,15 @@ class Inbox extends Page {
   async #refused(item, failure) {
     this.single = null;
     if (failure.code === 'GATE_CHANGED' && item.gate !== null) this.changed = { before: item, id: item.run_id };
-    else if (ANSWERED.has(failure.code)) {
-      const events = item.run_id ? await all(`/runs/${item.run_id}/events`, { limit: 500 }, 5000).catch(() => ({ items: [] })) : { items: [] };
-      const last = events.items.findLast((event) => event.actor_type === 'human');
-      this.earlier = { item, last };
-    } else toast(`${failure.message} (${failure.code})`, true);
+    else if (ANSWERED.has(failure.code)) this.earlier = { item, last: await decided(item) };
+    else toast(`${failure.message} (${failure.code})`, true);
   }
 
   #earlier() {
     const { item, last } = this.earlier ?? {};
     if (!item) return nothing;
     return html`<div class="note" role="status">${icon('info')}<div class="stack grow tight"><strong>Another person has answered it, or the run has moved on. Nothing was changed by you.</strong>
-        <span>${name(item.question, 300)}${last ? html` – <strong>${name(last.actor_id, 80)}</strong>: ${last.event_type.replaceAll('_', ' ')}, ${when(last.created_at)}` : nothing}</span></div>
+        <span>${name(item.question, 300)}${last ? html` – <strong>${name(last.by, 80)}</strong> ${last.did}, ${when(last.at)}${last.reason ? html`: ${name(last.reason, 300)}` : nothing}` : nothing}</span></div>
       <button class="btn bare only" title="Close" aria-label="Close the note" @click=${() => { this.earlier = null; }}>${icon('cross', 'small')}</button></div>`;
   }
 

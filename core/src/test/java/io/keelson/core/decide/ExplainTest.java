@@ -140,7 +140,9 @@ class ExplainTest {
         assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("EARLIER_STEP");
         world.fail(first, ErrorClass.INFRASTRUCTURE);
         assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
-        assertThat(Explain.step(world.view, first, around).getFirst().until()).isEqualTo(first.nextRunAt());
+        Explanation backoff = Explain.step(world.view, first, around).getFirst();
+        assertThat(backoff.until()).isEqualTo(first.nextRunAt());
+        assertThat(backoff.text()).contains("backoff before attempt 2 of 3: ");
     }
 
     @ParameterizedTest

@@ -105,8 +105,9 @@ class ModelLimitTest {
                 "'dear'");
 
         assertThat(cli.run("show", run).out()).containsPattern("model.turn +waiting .* waits for the budget");
-        assertThat(cli.run("explain", run).out()).contains("of the 0.02 that it may, and the next step may cost 0.0",
-                "`keelson budget " + run + " --hard-limit USD`");
+        Result explained = cli.run("explain", run);
+        assertThat(explained.out()).contains("of the 0.02 that its limit allows, and the next step may cost 0.0");
+        assertThat(explained.out() + explained.err()).contains("keelson budget " + run + " --hard-limit USD");
         Result answered = cli.run("approve", question, "--downgrade", "small", "--reason", "cheaper");
         assertThat(answered.code()).as(answered.err()).isZero();
         Result late = cli.run("approve", question, "--hard-limit", "5");

@@ -142,11 +142,14 @@ class DashboardTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs?text=release-train");
         Locator row = row(page, "release-train");
         PlaywrightAssertions.assertThat(row).containsText("a human has to decide");
+        PlaywrightAssertions.assertThat(row.locator(".c-state")).hasText("running waits for a person");
         page.keyboard().press("j");
         page.keyboard().press("x");
         sees(page.getByText("1 selected"));
         page.keyboard().press("Enter");
         page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
+        DashboardBrowser.go(page, "/ui/runs?text=crawl-sitemap");
+        PlaywrightAssertions.assertThat(row(page, "crawl-sitemap").locator(".now-text")).containsText("step");
     }
 
     @Test
@@ -292,16 +295,22 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void anAnswerOfAnotherPersonIsNoError() {
-        String id = seed.waiting("answered-elsewhere");
+        String id = api.create("""
+                {"name": "answered-elsewhere", "start": true, "plan": {"tasks": [{"id": "ask", "steps": [
+                  {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}},
+                  {"name": "nap", "tool": "wait", "input": {"seconds": 90000}}]}]}}""");
+        DashboardSeed.await(api, id);
         Page page = browser.signedIn("/ui/inbox?run=" + id);
         sees(page.getByText("Go on?").first());
         page.keyboard().press("r");
         sees(page.getByRole(AriaRole.DIALOG));
         String item = item(id);
-        api.post("/api/v1/inbox/" + item + "/accept", "{}");
-        api.awaitState(id, "completed");
+        api.post("/api/v1/inbox/" + item + "/accept", "{\"reason\": \"looks fine\"}");
+        api.post("/api/v1/runs/" + id + "/pause", "{}");
         button(page, "Reject").last().click();
         sees(page.getByText("Another person has answered it"));
+        PlaywrightAssertions.assertThat(page.locator("k-inbox .note"))
+                .containsText(Pattern.compile("accepted, .*: looks fine"));
         browser.expect("404");
         browser.expect("409");
     }
@@ -348,7 +357,7 @@ class DashboardTest extends DashboardChecks {
     @Test
     void statesAreShownInTheWordsOfEachContract() {
         Page page = browser.signedIn("/ui/runs/" + train);
-        button(page, "In other words").click();
+        button(page, "Names of this state").click();
         Locator dialog = page.getByRole(AriaRole.DIALOG);
         JsonNode contracts = api.get("/api/v1/runs/" + train + "/states").json().get("contracts");
         assertThat(contracts.propertyNames()).hasSize(5);

@@ -495,6 +495,76 @@ class DashboardWorkTest extends DashboardChecks {
     }
 
     @Test
+    void signalIsSentFromTheBannerAfterItWasChecked() {
+        String run = api.create("""
+                {"name": "paid-order", "start": true, "plan": {"tasks": [{"id": "order", "steps": [
+                  {"name": "payment", "tool": "signal.wait", "input": {"name": "paid", "schema": {
+                    "type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}}}]}]}}""");
+        api.awaitStep(run, "waiting");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for a signal");
+        button(page, "Send signal…").click();
+        PlaywrightAssertions.assertThat(dialog(page).getByLabel("Name")).hasValue("paid");
+        Locator payload = dialog(page).getByLabel("Payload", new Locator.GetByLabelOptions().setExact(true));
+        PlaywrightAssertions.assertThat(payload).hasValue(Pattern.compile("\"amount\": 0"));
+        payload.fill("soon");
+        save(page, "Send").click();
+        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("not JSON");
+        payload.fill("{\"amount\": \"ten\"}");
+        save(page, "Send").click();
+        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("number");
+        browser.expect("422");
+        payload.fill("{\"amount\": 10}");
+        save(page, "Send").click();
+        PlaywrightAssertions.assertThat(state(page)).containsText("completed");
+        assertThat(api.get("/api/v1/runs/" + run + "/steps").text()).contains("\"amount\":10");
+    }
+
+    @Test
+    void backoffNamesItsAttemptAndIsDrawnAsBackoff() {
+        String run = api.create("""
+                {"name": "price-watch", "start": true, "plan": {"tasks": [{"id": "watch", "steps": [{"name": "ask", "tool": "fail",
+                  "input": {"code": "RATE_LIMITED", "message": "429 of the shop", "times": 5},
+                  "retry": {"max_attempts": 5, "base_delay_seconds": 900, "max_delay_seconds": 900}}]}]}}""");
+        api.awaitStep(run, "awaiting_retry");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(page.locator(".headline strong"))
+                .hasText(Pattern.compile(
+                        "backoff before attempt 2 of 5: RATE_LIMITED: 429 of the shop .* next at \\d\\d:\\d\\d:\\d\\d"));
+        PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for a retry");
+        PlaywrightAssertions.assertThat(page.locator(".tree-body .s-backoff")).isAttached();
+        PlaywrightAssertions.assertThat(page.locator(".tree-body .s-failed")).isAttached();
+    }
+
+    @Test
+    void budgetIsRaisedInTheBannerAndOneNumberIsCharged() {
+        String run = api
+                .create("""
+                {"name": "dear-import", "start": true, "config": {"budget": {"hard_limit_usd": 1}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop", "input": {"cost": 1.5}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"name": "say", "tool": "noop", "input": {"cost": 0.25}}]}]}}""");
+        api.awaitState(run, "budget_exceeded");
+        Page page = browser.signedIn("/ui/runs?text=dear-import");
+        PlaywrightAssertions.assertThat(row(page, "dear-import").locator(".c-cost")).hasText("1.00");
+        DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
+        Locator charged = page.locator(".figures > div").nth(1);
+        PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 of 1.00");
+        PlaywrightAssertions.assertThat(charged).containsText("0.50 not collected");
+        PlaywrightAssertions.assertThat(page.getByLabel("Sums")).containsText(Pattern.compile("Charged\\s*1\\.00 "));
+        PlaywrightAssertions.assertThat(page.locator(".headline")).not().containsText("keelson budget");
+        Locator amount = page.getByLabel("New limit of the run");
+        PlaywrightAssertions.assertThat(amount).hasValue("2");
+        amount.fill("0.5");
+        button(page, "Raise and go on").click();
+        PlaywrightAssertions.assertThat(page.locator(".budget").getByRole(AriaRole.ALERT))
+                .containsText("more than 1 credits");
+        amount.fill("3");
+        button(page, "Raise and go on").click();
+        PlaywrightAssertions.assertThat(state(page)).containsText("completed");
+        assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text()).contains("run_budget_approved");
+    }
+
+    @Test
     void selectedRunsArePausedByOneJob() {
         List<String> runs = List.of(seed.waiting("chosen-one"), seed.waiting("chosen-two"));
         Page page = browser.signedIn("/ui/runs?text=chosen-");
