@@ -23,7 +23,7 @@ import './runtabs.js';
 import './tree.js';
 
 const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], ['events', 'Events'], ['artifacts', 'Artifacts'], ['money', 'Money'], ['agents', 'Agents'], ['plan', 'Plan']];
-const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'waiting for a person', timer: 'waiting for a time, a signal or a child', failed: 'failed tries', other: 'other' };
+const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'waiting for a person', timer: 'waiting for a time, a signal or a child run', failed: 'failed tries', other: 'other' };
 const CHECK_MS = 30_000;
 const MOST_SIGNALS = 4;
 
@@ -184,7 +184,7 @@ class Run extends Part {
       <div><dt>Charged</dt><dd><strong class="num" title=${exact(charged)}>${credits(charged)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
         ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
-      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => `${i ? ' · ' : ''}${WORDS[kind]} ${duration(ms)}`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
+      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the time between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }
 
   #view(run, view) {

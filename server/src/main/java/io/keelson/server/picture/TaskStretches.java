@@ -145,7 +145,7 @@ public final class TaskStretches {
     }
 
     private void put(Kind kind, long from, long to, boolean open) {
-        if (to > from || open) {
+        if (to > from || open || kind == Kind.FAILED) {
             all.add(new Stretch(kind, from, Math.max(to, from + 1), open));
         }
         last = Math.max(last, to);

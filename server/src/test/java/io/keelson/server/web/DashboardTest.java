@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -148,8 +149,17 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("1 selected"));
         page.keyboard().press("Enter");
         page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
-        DashboardBrowser.go(page, "/ui/runs?text=crawl-sitemap");
-        PlaywrightAssertions.assertThat(row(page, "crawl-sitemap").locator(".now-text")).containsText("step");
+    }
+
+    @Test
+    void aRunOfManyTasksHasAShortReasonInLists() {
+        Awaitility.await().untilAsserted(() -> {
+            JsonNode now = api.get("/api/v1/runs?name=crawl-sitemap&now=true").json().at("/items/0/now");
+            assertThat(now.at("/code").asString("")).isEqualTo("TIMER");
+            assertThat(now.at("/text").asString("")).matches("\\d+ steps wait for their times");
+            assertThat(now.at("/until").asString("")).isNotEmpty();
+        });
+        assertThat(api.get("/api/v1/runs?waits_for=timer").json().at("/items").toString()).contains(wide);
     }
 
     @Test

@@ -550,6 +550,9 @@ class DashboardWorkTest extends DashboardChecks {
         Locator charged = page.locator(".figures > div").nth(1);
         PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 of 1.00");
         PlaywrightAssertions.assertThat(charged).containsText("0.50 not collected");
+        DashboardBrowser.go(page, "/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(3)).containsText("waiting for a person");
+        DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
         PlaywrightAssertions.assertThat(page.getByLabel("Sums")).containsText(Pattern.compile("Charged\\s*1\\.00 "));
         PlaywrightAssertions.assertThat(page.locator(".headline")).not().containsText("keelson budget");
         Locator amount = page.getByLabel("New limit of the run");
