@@ -11,6 +11,7 @@ import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.j
 import { formOf } from '../part/answers.js';
 import { decided } from '../part/decided.js';
 import { edit } from '../part/editor.js';
+import '../part/budget.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { comparable, planTasks } from '../part/plan.js';
@@ -21,6 +22,11 @@ const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.
 /** A clause of the API as a sentence. */
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : '');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION', 'GATE_CHANGED']);
+
+/** Why a person approves an agent's call. */
+const CALL_REASONS = { always: 'this tool is never called without a person', destructive: 'the tool is destructive', tainted: 'the agent has read data from outside', condition: 'a condition for such calls holds', condition_failed: 'a condition for such calls could not be evaluated' };
+/** Members of the data that are shown elsewhere. */
+const KNOWN = { escalation: ['why', 'task_title', 'error_code'], task_review: ['score', 'attempt'], budget: ['total_cost'] };
 
 /** Events that begin and end no question. */
 const NO_QUESTION = /^(run_created|agent_|task_(created|queued|assigned|started)|step_started)/;
@@ -80,11 +86,17 @@ class Inbox extends Page {
   #key(event) {
     if (!prefs.values.shortcuts || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog') || !this.items?.length) return;
     const item = this.#current();
-    const act = { j: () => this.#go(1), n: () => this.#go(1), k: () => this.#go(-1), a: () => this.#answer(item, 'accept'), r: () => this.#answer(item, 'reject'),
+    const act = { j: () => this.#go(1), n: () => this.#go(1), k: () => this.#go(-1), a: () => this.#accept(item), r: () => this.#answer(item, 'reject'),
       e: () => this.#assign(item) }[event.key];
     if (!act) return;
     event.preventDefault();
     act();
+  }
+
+  /** A budget is raised by the amount that stands in its form. */
+  #accept(item) {
+    const amount = /** @type {HTMLInputElement | null} */ (this.querySelector('k-budget input'));
+    if (amount) amount.select(); else this.#answer(item, 'accept');
   }
 
   #lacks(item) { return me.lacks(item.kind === 'tool_change' ? 'admin' : 'approve'); }
@@ -186,17 +198,17 @@ class Inbox extends Page {
   #data(item) {
     if (item.kind === 'result_acceptance' && item.data) return result(item, this.files);
     const { plan, changes, estimated_cost, task_count, failed, differences, accepted, seen, checks: made, output, goal, task_budgets, reason, message, question, ...rest } = item.data ?? {};
-    const failure = item.kind === 'escalation';
-    const { why, task_title: inTheHead, error_code: besideTheTime, ...ofFailure } = rest;
-    const others = failure ? ofFailure : plan ? rest : { ...rest, reason };
-    return html`${this.#toolChange({ differences, accepted, seen })}${why ? html`<p>You are asked because ${name(why, 300)}.</p>` : nothing}
+    const asked = item.kind === 'escalation' ? rest.why : item.kind === 'call_approval' ? CALL_REASONS[reason] : item.kind === 'task_review' ? reason : null;
+    for (const known of KNOWN[item.kind] ?? []) delete rest[known];
+    return html`${this.#toolChange({ differences, accepted, seen })}${asked ? html`<p>You are asked because ${name(asked, 300)}.</p>` : nothing}
       ${output !== undefined && output !== null ? html`<section class="stack"><h3>The output</h3><div class="value">${shown('Output', output)}</div></section>` : nothing}
-      ${made?.length ? html`<section class="stack"><h3>How it was checked</h3>${checks(made)}</section>` : nothing}${facts(others, ['input', 'schema', 'questions'])}`;
+      ${made?.length ? html`<section class="stack"><h3>How it was checked</h3>${checks(made)}</section>` : nothing}${facts(asked || item.data?.plan ? rest : { ...rest, reason }, ['input', 'schema', 'questions'])}`;
   }
 
   #detail(item) {
     const lacks = this.#lacks(item);
     const [symbol, kind] = kindOf(item);
+    const raised = item.kind === 'budget';
     const before = this.changed?.before;
     const others = this.single?.id === item.id ? this.single.actions.filter((each) => !['accept', 'reject', 'assign'].includes(each.name)) : [];
     return html`<article class="card detail" aria-label="The question"><header><span class="row i-person">${icon(symbol)}</span><span class="grow cut">${kind}${item.run_id ? html` · <a href="/ui/runs/${item.run_id}${item.task_key ? `?task=${encodeURIComponent(item.task_key)}` : ''}">${name(item.run_name, 80)}</a>` : nothing}${item.task_title ? html` · ${name(item.task_title, 80)}` : nothing}</span>
@@ -206,10 +218,11 @@ class Inbox extends Page {
         <p class="soft small">Waits for ${ago(item.created_at)}${item.due_at ? html`, due ${when(item.due_at)}` : nothing}${item.overdue ? html` <strong class="i-failed">overdue</strong>` : nothing}${item.error_code ? html` · <code>${item.error_code}</code>` : nothing}</p>
         ${before?.run_id === item.run_id && before.gate !== item.gate ? html`<div class="note warn" role="alert">${icon('alert')}<div class="stack grow"><strong>The output has changed since you looked. Nothing was decided.</strong>${json('What you saw', before.data?.output, true)}${json('What it is now', item.data?.output, true)}</div></div>` : nothing}
         ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
+        ${raised ? html`<k-budget .item=${item} @answered=${() => { this.#leave(item); this.read(); }} @late=${async (event) => { await this.#refused(item, event.detail.failure); this.read(); }}></k-budget>` : nothing}
         ${item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
-        <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">Accept</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">Reject</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
+        <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">${raised ? 'Raise' : 'Accept'}</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">Reject</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
           ${others.map((each) => html`<dt><button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button></dt><dd>${name(sentence(each.confirm ?? ''), 600)}</dd>`)}</dl></section></div>
-      <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'accept')}>${icon('check', 'small')}Accept <kbd>a</kbd></button>
+      <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#accept(item)}>${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : 'Accept'} <kbd>a</kbd></button>
         <button class="btn danger" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></footer></article>`;
   }
 

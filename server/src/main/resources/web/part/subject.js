@@ -88,12 +88,16 @@ export function newPlan({ failed = [], reason, plan, task_count: tasks, changes 
 
 const SPENT = new Set(['total_cost', 'total_tokens']);
 const AMOUNTS = new Set(['total_cost', 'charged', 'hard_limit_usd', 'estimated_cost']);
-const TITLES = { total_cost: 'Cost so far', total_tokens: 'Tokens so far', tasks_completed: 'Tasks done', tasks_open: 'Tasks open', next: 'Next tasks', error_class: 'Kind of error', hard_limit_usd: 'Limit', input_sha256: 'SHA-256 of the input' };
+const TITLES = { total_cost: 'Cost so far', total_tokens: 'Tokens so far', tasks_completed: 'Tasks done', tasks_open: 'Tasks open', next: 'Next tasks', success_criteria: 'Done when', error_class: 'Kind of error', hard_limit_usd: 'Limit', input_sha256: 'SHA-256 of the input' };
 const amount = (key, value) => (AMOUNTS.has(key) ? `${credits(value)} credits` : key === 'total_tokens' ? count(value) : null);
+
+/** Members that come before the others. */
+const FIRST = ['charged', 'hard_limit_usd', 'total_cost', 'total_tokens', 'tasks_completed', 'tasks_open', 'next'];
+const place = (key) => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length);
 
 /** The other members of an item's data: facts, and values that are lists or objects. @param open titles of values that are not folded */
 export function facts(data, open) {
-  const members = Object.entries(data).filter(([key, value]) => value !== null && value !== '' && !(value === 0 && SPENT.has(key)) && (simple(value) || Object.keys(value).length));
+  const members = Object.entries(data).filter(([key, value]) => value !== null && value !== undefined && value !== '' && !(value === 0 && SPENT.has(key)) && (simple(value) || Object.keys(value).length)).sort(([a], [b]) => place(a) - place(b));
   const short = members.filter(([, value]) => simple(value) || (Array.isArray(value) && value.every(simple)));
   return html`${short.length ? html`<dl class="facts wide-facts">${short.map(([key, value]) => html`<dt>${TITLES[key] ?? title(key)}</dt><dd>${amount(key, value) ?? shown(key, value)}</dd>`)}</dl>` : nothing}
     ${members.filter((each) => !short.includes(each)).map(([key, value]) => json(TITLES[key] ?? title(key), value, open.includes(key)))}`;

@@ -293,6 +293,9 @@ class InboxApiTest {
         JsonNode item = awaitItem(run, "escalation");
         assertThat(item.get("question").asString()).isEqualTo("Carry out the new plan of 'again'?");
         assertThat(item.get("on_accept").asString() + item.get("on_reject").asString()).doesNotContain("_");
+        assertThat(api.get(INBOX + "/" + item.get("id").stringValue()).json().get("actions").valueStream()
+                .map(each -> each.get("name").stringValue())).as("its rejection drops the plan")
+                .containsExactly("accept", "reject", "fail", "cancel", "assign");
         JsonNode data = item.get("data");
         assertThat(data.at("/failed/0/task").asString()).isEqualTo("drive");
         assertThat(data.at("/failed/0/message").asString()).contains("no road");

@@ -477,10 +477,16 @@ class DashboardWorkTest extends DashboardChecks {
         api.awaitState(run, "budget_exceeded");
         Page page = browser.signedIn("/ui/inbox?run=" + run);
         sees(page.getByText("has reached its hard limit").first());
+        Locator amount = page.locator(".detail").getByLabel("New limit of the run");
+        PlaywrightAssertions.assertThat(amount).hasValue("2");
         page.keyboard().press("a");
-        dialog(page).getByLabel("New limit of the run in credits").fill("9");
+        PlaywrightAssertions.assertThat(amount).isFocused();
+        page.keyboard().type("9");
         page.keyboard().press("Enter");
-        sees(page.getByText("Accepted"));
+        sees(page.getByText("The run goes on"));
+        sees(page.getByText("Nothing of this run waits any more"));
+        assertThat(api.get("/api/v1/runs/" + run).json().get("hard_limit_usd").decimalValue())
+                .isEqualByComparingTo("9");
         api.awaitState(run, "completed");
         String ticket = api
                 .create("""

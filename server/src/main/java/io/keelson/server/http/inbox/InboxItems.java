@@ -302,7 +302,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PLAN_APPROVAL -> "the run starts to execute its plan";
             case RESULT_ACCEPTANCE -> "the run is completed";
             case APPROVAL_STEP -> "the step completes, and its task continues";
-            case CALL_APPROVAL -> "the call is made once with this input, or with the one given as input";
+            case CALL_APPROVAL -> "the call is made once, with this input or with another one that you give";
             case QUESTION -> "the agent gets the answer and goes on";
             case TASK_REVIEW -> "the task is completed with this output";
             case ESCALATION -> !replan(row) ? "the failed work is tried again, and its failures no longer count"
@@ -316,7 +316,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PROPOSAL -> ProposalActions.changesPlan(row.path("proposal_data"))
                     ? "the planner makes a new plan of it, if the run has a planner and re-plannings left"
                     : "the decision is recorded; nothing else follows";
-            case ELICITATION -> "the call is sent again, with `content` as the answer";
+            case ELICITATION -> "the call is sent again with your answer";
             case TOOL_CHANGE -> "calls of the tool are made again, and models see its new description";
         };
     }
@@ -327,7 +327,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case APPROVAL_STEP -> "the step fails, and its task with it";
             case CALL_APPROVAL -> "the call is not made, and the agent sees the reason";
             case QUESTION -> "the agent sees that it gets no answer, and the reason";
-            case TASK_REVIEW -> "the task fails; with retry it runs again, with the reason as feedback";
+            case TASK_REVIEW -> "the task fails, or it is done again with your reason as feedback";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, and the server learns that the answer is declined";
             case TOOL_CHANGE -> "the tool stays held back; `keelson mcp accept` still accepts it";
