@@ -178,11 +178,11 @@ class Run extends Part {
     const parts = begun && timeline ? Object.keys(WORDS).map((kind) => [kind, timeline.spent[`${kind}_ms`]]).filter(([, ms]) => ms > (end - begun) / 200).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
     const charged = run.credits_charged;
-    const beside = besideCharges(run);
+    const others = besideCharges(run);
     return html`<dl class="figures">
       <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, Math.max(run.task_count, shown))}</dd></div>
       <div><dt>Charged</dt><dd><strong class="num" title=${exact(charged)}>${credits(charged)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
-        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
+        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${others.length || !limit ? html`<span class="small soft">${others.length ? others.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
       <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the time between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }

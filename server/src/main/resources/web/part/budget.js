@@ -64,7 +64,7 @@ class Budget extends Part {
     event.preventDefault();
     if (this.busy) return;
     const values = [...event.target.querySelectorAll('input')].map((input) => (input.value.trim() === '' ? NaN : Number(input.value)));
-    this.wrong = Object.fromEntries(limits.flatMap(({ needed, known }, i) => (values[i] > needed || (known && values[i] === Number(needed)) ? [] : [[i, known ? `It must be ${exactly(needed)} credits or more.` : `It must be more than ${exactly(needed)} credits.`]])));
+    this.wrong = Object.fromEntries(limits.flatMap(({ needed, known }, i) => (values[i] > needed || (known && values[i] === Number(needed)) ? [] : [[i, known ? `It must be ${exactly(needed)} or more.` : `It must be more than ${exactly(needed)}.`]])));
     if (Object.keys(this.wrong).length) return;
     const tasks = Object.fromEntries(limits.flatMap(({ task }, i) => (task === null ? [] : [[task, values[i]]])));
     await this.#send(Object.keys(tasks).length ? { tasks } : limits.length ? { hard_limit_usd: values[0] } : {});

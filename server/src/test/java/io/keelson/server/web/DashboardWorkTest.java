@@ -566,7 +566,7 @@ class DashboardWorkTest extends DashboardChecks {
         amount.fill("0.5");
         button(page, "Raise and go on").click();
         PlaywrightAssertions.assertThat(page.locator(".budget").getByRole(AriaRole.ALERT))
-                .containsText("more than 1 credits");
+                .containsText("more than 1.");
         amount.fill("3");
         button(page, "Raise and go on").click();
         PlaywrightAssertions.assertThat(state(page)).containsText("completed");
