@@ -267,7 +267,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case CALL_APPROVAL -> "May the agent call '" + text(row, "step_tool") + "'?";
             case QUESTION -> question(row);
             case TASK_REVIEW -> "Accept the output of task '" + text(row, "task_key") + "'?";
-            case ESCALATION -> replan(row) ? "Carry out the new plan of " + run + "?" : text(row, "message");
+            case ESCALATION -> replan(row) && !unpriced(row) ? "Carry out the new plan of " + run + "?"
+                    : text(row, "message");
             case BUDGET -> run + budget(row);
             case PROPOSAL -> text(row, "proposal_title");
             case ELICITATION -> "The MCP server '" + row.path("asked").path("server").asString("") + "' asks: "
@@ -306,7 +307,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case QUESTION -> "the agent gets the answer and goes on";
             case TASK_REVIEW -> "the task is completed with this output";
             case ESCALATION -> !replan(row) ? "the failed work is tried again, and its failures no longer count"
-                    : text(row, "error_code").equals("NO_PRICE")
+                    : unpriced(row)
                             ? "the new plan is checked again, and carried out if its models then have prices"
                             : "the new plan takes the place of all tasks that are not completed, and the run goes on";
             case BUDGET -> exceeded(row).isEmpty()
@@ -341,6 +342,11 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     /** Whether a ticket asks about a new plan. */
     static boolean replan(ObjectNode row) {
         return "replan_approval".equals(row.path("ticket_kind").asString(""));
+    }
+
+    /** Whether a model of a new plan has no price; the ticket's message says what to do. */
+    private static boolean unpriced(ObjectNode row) {
+        return text(row, "error_code").equals("NO_PRICE");
     }
 
     private static String text(ObjectNode row, String member) {
