@@ -17,13 +17,17 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code workflow_recipes} and {@code recipe_versions}. A method uses the connection it is given and does not commit. */
 public final class RecipeStore {
 
-    private static final String COLUMNS =
-            """
+    private static final String COLUMNS = """
             recipe_id, workspace_id, name, description, version, template_definition -> 'mission' as mission, steps,
             execution_config, template_definition ->> 'originated_from' as originated_from, template_id, tags, created_by,
-            created_at, updated_by, updated_at, (
-                select v.mission -> 'inputs' from recipe_versions v
-                 where v.recipe_id = workflow_recipes.recipe_id and v.version = workflow_recipes.version) as inputs_in_order""";
+            created_at, updated_by, updated_at""";
+
+    /** The inputs in the order in which they were declared: {@code jsonb} has an order of its own. */
+    private static final String INPUTS = """
+            (select v.mission -> 'inputs' from recipe_versions v
+              where v.recipe_id = workflow_recipes.recipe_id and v.version = workflow_recipes.version)""";
+
+    private static final String WHOLE = "select " + COLUMNS + ", " + INPUTS + " as inputs";
 
     private static final String INSERT = """
             with clock as (select clock_timestamp() as now),
@@ -56,13 +60,11 @@ public final class RecipeStore {
             insert into recipe_versions (recipe_id, version, workspace_id, mission, created_by, created_at)
             select recipe_id, version, workspace_id, ?::json, updated_by, updated_at from changed""";
 
-    private static final String FIND = "select " + COLUMNS
-            + " from workflow_recipes where workspace_id = ? and recipe_id = ?";
+    private static final String FIND = WHOLE + " from workflow_recipes where workspace_id = ? and recipe_id = ?";
 
-    private static final String BY_NAME = "select " + COLUMNS
-            + " from workflow_recipes where workspace_id = ? and name = ?";
+    private static final String BY_NAME = WHOLE + " from workflow_recipes where workspace_id = ? and name = ?";
 
-    private static final String OF_KIND = "select " + COLUMNS + """
+    private static final String OF_KIND = WHOLE + """
 
              from workflow_recipes
              where workspace_id = ? and case when template_definition -> 'mission' ->> 'kind' = ? then true else false end
@@ -74,14 +76,14 @@ public final class RecipeStore {
     /** Of the mission only its inputs; null where they are too long. */
     private static final String LIST = "select " + COLUMNS.replace("template_definition -> 'mission' as mission, steps", """
             case when octet_length(declared.inputs::text) <= %d
-                then jsonb_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""
+                then json_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""
             .formatted(MAX_LISTED_INPUTS)).replace("execution_config", "'{}' as execution_config") + """
-
-             from workflow_recipes
-            cross join lateral (
-                select coalesce(template_definition #> '{mission,inputs}', '{}') as inputs offset 0) declared
+            , null as inputs
+              from workflow_recipes
+             cross join lateral (
+                select coalesce({inputs}, (template_definition #> '{mission,inputs}')::json, '{}') as inputs offset 0) declared
              where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
-             order by name limit ?""";
+             order by name limit ?""".replace("{inputs}", INPUTS);
 
     private static final String EXPOSED = LIST.replace(" order by name",
             " and template_definition #> '{mission,mcp}' = 'true' order by name");
@@ -253,10 +255,9 @@ public final class RecipeStore {
         }
     }
 
-    /** The inputs are in the order in which they were declared: forms show them so, and {@code jsonb} has an order of its own. */
     private static ObjectNode mission(ResultSet row) throws SQLException {
         ObjectNode mission = object(row, "mission");
-        String inputs = row.getString("inputs_in_order");
+        String inputs = row.getString("inputs");
         if (inputs != null && mission.has("inputs")) {
             mission.set("inputs", Json.read(inputs));
         }
