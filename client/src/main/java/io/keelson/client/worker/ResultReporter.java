@@ -128,33 +128,39 @@ final class ResultReporter {
 
     private Duration settleAll(List<Report> part, List<@Nullable JsonNode> answers) {
         List<Report> unanswered = new ArrayList<>();
+        List<Execution> settled = new ArrayList<>();
         for (int i = 0; i < part.size(); i++) {
             JsonNode answer = answers.get(i);
             if (answer == null) {
                 unanswered.add(part.get(i));
-            } else {
-                settle(part.get(i), answer);
+            } else if (settle(part.get(i), answer)) {
+                settled.add(part.get(i).execution);
             }
         }
+        slots.free(settled);
         queue.addAll(unanswered);
         return unanswered.isEmpty() ? Duration.ZERO : backoff.next(null);
     }
 
-    private void settle(Report report, JsonNode answer) {
+    /** True when its slot is to be freed; a refused report frees its own. */
+    private boolean settle(Report report, JsonNode answer) {
         String status = answer.path("status").asString("");
-        switch (status) {
+        return switch (status) {
             case "ok", "duplicate" -> {
                 takeNext(answer.path("next"));
-                slots.free(report.execution);
+                yield true;
             }
             case "conflict", "stale_lease", "cancelled", "not_found" -> {
                 LOG.log(Level.INFO, "result of step {0} is no longer accepted ({1})", report.execution.stepId(),
                         status);
-                slots.free(report.execution);
+                yield true;
             }
-            default -> refused(report, answer.path("code").asString("RESULT_REFUSED"),
-                    answer.path("detail").asString(answer.path("title").asString(status)));
-        }
+            default -> {
+                refused(report, answer.path("code").asString("RESULT_REFUSED"),
+                        answer.path("detail").asString(answer.path("title").asString(status)));
+                yield false;
+            }
+        };
     }
 
     /** Before the slot is free, so that the worker never seems idle in between. */

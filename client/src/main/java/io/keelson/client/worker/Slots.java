@@ -1,6 +1,7 @@
 package io.keelson.client.worker;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +53,12 @@ final class Slots {
 
     /** Gives the execution's slot back; a second time changes nothing. */
     void free(Execution execution) {
-        locked(() -> taken.remove(Lease.of(execution), execution));
+        free(List.of(execution));
+    }
+
+    /** The same of several at once, so that one claim fills all their slots. */
+    void free(Collection<Execution> executions) {
+        locked(() -> executions.forEach(execution -> taken.remove(Lease.of(execution), execution)));
     }
 
     void close() {
