@@ -51,7 +51,7 @@ final class Dispatch {
 
     /** Steps under new leases: at once when there are any, else as soon as one is ready, else none. */
     List<Assignment> claim(int max, Duration wait) {
-        ObjectNode body = asking(body().put("max", max).put("wait_ms", wait.toMillis()));
+        ObjectNode body = asking(body().put("max", max).put("wait_ms", wait.toMillis()).put("again", true));
         if (version != null) {
             body.put("version", version);
         }

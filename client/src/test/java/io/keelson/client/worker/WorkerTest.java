@@ -37,7 +37,7 @@ class WorkerTest {
                     .isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"output\":{\"length\":3}}"));
             JsonNode claim = peer.claims().get(0).body();
             assertThat(claim).isEqualTo(json("{\"worker_id\":\"w1\",\"tools\":[\"work\"],\"max\":2,\"wait_ms\":200,"
-                    + "\"lease_ms\":3000,\"version\":\"1.2\"}"));
+                    + "\"again\":true,\"lease_ms\":3000,\"version\":\"1.2\"}"));
             assertThat(worker.id()).isEqualTo("w1");
         }
     }

@@ -1,5 +1,6 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.decide.LocalCapacity.RemoteSlot;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Tokens;
@@ -10,6 +11,7 @@ import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NewProposal;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Signal;
+import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
@@ -52,6 +54,9 @@ public final class ChangeSet {
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
             Instant queuedAt,
             @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout, @Nullable Hold hold) {}
+
+    /** A step for a worker whose claim waits. */
+    public record Given(RemoteSlot slot, StepAssignment assignment) {}
 
     /** A lease that a holder had and has lost. */
     public record Lost(UUID stepId, int epoch, String holder) {}
@@ -202,6 +207,7 @@ public final class ChangeSet {
     private final List<Proposal> proposals = new ArrayList<>();
     private final List<ProposalEnd> proposalEnds = new ArrayList<>();
     private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
+    private final Map<StepRow, Given> given = new LinkedHashMap<>();
     private final Map<StepRow, Lost> stopped = new LinkedHashMap<>();
     private final List<Evaluate> evaluations = new ArrayList<>();
 
@@ -390,7 +396,12 @@ public final class ChangeSet {
         started.put(step, run);
     }
 
+    void given(StepRow step, Given assignment) {
+        given.put(step, assignment);
+    }
+
     void stopped(StepRow step) {
+        given.remove(step);
         if (started.remove(step) == null) {
             stopped.put(step, new Lost(step.id(), step.leaseEpoch, Objects.requireNonNull(step.holder)));
         }
@@ -579,6 +590,11 @@ public final class ChangeSet {
     /** Steps that run under a lease given in this batch, each with its run. */
     public Map<StepRow, RunRow> started() {
         return started;
+    }
+
+    /** Steps that run under a lease of a worker whose claim waited. */
+    public Collection<Given> given() {
+        return given.values();
     }
 
     /** Lost leases; work under them must be stopped. */

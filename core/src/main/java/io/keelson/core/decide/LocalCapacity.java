@@ -9,8 +9,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the deciding node's own executors can take at once, so that ready work need not pass through the queue. Nothing
- * is offered while other work waits in the queue, to keep order and fairness.
+ * What the deciding node's own executors, and workers whose claims wait at it, can take at once, so that ready work need
+ * not pass through the queue. Nothing is offered while other work waits in the queue, to keep order and fairness.
  */
 public final class LocalCapacity {
 
@@ -51,23 +51,48 @@ public final class LocalCapacity {
         boolean fits(Lane lane, String tool);
     }
 
+    /** A free slot of a remote worker whose claim waits for work at the deciding node. */
+    public interface RemoteSlot {
+
+        /** The worker. */
+        String holder();
+
+        /** How long the lease of its step lasts without a heartbeat. */
+        Duration lease();
+    }
+
+    /** The slots of all claims that wait at the deciding node. */
+    public interface RemoteSlots {
+
+        /** No claims. */
+        RemoteSlots NONE = (workspace, tool) -> null;
+
+        /** Takes one for a step of the workspace with that tool; null where none is free. */
+        @Nullable RemoteSlot take(UUID workspace, String tool);
+    }
+
     private final @Nullable String holder;
     private final Predicate<String> tools;
     private final Duration lease;
     private final Slots slots;
+    private final RemoteSlots remote;
     private final Limits limits;
     private final List<String> taken = new ArrayList<>();
+    private final List<RemoteSlot> takenRemotely = new ArrayList<>();
 
     /**
      * @param holder the node; null when nothing is offered
      * @param slots asked for each lane that could be started, or continued in a slot of another kind
+     * @param remote asked for each lane that could be started and is not
      * @param tools the tools that the node's executors run
      */
-    public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, Slots slots, Limits limits) {
+    public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, Slots slots,
+            RemoteSlots remote, Limits limits) {
         this.holder = holder;
         this.tools = tools;
         this.lease = lease;
         this.slots = slots;
+        this.remote = remote;
         this.limits = limits;
     }
 
@@ -87,6 +112,7 @@ public final class LocalCapacity {
                 return true;
             }
         };
+        this.remote = RemoteSlots.NONE;
         this.limits = Limits.NONE;
     }
 
@@ -115,6 +141,15 @@ public final class LocalCapacity {
         return holder != null && tools.test(tool) && !limits.limited(workspace) && takeSlot(tool);
     }
 
+    /** The same of a worker whose claim waits; null where none is available. */
+    @Nullable RemoteSlot takeRemotely(UUID workspace, String tool) {
+        RemoteSlot slot = limits.limited(workspace) ? null : remote.take(workspace, tool);
+        if (slot != null) {
+            takenRemotely.add(slot);
+        }
+        return slot;
+    }
+
     private boolean takeSlot(String tool) {
         if (!slots.take(tool)) {
             return false;
@@ -137,5 +172,10 @@ public final class LocalCapacity {
     /** The tool of each slot that was taken. */
     public List<String> taken() {
         return List.copyOf(taken);
+    }
+
+    /** The slots of workers that were taken. */
+    public List<RemoteSlot> takenRemotely() {
+        return List.copyOf(takenRemotely);
     }
 }

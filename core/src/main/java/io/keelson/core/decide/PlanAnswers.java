@@ -75,7 +75,8 @@ final class PlanAnswers {
             return;
         }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
-            requestApproval(d, "replan_approval", null, "a new plan waits for approval");
+            requestApproval(d, "replan_approval", null,
+                    "a new plan wants approval, its tasks: " + answer.plan().tasks().size());
             return;
         }
         d.run.gate = Gate.NONE;

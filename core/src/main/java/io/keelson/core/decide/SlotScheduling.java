@@ -1,7 +1,9 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.decide.ChangeSet.Given;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.core.decide.LocalCapacity.RemoteSlot;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -242,8 +244,20 @@ final class SlotScheduling {
             claim(d, step, d.capacity.holder());
             enqueue(d, step, d.capacity.lease(), null);
         } else {
+            giveOrQueue(d, step);
+        }
+    }
+
+    /** Gives the step to a worker whose claim waits, else queues it. */
+    private static void giveOrQueue(Decision d, StepRow step) {
+        RemoteSlot slot = d.capacity.takeRemotely(d.run.workspaceId(), step.spec().tool());
+        if (slot == null) {
             step.queued = true;
             enqueue(d, step, null, null);
+        } else {
+            claim(d, step, slot.holder());
+            d.changes.given(step, new Given(slot,
+                    assignment(d, step, enqueue(d, step, slot.lease(), step.spec().timeout()))));
         }
     }
 

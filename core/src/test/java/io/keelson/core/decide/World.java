@@ -146,9 +146,13 @@ final class World {
     }
 
     Reply send(Command command) {
+        return send(command,
+                holder == null ? LocalCapacity.none() : new LocalCapacity(holder, tool -> true, LEASE, 2));
+    }
+
+    Reply send(Command command, LocalCapacity capacity) {
         ChangeSet changes = new ChangeSet();
-        Reply reply = Decider.decide(view, command, changes, now, this::nextId,
-                holder == null ? LocalCapacity.none() : new LocalCapacity(holder, tool -> true, LEASE, 2), funds());
+        Reply reply = Decider.decide(view, command, changes, now, this::nextId, capacity, funds());
         if (reply instanceof Reply.Rejected && !(command instanceof Command.Claim)
                 && !(reply instanceof Reply.Rejected r
                         && Set.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE", "TURN_UNREADABLE").contains(r.code()))) {

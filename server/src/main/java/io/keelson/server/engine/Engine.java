@@ -95,7 +95,7 @@ public final class Engine implements Commands, AutoCloseable {
     private @Nullable Thread claiming;
     private final MaintenanceScheduler maintenance;
     private final DelayedActions timeouts = new DelayedActions();
-    private final RemoteWork remote;
+    private final RemoteDispatch remote;
     private final RunEnds ends;
     private final CurrentPrices prices;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
@@ -155,7 +155,8 @@ public final class Engine implements Commands, AutoCloseable {
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
                 workspaceTools::refresh, expired, options.observer());
-        remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
+        remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
+                options.lease(),
                 runner::turn, options.tracing());
     }
 
@@ -262,6 +263,7 @@ public final class Engine implements Commands, AutoCloseable {
         }
         executor.close(STOP_TIMEOUT);
         texts.close();
+        remote.close();
         maintenance.close();
         concurrencyKeyScheduler.close();
         committer.close();

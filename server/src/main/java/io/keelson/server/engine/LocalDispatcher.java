@@ -83,7 +83,7 @@ final class LocalDispatcher implements CommitListener {
         if (closing) {
             return LocalCapacity.none();
         }
-        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, lanes.limits);
+        return new LocalCapacity(lanes.node, lanes.tools, lanes.lease, slots, listeners.available, lanes.limits);
     }
 
     private final class Slots implements LocalCapacity.Slots {
@@ -118,8 +118,9 @@ final class LocalDispatcher implements CommitListener {
     }
 
     @Override
-    public synchronized void settled(LocalCapacity capacity) {
+    public void settled(LocalCapacity capacity) {
         capacity.taken().forEach(tool -> kept(lanes.slot.apply(tool), 1));
+        listeners.available.settled(capacity.takenRemotely());
     }
 
     @Override
@@ -134,6 +135,7 @@ final class LocalDispatcher implements CommitListener {
                 executor.start(StepExecution.of(run, step, now));
             }
         });
+        listeners.available.give(changes.given());
         changes.evaluations().forEach(evaluator::evaluate);
         changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
         wake(changes);

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -237,6 +238,26 @@ class EngineTest {
                     """));
         }
         runs.forEach(run -> nodes.awaitState(run, "completed"));
+    }
+
+    /** Repeated, because a claim may be on its way when its step is queued. */
+    @Test
+    void waitingClaimHoldsItsStepFromTheCommitOnThatCreatesTheRun() throws Exception {
+        Engine engine = nodes.node();
+        RemoteWork remote = engine.remoteWork();
+        Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
+            FutureTask<Item> waiting = new FutureTask<>(() -> claim(remote, "worker", Duration.ofSeconds(30)));
+            Thread.startVirtualThread(waiting);
+            UUID run = nodes.submit(engine, """
+                    name: remote
+                    plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
+                    """, "far.away");
+            Item item = waiting.get();
+            long commits = nodes.count("SELECT count(*) FROM run_event_packs WHERE run_id = '" + run + "'");
+            assertThat(complete(remote, "worker", item, "1").status()).isEqualTo("ok");
+            nodes.awaitState(run, "completed");
+            return commits == 1;
+        });
     }
 
     private String step(UUID run, String name) {

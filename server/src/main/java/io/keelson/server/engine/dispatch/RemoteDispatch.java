@@ -9,6 +9,7 @@ import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
 import io.keelson.server.artifact.ArtifactOwner;
@@ -19,6 +20,7 @@ import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.dispatch.RepeatedReports.About;
 import io.keelson.server.engine.execute.ArtifactIntake;
+import io.keelson.server.engine.execute.DelayedActions;
 import io.keelson.server.engine.execute.ProposalTexts;
 import io.keelson.server.engine.execute.RecordedInput;
 import io.keelson.server.engine.execute.Scopes;
@@ -41,6 +43,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -49,13 +52,14 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Submits the work of remote workers as the same commands that this node's own executors use. */
-public final class RemoteDispatch implements RemoteWork {
+public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     private static final int SPARE = 2;
     private static final int MAX_MESSAGE = 4_000;
     /** How soon a claim that waits notices that its worker is gone. */
@@ -85,14 +89,14 @@ public final class RemoteDispatch implements RemoteWork {
     private final Scopes scopes;
     private final ArtifactIntake artifacts;
     private final ArtifactUploads uploads;
-    private final WorkAvailability available;
+    private final ClaimSeries series;
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
     private final Turns turns;
 
     public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
-            WorkAvailability available,
+            WorkAvailability available, DelayedActions delayed,
             Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease,
             Turns turns, Tracing tracing) {
@@ -107,7 +111,7 @@ public final class RemoteDispatch implements RemoteWork {
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
-        this.available = available;
+        this.series = new ClaimSeries(available, delayed::after, this::release);
         this.claims = claims;
         this.commands = commands;
         this.lease = lease;
@@ -118,22 +122,65 @@ public final class RemoteDispatch implements RemoteWork {
         long end = System.nanoTime() + claim.patience().toNanos();
         boolean draining = draining(claim);
         long sign = System.nanoTime();
-        try (WorkAvailability.Watch watch =
-                available.watch(claim.workspaceId(), Set.copyOf(claim.tools())::contains)) {
-            while (!claim.gone().getAsBoolean()) {
+        Set<String> tools = Set.copyOf(claim.tools());
+        WorkAvailability.Watch watch = series.begin(claim.workspaceId(), claim.workerId(), tools);
+        boolean again = false;
+        try {
+            List<Item> items = given(claim, watch.withdraw());
+            while (!claim.gone().getAsBoolean() && !claim.over().getAsBoolean()) {
                 if (System.nanoTime() - sign > SIGN_OF_LIFE.toNanos()) {
                     draining = draining(claim);
                     sign = System.nanoTime();
                 }
-                List<Item> items = watch.news() && !draining ? tryClaim(claim) : List.of();
+                if (items.isEmpty() && watch.news() && !draining) {
+                    items = tryClaim(claim);
+                }
                 long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+                if (items.isEmpty() && left > 0) {
+                    items = given(claim, watch.await(Math.min(left, SLICE.toMillis()),
+                            offer(claim, draining ? 0 : claim.max(), claim.gone())));
+                }
                 if (!items.isEmpty() || left <= 0) {
+                    again = claim.again() && !draining && !claim.gone().getAsBoolean();
+                    if (again) {
+                        series.pause(claim.workspaceId(), tools, watch,
+                                offer(claim, claim.max() - items.size(), () -> false));
+                    }
                     return items;
                 }
-                watch.await(Math.min(left, SLICE.toMillis()));
+            }
+        } finally {
+            if (!again) {
+                release(claim.workerId(), watch.end());
             }
         }
         return List.of();
+    }
+
+    private void release(String worker, List<StepAssignment> steps) {
+        for (StepAssignment step : steps) {
+            var _ = commands.apply(new Command.Release(step.runId(), step.stepId(), step.leaseEpoch(), null,
+                    Actor.agent(worker)));
+        }
+    }
+
+    private WorkAvailability.Offer offer(Claim claim, int slots, BooleanSupplier gone) {
+        return new WorkAvailability.Offer(claim.workerId(), lease(claim), slots, gone);
+    }
+
+    private Duration lease(Claim claim) {
+        return claim.lease() == null ? lease : claim.lease();
+    }
+
+    /** Steps that the worker has got without a search; releases those that it has no slots for any more. */
+    private List<Item> given(Claim claim, List<StepAssignment> given) {
+        int fitting = Math.min(claim.max(), given.size());
+        release(claim.workerId(), given.subList(fitting, given.size()));
+        return items(claim, given.subList(0, fitting).stream().<Reply>map(Reply.Claimed::new).toList());
+    }
+
+    private List<Item> items(Claim claim, Collection<Reply> claimed) {
+        return List.copyOf(assignmentFactory.items(claim.workspaceId(), claim.workerId(), claimed).values());
     }
 
     private boolean draining(Claim claim) {
@@ -149,7 +196,7 @@ public final class RemoteDispatch implements RemoteWork {
             before = claimed.size();
             more = claimSome(claim, claimed);
         } while (more && claimed.size() > before && claimed.size() < claim.max());
-        return List.copyOf(assignmentFactory.items(claim.workspaceId(), claim.workerId(), claimed).values());
+        return items(claim, claimed);
     }
 
     /** Returns whether there may be more than it has found. */
@@ -168,7 +215,7 @@ public final class RemoteDispatch implements RemoteWork {
 
     private Command command(Claim claim, Candidate candidate) {
         return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
-                claim.lease() == null ? lease : claim.lease(), Actor.agent(claim.workerId()));
+                lease(claim), Actor.agent(claim.workerId()));
     }
 
     @Override
@@ -272,6 +319,7 @@ public final class RemoteDispatch implements RemoteWork {
     public boolean drain(UUID workspaceId, String workerId) {
         boolean known = database.inTransaction(c -> workers.drain(c, workspaceId, workerId));
         draining.changed(workspaceId, workerId);
+        series.end(workspaceId, workerId);
         return known;
     }
 
@@ -437,5 +485,11 @@ public final class RemoteDispatch implements RemoteWork {
 
     private static @Nullable String model(Redaction struck, @Nullable String named) {
         return named == null ? null : struck.text(named);
+    }
+
+    /** Releases steps of workers that have not got them. */
+    @Override
+    public void close() {
+        series.close();
     }
 }

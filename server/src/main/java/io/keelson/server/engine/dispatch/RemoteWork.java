@@ -29,15 +29,20 @@ public interface RemoteWork {
      * @param patience how long to wait for work when there is none
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
      * @param specs JSON text of what it announces of its tools; null for nothing new
-     * @param gone true once the worker cannot be answered any more: it gets no work then
+     * @param again whether the worker claims again as soon as it has the answer: it gets steps that become ready
+     *              meanwhile, as long as it has slots of {@code max} left
+     * @param gone true once the worker cannot be answered any more: it gets no work then. Commits ask it, so it must return
+     *             at once
+     * @param over true when the claim must not wait any longer
      */
     record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
-            @Nullable Duration lease, @Nullable String version, @Nullable String specs, BooleanSupplier gone) {
+            @Nullable Duration lease, @Nullable String version, @Nullable String specs, boolean again,
+            BooleanSupplier gone, BooleanSupplier over) {
 
         /** For a worker that waits for its answer. */
         public Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
                 @Nullable Duration lease, @Nullable String version) {
-            this(workspaceId, workerId, tools, max, patience, lease, version, null, () -> false);
+            this(workspaceId, workerId, tools, max, patience, lease, version, null, false, () -> false, () -> false);
         }
     }
 

@@ -1,12 +1,17 @@
 package io.keelson.server.engine.dispatch;
 
+import io.keelson.core.decide.ChangeSet.Given;
 import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.run.StepAssignment;
 import io.keelson.server.engine.upkeep.DueWorkPoller;
 import io.keelson.server.tool.SlotKind;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -14,16 +19,28 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes the searches that may find work. Work that this node queues wakes those for its tool and workspace; all
+ * Wakes the searches that may find work, and gives work that commits of this node open to the claims of workers that wait. Work that this node queues wakes those for its tool and workspace; all
  * other wake-ups are for every search and may be spurious. The {@link DueWorkPoller} signals work that other nodes have queued,
  * for as long as it is queued.
  */
-public final class WorkAvailability {
+public final class WorkAvailability implements LocalCapacity.RemoteSlots {
+    /**
+     * What a worker takes without another search.
+     *
+     * @param slots maximum number of steps
+     * @param gone true once the worker cannot be answered; commits ask it
+     */
+    record Offer(String worker, Duration lease, int slots, BooleanSupplier gone) {}
+
+    /** One slot of an offer. */
+    private record Slot(Watch watch, String holder, Duration lease) implements LocalCapacity.RemoteSlot {}
+
     /** Work for slots of one kind. */
     private static final class Kind {
         /** Items that this node has queued for its own tools. */
@@ -41,7 +58,12 @@ public final class WorkAvailability {
         private final @Nullable UUID workspace;
         private final Predicate<String> tools;
         private final Condition changed = lock.newCondition();
+        private final List<StepAssignment> given = new ArrayList<>();
         private boolean news = true;
+        /** Null while it does not wait for steps. */
+        private @Nullable Offer offer;
+        /** Slots that commits in progress have taken. */
+        private int promised;
 
         private Watch(@Nullable UUID workspace, Predicate<String> tools) {
             this.workspace = workspace;
@@ -73,6 +95,83 @@ public final class WorkAvailability {
             }
         }
 
+        /**
+         * The same, and takes steps that commits of this node open meanwhile. Ends with the first of these commits.
+         *
+         * @return the steps that the worker holds now
+         * @throws InterruptedException when interrupted, unless it has got steps
+         */
+        List<StepAssignment> await(long millis, Offer offered) throws InterruptedException {
+            lock.lock();
+            try {
+                offer = offered;
+                boolean interrupted = false;
+                try {
+                    long left = TimeUnit.MILLISECONDS.toNanos(millis);
+                    while (!news && given.isEmpty() && left > 0) {
+                        left = changed.awaitNanos(left);
+                    }
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+                List<StepAssignment> steps = endOffer();
+                if (interrupted && steps.isEmpty()) {
+                    throw new InterruptedException();
+                } else if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                return steps;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Takes steps from now on, until {@link #withdraw}, which returns them. */
+        void offer(Offer offered) {
+            lock.lock();
+            try {
+                offer = offered;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Takes no more steps, and returns those that it has taken since the last wait. */
+        List<StepAssignment> withdraw() {
+            lock.lock();
+            try {
+                return endOffer();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** The same, and ends the search. */
+        List<StepAssignment> end() {
+            close();
+            return withdraw();
+        }
+
+        /** Waits for the ends of commits that have taken slots. */
+        private List<StepAssignment> endOffer() {
+            offer = null;
+            while (promised > 0) {
+                changed.awaitUninterruptibly();
+            }
+            List<StepAssignment> steps = List.copyOf(given);
+            given.clear();
+            return steps;
+        }
+
+        private @Nullable Slot take(UUID of, String tool) {
+            if (offer == null || news || promised + given.size() >= offer.slots || !of.equals(workspace)
+                    || !tools.test(tool) || offer.gone.getAsBoolean()) {
+                return null;
+            }
+            promised++;
+            return new Slot(this, offer.worker, offer.lease);
+        }
+
         private boolean concerns(QueueItem item) {
             return (workspace == null || workspace.equals(item.workspaceId())) && tools.test(item.tool());
         }
@@ -97,7 +196,7 @@ public final class WorkAvailability {
     private final Function<String, SlotKind> slots;
     private final Map<SlotKind, Kind> kinds = new EnumMap<>(SlotKind.class);
     private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Watch> watches = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Watch> watches = new LinkedHashSet<>();
     private final Watch here;
     private boolean heldBack;
 
@@ -130,6 +229,52 @@ public final class WorkAvailability {
             Watch watch = new Watch(workspace, tools);
             watches.add(watch);
             return watch;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes a slot of the claim that waits longest, for a commit; {@link #settled} ends it. */
+    @Override
+    public LocalCapacity.@Nullable RemoteSlot take(UUID workspace, String tool) {
+        lock.lock();
+        try {
+            for (Watch watch : watches) {
+                Slot slot = watch.take(workspace, tool);
+                if (slot != null) {
+                    return slot;
+                }
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** These steps are committed. */
+    public void give(Collection<Given> steps) {
+        lock.lock();
+        try {
+            for (Given step : steps) {
+                if (step.slot() instanceof Slot slot) {
+                    slot.watch.given.add(step.assignment());
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The commit that took these slots has ended. Those without a step are free again. */
+    public void settled(Collection<LocalCapacity.RemoteSlot> slots) {
+        lock.lock();
+        try {
+            for (LocalCapacity.RemoteSlot each : slots) {
+                if (each instanceof Slot slot) {
+                    slot.watch.promised--;
+                    slot.watch.changed.signal();
+                }
+            }
         } finally {
             lock.unlock();
         }

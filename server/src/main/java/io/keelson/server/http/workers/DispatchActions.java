@@ -64,7 +64,7 @@ public final class DispatchActions {
     }
 
     record Claim(String workerId, List<String> tools, int max, long waitMs, @Nullable Long leaseMs,
-            @Nullable String version, List<AnnouncedTool> toolSpecs) {
+            @Nullable String version, List<AnnouncedTool> toolSpecs, boolean again) {
 
         /** JSON text; null when nothing is announced. */
         @Nullable String specs() {
@@ -180,8 +180,8 @@ public final class DispatchActions {
         Duration wait = Duration.ofMillis(Math.min(claim.waitMs, poll.longestMillis()));
         List<RemoteWork.Item> items = work.claim(
                 new RemoteWork.Claim(request.workspace(), claim.workerId, claim.tools, claim.max, wait,
-                        millis(claim.leaseMs), claim.version, claim.specs(),
-                        () -> request.clientGone() || poll.isOver(request)));
+                        millis(claim.leaseMs), claim.version, claim.specs(), claim.again,
+                        request::clientGone, () -> poll.isOver(request)));
         if (!items.isEmpty() && request.clientGone()) {
             var _ = work.release(request.workspace(), claim.workerId,
                     map(items, item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch(), null)));

@@ -1,0 +1,99 @@
+package io.keelson.server.engine.dispatch;
+
+import io.keelson.core.run.StepAssignment;
+import io.keelson.server.engine.dispatch.WorkAvailability.Offer;
+import io.keelson.server.engine.dispatch.WorkAvailability.Watch;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Workers that claim again as soon as they have an answer. Between two claims, commits of this node give them steps as while
+ * a claim waits, and what this node knows of the queue stays known. A series ends when no claim follows within
+ * {@link #LONGEST_GAP}; steps that the worker has not got by then are released. Thread-safe.
+ */
+final class ClaimSeries implements AutoCloseable {
+    static final Duration LONGEST_GAP = Duration.ofMillis(250);
+
+    private record Worker(UUID workspace, String id) {}
+
+    /** The time between two claims. Has no equality of its own: the next gap of the same worker is another one. */
+    private static final class Gap {
+        private final Worker worker;
+        private final Set<String> tools;
+        private final Watch watch;
+
+        private Gap(Worker worker, Set<String> tools, Watch watch) {
+            this.worker = worker;
+            this.tools = tools;
+            this.watch = watch;
+        }
+    }
+
+    private final WorkAvailability available;
+    private final BiConsumer<Duration, Runnable> delayed;
+    private final BiConsumer<String, List<StepAssignment>> release;
+    private final Map<Worker, Gap> gaps = new ConcurrentHashMap<>();
+
+    /**
+     * @param delayed runs a short action after a time
+     * @param release gives these steps of a worker back
+     */
+    ClaimSeries(WorkAvailability available, BiConsumer<Duration, Runnable> delayed,
+            BiConsumer<String, List<StepAssignment>> release) {
+        this.available = available;
+        this.delayed = delayed;
+        this.release = release;
+    }
+
+    /** The search of a claim: that of the claim before it, or a new one. */
+    Watch begin(UUID workspace, String worker, Set<String> tools) {
+        Gap gap = gaps.remove(new Worker(workspace, worker));
+        if (gap != null && gap.tools.equals(tools)) {
+            return gap.watch;
+        }
+        end(gap);
+        return available.watch(workspace, tools::contains);
+    }
+
+    /**
+     * A claim ends, and the next one is expected.
+     *
+     * @param left what the worker takes until then
+     */
+    void pause(UUID workspace, Set<String> tools, Watch watch, Offer left) {
+        Gap gap = new Gap(new Worker(workspace, left.worker()), tools, watch);
+        watch.offer(left);
+        end(gaps.put(gap.worker, gap));
+        delayed.accept(LONGEST_GAP, () -> {
+            if (gaps.remove(gap.worker, gap)) {
+                // It may wait for a commit.
+                Thread.startVirtualThread(() -> end(gap));
+            }
+        });
+    }
+
+    /** Ends a worker's series, if it has one and no claim waits. */
+    void end(UUID workspace, String worker) {
+        end(gaps.remove(new Worker(workspace, worker)));
+    }
+
+    private void end(@Nullable Gap gap) {
+        if (gap != null) {
+            List<StepAssignment> unseen = gap.watch.end();
+            if (!unseen.isEmpty()) {
+                release.accept(gap.worker.id, unseen);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        gaps.keySet().forEach(worker -> end(gaps.remove(worker)));
+    }
+}
