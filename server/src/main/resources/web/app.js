@@ -30,7 +30,7 @@ const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light th
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
 const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Settings'], ['j k', 'Next, previous row'],
-  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r c e n', 'In the inbox: accept, reject, comment, assign, next'], ['?', 'This list']];
+  ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r e n', 'In the inbox: accept, reject, assign, next'], ['?', 'This list']];
 
 class App extends Part {
   static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, upgraded: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
@@ -55,7 +55,7 @@ class App extends Part {
     });
     this.watch(api, 'reach', (event) => { this.stale = event.detail ? null : this.stale ?? Date.now(); });
     this.watch(live, 'event', (event) => { if (/approval|escalat|human|proposal|verif|budget|resumed|ticket/.test(event.detail.event_type ?? '')) this.#countSoon(); });
-    this.watch(document, 'keelson-answered', () => this.#countSoon());
+    this.watch(document, 'keelson-answered', () => this.#count());
     this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
     this.watch(document, 'keydown', (event) => this.#key(event));
     this.watch(me, 'change', () => { if (me.value) { this.note = null; this.#count(); } });

@@ -316,13 +316,14 @@ create table if not exists recipe_versions (
     recipe_id uuid not null references workflow_recipes (recipe_id) on delete cascade,
     version integer not null check (version >= 1),
     workspace_id uuid not null,
-    mission jsonb not null,
+    mission json not null,
     created_by varchar(255) not null,
     created_at timestamptz not null,
     primary key (recipe_id, version)
 );
 
 comment on table recipe_versions is 'The versions of a recipe; never changed.';
+comment on column recipe_versions.mission is 'as it was given, with its members in their order';
 
 create table if not exists schedules (
     id uuid primary key,

@@ -23,10 +23,18 @@ export const words = (state) => String(state ?? '').replaceAll('_', ' ');
 export const OPEN = ['created', 'pending', 'planning', 'awaiting_approval', 'ready', 'running', 'paused', 'budget_exceeded', 'escalated', 'resuming', 'retrying'];
 export const isOpen = (run) => run.state_type !== 'terminal';
 
+/** Families of stretches of time in which a task only waits, by their kinds. */
+const WAITING = { person: 'person', backoff: 'backoff', timer: 'waits', queued: 'queued' };
+/** The family of a task's row: one that is running may only wait, as its last stretch tells. */
+export function familyOf(row) {
+  const last = row.stretches?.[row.stretches.length - 1];
+  return (row.state === 'running' && last?.to_ms === null && WAITING[last.kind]) || family(row.state);
+}
+
 /** Number of rows by family. */
 export function tally(rows) {
   const counts = {};
-  for (const row of rows) counts[family(row.state)] = (counts[family(row.state)] ?? 0) + 1;
+  for (const row of rows) counts[familyOf(row)] = (counts[familyOf(row)] ?? 0) + 1;
   return counts;
 }
 
@@ -44,6 +52,23 @@ export function reasonFamily(code) {
   return 'waits';
 }
 
+/** States that do not tell whether something works. */
+const VAGUE = new Set(['running', 'pending', 'planning', 'ready', 'assigned', 'verifying']);
+/** What is waited for, by the codes of reasons. */
+const AWAITED = { SIGNAL: 'a signal', TIMER: 'its time', STARTS_LATER: 'its time', CHILD_RUN: 'a child run', MISSING_WORKER: 'a worker', QUEUED: 'a worker', MODEL_BUSY: 'a busy model', DEFERRED: 'a busy system',
+  CREDITS_HELD: 'credits', CONCURRENCY_KEY: 'other runs', UPSTREAM_OPEN: 'other tasks', HOOK_OPEN: 'other tasks', EARLIER_STEP: 'other steps' };
+/** Reasons of parts of what runs, while others of its parts work. */
+const OF_PARTS = /^(QUEUED|CREDITS_HELD|UPSTREAM_OPEN|HOOK_OPEN|EARLIER_STEP|.+_LIMIT)$/;
+/** What a run or task waits for, where its state does not tell it and its reason does; else null. */
+export function awaits(state, reason) {
+  if (!reason?.code || !VAGUE.has(state) || (state === 'running' && OF_PARTS.test(reason.code))) return null;
+  const of = reasonFamily(reason.code);
+  const what = AWAITED[reason.code] ?? (of === 'person' ? 'a person' : of === 'backoff' ? 'a retry' : /LIMIT/.test(reason.code) ? 'a free place' : null);
+  return what && { of, text: `waits for ${what}` };
+}
+
 /** Kinds of inbox items: icon and word. */
 export const KINDS = { plan_approval: ['branch', 'Plan'], result_acceptance: ['check', 'Result'], approval_step: ['hand', 'Approval'], task_review: ['file', 'Review'],
-  escalation: ['alert', 'Ticket'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'], tool_change: ['alert', 'Changed tool'] };
+  escalation: ['alert', 'Failure or new plan'], budget: ['coins', 'Budget'], call_approval: ['hand', 'Call'], question: ['info', 'Question'], elicitation: ['info', 'MCP question'], proposal: ['info', 'Proposal'], tool_change: ['alert', 'Changed tool'] };
+/** Icon and word of an inbox item: a ticket is about a failure or about a new plan. */
+export const kindOf = (item) => (item.kind !== 'escalation' ? KINDS[item.kind] ?? ['info', item.kind] : item.data?.changes ? ['branch', 'New plan'] : ['alert', 'Failure']);

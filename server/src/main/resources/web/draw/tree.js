@@ -1,5 +1,5 @@
 // The tree of a run's tasks as flat rows. Pure: rows in, rows out.
-import { family, tally } from './state.js';
+import { familyOf, tally } from './state.js';
 
 const TROUBLE = new Set(['failed', 'backoff', 'person']);
 const MOST_POPPED = 20;
@@ -38,7 +38,7 @@ export function group(tasks, byAgent = false) {
  * @param stepsOf steps of an open task's id, null while they are not there
  */
 export function rows(nodes, { opened, hideDone, trouble, text, stepsOf }) {
-  const wanted = (task) => !(hideDone && family(task.state) === 'done') && !(trouble && !TROUBLE.has(family(task.state)))
+  const wanted = (task) => !(hideDone && familyOf(task) === 'done') && !(trouble && !TROUBLE.has(familyOf(task)))
     && (!text || `${task.key} ${task.title} ${task.agent_name ?? ''} ${task.error_code ?? ''}`.toLowerCase().includes(text));
   const all = [];
   const addTask = (task, level) => {
@@ -56,7 +56,7 @@ export function rows(nodes, { opened, hideDone, trouble, text, stepsOf }) {
     const open = opened.has(node.id);
     all.push({ id: node.id, level: 1, group: node, kids: items.length, open });
     if (open) items.forEach((task) => addTask(task, 2));
-    else if (!trouble) items.filter((task) => TROUBLE.has(family(task.state))).slice(0, MOST_POPPED).forEach((task) => addTask(task, 2));
+    else if (!trouble) items.filter((task) => TROUBLE.has(familyOf(task))).slice(0, MOST_POPPED).forEach((task) => addTask(task, 2));
   }
   return all;
 }

@@ -1,5 +1,6 @@
 // What one can do with a run, as data: which states allow it, what is asked first, what is sent.
 import { isOpen } from '../draw/state.js';
+import { sendSignal } from '../part/signal.js';
 
 const reason = { name: 'reason', label: 'Reason', hint: 'It stands in the events beside your name.' };
 
@@ -18,9 +19,8 @@ export const ACTIONS = [
   { name: 'fork', title: 'Fork from a task…', icon: 'branch', when: () => true, goes: true,
     ask: () => ({ title: 'Fork this run', text: 'A new run takes over the outputs of all tasks that this one does not need again.', yes: 'Fork', fields: [{ name: 'task', label: 'First task to do again', required: true }, { name: 'name', label: 'Name of the new run' }] }) },
   { name: 'signal', title: 'Send a signal…', icon: 'right', when: isOpen,
-    ask: () => ({ title: 'Send a signal', yes: 'Send', fields: [{ name: 'signal', label: 'Name', required: true }, { name: 'payload', label: 'Payload (JSON)', kind: 'text', value: '{}' }] }),
-    path: (values) => `signals/${encodeURIComponent(values.signal)}`, body: (values) => ({ payload: JSON.parse(values.payload || 'null') }) },
-  { name: 'budget', title: 'Change the budget…', icon: 'coins', when: isOpen,
+    said: 'Signal sent', open: (run, reasons) => sendSignal(run.id, reasons) },
+  { name: 'budget', title: 'Change the budget…', icon: 'coins', when: (run) => isOpen(run) || run.state === 'failed',
     ask: (run) => ({ title: 'Change the budget', text: 'The run stops before it costs more.', yes: 'Change', fields: [{ name: 'hard_limit_usd', label: 'Limit in credits', kind: 'number', required: true, value: String(run.hard_limit_usd ?? '') }] }), body: (values) => ({ hard_limit_usd: Number(values.hard_limit_usd) }) },
   { name: 'save-as-recipe', title: 'Save as recipe…', icon: 'file', when: () => true,
     ask: (run) => ({ title: 'Save as recipe', yes: 'Save', fields: [{ name: 'name', label: 'Name of the recipe', required: true, value: run.name }] }) },

@@ -59,7 +59,7 @@ class Compare extends Part {
     const rows = [
       ['State', badge(a.state), badge(b.state), nothing],
       ['Took', duration(a.duration_ms), duration(b.duration_ms), delta(a.duration_ms, b.duration_ms, duration)],
-      ['Cost', html`<span title=${exact(a.total_cost)}>${credits(a.total_cost)}</span>`, html`<span title=${exact(b.total_cost)}>${credits(b.total_cost)}</span>`, delta(Number(a.total_cost), Number(b.total_cost), credits)],
+      ['Charged', html`<span title=${exact(a.credits_charged)}>${credits(a.credits_charged)}</span>`, html`<span title=${exact(b.credits_charged)}>${credits(b.credits_charged)}</span>`, delta(Number(a.credits_charged), Number(b.credits_charged), credits)],
       ['Tokens', short(a.total_tokens), short(b.total_tokens), delta(Number(a.total_tokens), Number(b.total_tokens), short)],
       ['Tasks done', `${count(a.tasks_completed)} of ${count(a.task_count)}`, `${count(b.tasks_completed)} of ${count(b.task_count)}`, delta(a.tasks_completed, b.tasks_completed, count, -1)],
       ['Tasks failed', count(a.tasks_failed), count(b.tasks_failed), delta(a.tasks_failed, b.tasks_failed, count)],

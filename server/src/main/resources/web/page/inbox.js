@@ -3,31 +3,39 @@ import { all, get, post } from '../api/client.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { count, credits } from '../draw/format.js';
+import { count, credits, many } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
-import { KINDS } from '../draw/state.js';
+import { KINDS, kindOf } from '../draw/state.js';
 import { Page } from '../part/page.js';
 import { ago, empty, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { formOf } from '../part/answers.js';
+import { decided } from '../part/decided.js';
 import { edit } from '../part/editor.js';
+import '../part/budget.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
-import { planTasks } from '../part/plan.js';
+import { comparable, planTasks } from '../part/plan.js';
+import { checks, facts, newPlan, result, shown } from '../part/subject.js';
 
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
 const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
+/** A clause of the API as a sentence. */
+const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : '');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION', 'GATE_CHANGED']);
+
+/** Why a person approves an agent's call. */
+const CALL_REASONS = { always: 'this tool is never called without a person', destructive: 'the tool is destructive', tainted: 'the agent has read data from outside', condition: 'a condition for such calls holds', condition_failed: 'a condition for such calls could not be evaluated' };
+/** Members of the data that are shown elsewhere. */
+const KNOWN = { escalation: ['why', 'task_title', 'error_code'], task_review: ['score', 'attempt'], budget: ['total_cost'] };
 
 /** Events that begin and end no question. */
 const NO_QUESTION = /^(run_created|agent_|task_(created|queued|assigned|started)|step_started)/;
 
-/** A plan whose tasks name the tools of their steps, as those of a proposed plan do. */
-const withTools = (plan) => plan && { ...plan, tasks: plan.tasks?.map((task) => ({ ...task, tools: task.tools ?? task.steps?.map((step) => step.tool).filter(Boolean) })) };
-
 /** The inbox in two panes: what waits for a person, and what happens by each answer. */
 class Inbox extends Page {
-  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true } };
+  static properties = { items: { state: true }, failure: { state: true }, versions: { state: true }, busy: { state: true }, changed: { state: true }, single: { state: true }, earlier: { state: true }, files: { state: true } };
   #plansOf = null;
+  #place = 0;
 
   constructor() {
     super();
@@ -44,16 +52,28 @@ class Inbox extends Page {
 
   willUpdate() {
     const item = this.#current();
-    const comment = /** @type {HTMLTextAreaElement | null} */ (this.querySelector('textarea[name=reason]'));
-    if (comment && item?.id !== this.shown) comment.value = '';
+    this.other = this.shown !== undefined && item?.id !== this.shown;
     this.shown = item?.id;
+    if (item) this.#place = this.items.indexOf(item);
     if (!item || this.single?.id === item.id || this.asked === item.id) return;
     this.asked = item.id;
+    this.files = null;
     this.#actions(item).catch(() => null);
+    if (item.data?.artifacts?.length) all(`/runs/${item.run_id}/artifacts`, {}, 200).then(({ items }) => { if (this.shown === item.id) this.files = items; }, () => null);
   }
 
+  /** Another question is shown from its beginning. */
+  updated() {
+    if (!this.other) return;
+    this.other = false;
+    const detail = this.querySelector('.detail');
+    if (detail?.getBoundingClientRect().top < 0) detail.scrollIntoView({ block: 'start' });
+  }
+
+  /** The chosen question. One that came first by itself stays when others come; where it has gone, the next one in its place is shown. */
   #current() {
-    return this.items?.find((item) => item.id === route.get('item')) ?? this.items?.[0];
+    const of = (id) => this.items.find((item) => item.id === id);
+    return this.items && (of(route.get('item')) ?? of(this.shown) ?? this.items[Math.min(this.#place, this.items.length - 1)]);
   }
 
   #go(by) {
@@ -66,11 +86,17 @@ class Inbox extends Page {
   #key(event) {
     if (!prefs.values.shortcuts || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.target.closest?.('input, textarea, select, dialog') || !this.items?.length) return;
     const item = this.#current();
-    const act = { j: () => this.#go(1), n: () => this.#go(1), k: () => this.#go(-1), a: () => this.#answer(item, 'accept'), r: () => this.#answer(item, 'reject'),
-      e: () => this.#assign(item), c: () => this.querySelector('textarea[name=reason]')?.focus() }[event.key];
+    const act = { j: () => this.#go(1), n: () => this.#go(1), k: () => this.#go(-1), a: () => this.#accept(item), r: () => this.#answer(item, 'reject'),
+      e: () => this.#assign(item) }[event.key];
     if (!act) return;
     event.preventDefault();
     act();
+  }
+
+  /** A budget is raised by the amount that stands in its form. */
+  #accept(item) {
+    const amount = /** @type {HTMLInputElement | null} */ (this.querySelector('k-budget input'));
+    if (amount) amount.select(); else this.#answer(item, 'accept');
   }
 
   #lacks(item) { return me.lacks(item.kind === 'tool_change' ? 'admin' : 'approve'); }
@@ -91,10 +117,9 @@ class Inbox extends Page {
     this.busy = false;
     if (!action || document.querySelector('dialog')) return;
     const models = answer === 'downgrade' ? (await all('/models', {}, 1000).catch(() => ({ items: [] }))).items.map((each) => each.name) : [];
-    const form = formOf(item, action, this.querySelector('textarea[name=reason]')?.value ?? '', models);
+    const form = formOf(item, action, models);
     const title = titleOf(answer);
-    const at = this.items.indexOf(item);
-    const done = await edit({ title: `${title}?`, text: html`${name(action.confirm ?? '', 600)}`, fields: form.fields, more: form.more, yes: title, danger: answer !== 'accept', save: async (values, element) => {
+    const done = await edit({ title: `${title}?`, text: html`${name(sentence(action.confirm), 600)}`, fields: form.fields, more: form.more, yes: title, danger: answer !== 'accept', save: async (values, element) => {
       const body = form.body(values, element);
       try {
         await post(action.href, body);
@@ -108,29 +133,32 @@ class Inbox extends Page {
     if (done === 'answered') {
       toast({ accept: 'Accepted', reject: 'Rejected' }[answer] ?? `${title}: done`);
       this.changed = null;
-      const next = this.items[at + 1] ?? this.items[at - 1];
       document.dispatchEvent(new Event('keelson-answered'));
-      route.set(next ? { item: next.id } : { item: null, run: null }, true);
+      this.#leave(item);
     } else await this.#refused(item, done);
     this.read();
+  }
+
+  /** The next question takes the place of an answered one. */
+  #leave(item) {
+    this.items = this.items.filter((each) => each !== item && each.id !== item.id);
+    this.shown = null;
+    route.set({ item: this.#current()?.id ?? null }, true);
   }
 
   /** Another output than the one that was looked at, or an answer that another person has given. */
   async #refused(item, failure) {
     this.single = null;
     if (failure.code === 'GATE_CHANGED' && item.gate !== null) this.changed = { before: item, id: item.run_id };
-    else if (ANSWERED.has(failure.code)) {
-      const events = item.run_id ? await all(`/runs/${item.run_id}/events`, { limit: 500 }, 5000).catch(() => ({ items: [] })) : { items: [] };
-      const last = events.items.findLast((event) => event.actor_type === 'human');
-      this.earlier = { item, last };
-    } else toast(`${failure.message} (${failure.code})`, true);
+    else if (ANSWERED.has(failure.code)) this.earlier = { item, last: await decided(item) };
+    else toast(`${failure.message} (${failure.code})`, true);
   }
 
   #earlier() {
     const { item, last } = this.earlier ?? {};
     if (!item) return nothing;
     return html`<div class="note" role="status">${icon('info')}<div class="stack grow tight"><strong>Another person has answered it, or the run has moved on. Nothing was changed by you.</strong>
-        <span>${name(item.question, 300)}${last ? html` – <strong>${name(last.actor_id, 80)}</strong>: ${last.event_type.replaceAll('_', ' ')}, ${when(last.created_at)}` : nothing}</span></div>
+        <span>${name(item.question, 300)}${last ? html` – <strong>${name(last.by, 80)}</strong> ${last.did}, ${when(last.at)}${last.reason ? html`: ${name(last.reason, 300)}` : nothing}` : nothing}</span></div>
       <button class="btn bare only" title="Close" aria-label="Close the note" @click=${() => { this.earlier = null; }}>${icon('cross', 'small')}</button></div>`;
   }
 
@@ -159,26 +187,28 @@ class Inbox extends Page {
     const proposed = item.data?.plan;
     const { changes } = item.data ?? {};
     const last = this.versions?.[this.versions.length - 1];
-    const before = changes ? withTools(last?.plan) : this.versions?.length > 1 ? this.versions[this.versions.length - 2].plan : null;
+    const before = changes ? last?.plan : this.versions?.length > 1 ? this.versions[this.versions.length - 2].plan : null;
     const after = changes || !last ? proposed : last.plan;
-    let diff = planDiff(before, after);
-    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id)).map((row) => (row.kind === 'changed' ? { ...row, fields: row.fields.filter((field) => !['steps', 'verify', 'assigned_agent', 'temp_id', 'id', 'task_type', 'trigger_rule'].includes(field.name)) } : row));
-    return html`<section class="stack"><h2>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${count(item.data?.task_count ?? diff.length)} tasks${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)} credits` : nothing}</span></h2>
-      ${item.data?.reason ? html`<p>${name(item.data.reason, 600)}</p>` : nothing}${proposed?.reasoning ? html`<p class="soft">${name(proposed.reasoning, 2000)}</p>` : nothing}${planTasks(diff)}${changes ? html`<p class="soft small">Inputs of steps, and checks of outputs, are not compared: a proposed plan is shown without them.</p>` : nothing}</section>`;
+    let diff = planDiff(before, after, changes ? comparable : undefined);
+    if (changes) diff = diff.filter((row) => row.kind !== 'removed' || changes.dropped.includes(row.id) || changes.replaced.includes(row.id));
+    return html`${changes ? newPlan(item.data) : nothing}<section class="stack"><h3>${before ? 'What changes' : 'The plan'}<span class="soft"> · ${many(item.data?.task_count ?? diff.length, 'task')}${item.data?.estimated_cost ? html`, estimated ${credits(item.data.estimated_cost)} credits` : nothing}</span></h3>
+      ${changes || !proposed?.reasoning ? nothing : html`<p class="soft">${shown('Reasoning', proposed.reasoning)}</p>`}${planTasks(diff)}</section>`;
   }
 
   #data(item) {
-    const { plan, changes, estimated_cost, task_count, reason, differences, accepted, seen, ...rest } = item.data ?? {};
-    const facts = Object.entries(rest).filter(([, value]) => value !== null && typeof value !== 'object' && value !== item.question);
-    const values = Object.entries(rest).filter(([, value]) => value !== null && typeof value === 'object' && Object.keys(value).length);
-    const shown = plan || changes ? facts.filter(([key]) => key !== 'goal') : facts;
-    return html`${this.#toolChange({ differences, accepted, seen })}${!plan && reason ? html`<p>${name(reason, 1000)}</p>` : nothing}${shown.length ? html`<dl class="facts wide-facts">${shown.map(([key, value]) => html`<dt>${key.replaceAll('_', ' ')}</dt><dd>${name(value, 4000)}</dd>`)}</dl>` : nothing}
-      ${values.map(([key, value]) => json(key.replaceAll('_', ' '), value, ['output', 'input', 'schema', 'questions'].includes(key)))}`;
+    if (item.kind === 'result_acceptance' && item.data) return result(item, this.files);
+    const { plan, changes, estimated_cost, task_count, failed, differences, accepted, seen, checks: made, output, goal, task_budgets, reason, message, question, ...rest } = item.data ?? {};
+    const asked = item.kind === 'escalation' ? rest.why : item.kind === 'call_approval' ? CALL_REASONS[reason] : item.kind === 'task_review' ? reason : null;
+    for (const known of KNOWN[item.kind] ?? []) delete rest[known];
+    return html`${this.#toolChange({ differences, accepted, seen })}${asked ? html`<p>You are asked because ${name(asked, 300)}.</p>` : nothing}
+      ${output !== undefined && output !== null ? html`<section class="stack"><h3>The output</h3><div class="value">${shown('Output', output)}</div></section>` : nothing}
+      ${made?.length ? html`<section class="stack"><h3>How it was checked</h3>${checks(made)}</section>` : nothing}${facts(asked || item.data?.plan ? rest : { ...rest, reason }, ['input', 'schema', 'questions'])}`;
   }
 
   #detail(item) {
     const lacks = this.#lacks(item);
-    const [symbol, kind] = KINDS[item.kind] ?? ['info', item.kind];
+    const [symbol, kind] = kindOf(item);
+    const raised = item.kind === 'budget';
     const before = this.changed?.before;
     const others = this.single?.id === item.id ? this.single.actions.filter((each) => !['accept', 'reject', 'assign'].includes(each.name)) : [];
     return html`<article class="card detail" aria-label="The question"><header><span class="row i-person">${icon(symbol)}</span><span class="grow cut">${kind}${item.run_id ? html` · <a href="/ui/runs/${item.run_id}${item.task_key ? `?task=${encodeURIComponent(item.task_key)}` : ''}">${name(item.run_name, 80)}</a>` : nothing}${item.task_title ? html` · ${name(item.task_title, 80)}` : nothing}</span>
@@ -188,11 +218,18 @@ class Inbox extends Page {
         <p class="soft small">Waits for ${ago(item.created_at)}${item.due_at ? html`, due ${when(item.due_at)}` : nothing}${item.overdue ? html` <strong class="i-failed">overdue</strong>` : nothing}${item.error_code ? html` · <code>${item.error_code}</code>` : nothing}</p>
         ${before?.run_id === item.run_id && before.gate !== item.gate ? html`<div class="note warn" role="alert">${icon('alert')}<div class="stack grow"><strong>The output has changed since you looked. Nothing was decided.</strong>${json('What you saw', before.data?.output, true)}${json('What it is now', item.data?.output, true)}</div></div>` : nothing}
         ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
-        ${this.#plan(item)}${this.#data(item)}
-        <label class="field"><span>Comment <span class="faint small">c</span></span><textarea class="input" name="reason" rows="2" maxlength="2000" placeholder="Stored with your answer"></textarea></label></div>
-      <footer class="answers"><div class="answer"><span class="small soft"><strong class="i-done">Yes</strong> → ${name(item.on_accept, 400)}</span><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'accept')}>${icon('check', 'small')}Accept <kbd>a</kbd></button></div>
-        <div class="answer"><span class="small soft"><strong class="i-failed">No</strong> → ${name(item.on_reject, 400)}</span><button class="btn danger" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></div>
-        ${others.length ? html`<div class="answer others"><span class="small soft">Or</span><span class="row wrap">${others.map((each) => html`<button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? each.confirm ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button>`)}</span></div>` : nothing}</footer></article>`;
+        ${raised ? html`<k-budget .item=${item} @answered=${() => { this.#leave(item); this.read(); }} @late=${async (event) => { await this.#refused(item, event.detail.failure); this.read(); }}></k-budget>` : nothing}
+        ${item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
+        <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">${raised ? 'Raise' : 'Accept'}</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">Reject</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
+          ${others.map((each) => html`<dt><button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button></dt><dd>${name(sentence(each.confirm ?? ''), 600)}</dd>`)}</dl></section></div>
+      <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#accept(item)}>${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : 'Accept'} <kbd>a</kbd></button>
+        <button class="btn danger" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, 'reject')}>${icon('cross', 'small')}Reject <kbd>r</kbd></button></footer></article>`;
+  }
+
+  #nothing() {
+    const run = route.get('run');
+    return run ? html`<div class="empty">${icon('check')}<h2>Nothing of this run waits any more</h2><p class="row wrap"><a class="btn" href="/ui/runs/${run}">Back to the run</a><button class="btn bare" @click=${() => route.set({ run: null })}>All questions</button></p></div>`
+      : empty('search', 'Nothing of this filter waits', 'Change or remove the filter.');
   }
 
   render() {
@@ -202,9 +239,9 @@ class Inbox extends Page {
           <label><span class="hidden-text">Kind</span><select class="input" @change=${(event) => route.set({ kind: event.target.value })}><option value="">All kinds</option>${Object.entries(KINDS).map(([id, [, title]]) => html`<option value=${id} ?selected=${route.get('kind') === id}>${title}</option>`)}</select></label></span></div>
       ${route.get('run') ? html`<div><button class="chip" @click=${() => route.set({ run: null })}>of one run ${icon('cross', 'small')}</button></div>` : nothing}
       ${this.#earlier()}
-      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? empty('search', 'Nothing of this filter waits', 'Change or remove the filter.') : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
+      ${this.failure ? problem(this.failure, () => this.read()) : !this.items ? html`<div class="card">${skeleton()}</div>` : !this.items.length ? html`<div class="card">${['run', 'kind', 'mine'].some((each) => route.get(each)) ? this.#nothing() : empty('check', 'Nothing waits for you', 'Approvals, reviews, tickets and proposals appear here.')}</div>`
     : html`<div class="panes"><ul class="card queue" aria-label="Questions">${this.items.map((each) => html`<li><button class="item" aria-current=${each === item ? 'true' : nothing} @click=${() => route.set({ item: each.id }, true)}>
-          <span class="row i-person">${icon((KINDS[each.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name ?? KINDS[each.kind]?.[1], 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
+          <span class="row i-person">${icon(kindOf(each)[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(each.run_name ?? kindOf(each)[1], 80)}</strong></span><span class="cut soft small">${name(each.question, 160)}</span></span>
           <span class="small soft num">${each.overdue ? html`<strong class="i-failed">overdue</strong>` : ago(each.created_at)}</span></button></li>`)}</ul>
         ${this.#detail(item)}</div>`}`;
   }

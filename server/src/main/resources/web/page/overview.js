@@ -4,7 +4,7 @@ import { me } from '../store/me.js';
 import { route } from '../store/route.js';
 import { runs } from '../store/runs.js';
 import { days, count, credits, exact, shortId } from '../draw/format.js';
-import { KINDS, OPEN, family, reasonFamily, words } from '../draw/state.js';
+import { OPEN, family, kindOf, reasonFamily, words } from '../draw/state.js';
 import { Page } from '../part/page.js';
 import { ago, empty, mark, name, problem, sentence, skeleton, spark, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -42,7 +42,7 @@ class Overview extends Page {
 
   #needs({ inbox, stats }) {
     return html`<section class="card"><header><h2>Needs you</h2><span class="count num">${count(stats.total)}${stats.overdue ? html` · <strong class="i-failed">${stats.overdue} overdue</strong>` : nothing}</span><a class="end small" href="/ui/inbox">Inbox</a></header>
-      ${inbox.length ? html`<ul class="lines">${inbox.map((item) => html`<li><a class="line-link" href="/ui/inbox?item=${item.id}"><span class="i-person row">${icon((KINDS[item.kind] ?? ['info'])[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(item.run_name ?? KINDS[item.kind]?.[1], 80)}</strong></span><span class="cut soft small">${name(item.question, 160)}</span></span>
+      ${inbox.length ? html`<ul class="lines">${inbox.map((item) => html`<li><a class="line-link" href="/ui/inbox?item=${item.id}"><span class="i-person row">${icon(kindOf(item)[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(item.run_name ?? kindOf(item)[1], 80)}</strong></span><span class="cut soft small">${name(item.question, 160)}</span></span>
         <span class="small num ${item.overdue ? 'i-failed' : 'soft'}">${item.overdue ? 'overdue' : ago(item.created_at)}</span></a></li>`)}</ul>` : empty('check', 'Nothing waits for you', 'Approvals, reviews and tickets appear here.')}</section>`;
   }
 

@@ -6,22 +6,26 @@ import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
 import { RunData } from '../store/run.js';
 import { runs } from '../store/runs.js';
-import { clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
+import { besideCharges, clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, problem, revealTab, sentence, skeleton, stateBar, toast, when } from '../part/bits.js';
+import { badge, copy, mark, meter, name, problem, revealTab, sentence, skeleton, stateBar, toast, until, when } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
+import { beside } from '../part/place.js';
 import { value } from '../part/value.js';
+import { awaited, sendSignal } from '../part/signal.js';
 import { ACTIONS, bodyOf } from './actions.js';
+import '../part/budget.js';
 import './drawer.js';
 import './graph.js';
 import './runtabs.js';
 import './tree.js';
 
 const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], ['events', 'Events'], ['artifacts', 'Artifacts'], ['money', 'Money'], ['agents', 'Agents'], ['plan', 'Plan']];
-const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'people', timer: 'timers', failed: 'failed tries', other: 'other' };
+const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'waiting for a person', timer: 'waiting for a time, a signal or a child run', failed: 'failed tries', other: 'other' };
 const CHECK_MS = 30_000;
+const MOST_SIGNALS = 4;
 
 class Run extends Part {
   static properties = { run: { attribute: false }, doing: { state: true }, result: { state: true } };
@@ -98,18 +102,25 @@ class Run extends Part {
   async #act(action) {
     const run = runs.get(this.run);
     this.querySelector('.menu')?.hidePopover?.();
+    if (action.open) { this.#done(action.said, await action.open(run, this.data.reasons)); return; }
     const values = action.ask ? await ask(action.ask(run)) : {};
     if (!values) return;
     this.doing = action;
     try {
       const answer = await post(`/runs/${this.run}/${action.path ? action.path(values) : action.name}`, bodyOf(action, values));
       if (action.goes) { route.go(`/ui/runs/${answer.id}`); return; }
-      if (answer?.version_id && answer.id === this.run) runs.put(answer);
-      toast(`${action.title.replace('…', '')}: done`);
-      this.data.soon();
+      this.#done(`${action.title.replace('…', '')}: done`, answer);
     } catch (failure) {
-      toast(failure.code ? `${failure.message} (${failure.code})` : 'The payload is not JSON.', true);
+      toast(`${failure.message} (${failure.code})`, true);
     } finally { this.doing = null; }
+  }
+
+  /** @param answer of the API; undefined where nothing was asked of it */
+  #done(said, answer) {
+    if (answer === undefined) return;
+    if (answer?.version_id && answer.id === this.run) runs.put(answer);
+    toast(said);
+    this.data.soon();
   }
 
   /** The run's state in the words of each contract. */
@@ -117,9 +128,10 @@ class Run extends Part {
     const states = await get(`/runs/${run.id}/states`).catch((failure) => { toast(failure.message, true); });
     if (!states) return;
     const counts = (tasks) => Object.entries(tasks ?? {}).map(([state, n]) => `${n} ${state}`).join(', ');
-    show((close) => html`<div class="body"><h2>The states of this run in other words</h2><table class="list"><thead><tr><th>Contract</th><th>Run</th><th>Tasks</th></tr></thead><tbody>
+    show((close) => html`<div class="body"><h2>Names of this state</h2><p class="soft">Programs that follow one of the published contracts use its names of states. Each row has the present state of the run and of its tasks by one contract; they mean the same.</p>
+      <div class="scroll-x" tabindex="0" role="region" aria-label="Names"><table class="list"><thead><tr><th>Contract</th><th>Run</th><th>Tasks</th></tr></thead><tbody>
       <tr><td><strong>Keelson</strong></td><td>${states.canonical.run}</td><td>${counts(states.canonical.tasks)}</td></tr>
-      ${Object.entries(states.contracts).map(([contract, words]) => html`<tr><td>${contract}</td><td>${words.run}</td><td>${counts(words.tasks ?? words.steps)}</td></tr>`)}</tbody></table>
+      ${Object.entries(states.contracts).map(([contract, words]) => html`<tr><td>${contract}</td><td>${words.run}</td><td>${counts(words.tasks ?? words.steps)}</td></tr>`)}</tbody></table></div>
       <footer><button class="btn first" @click=${() => close()}>Close</button></footer></div>`);
   }
 
@@ -139,13 +151,22 @@ class Run extends Part {
     const of = reasonFamily(first.code);
     const others = reasons.slice(1, 4);
     const key = (reason) => this.data.tasks?.find((task) => task.id === reason.task_id)?.key;
-    const line = (reason) => html`${sentence(reason.text, 600)}${reason.until ? html` <span class="soft">until ${when(reason.until)}</span>` : nothing}`;
+    const line = (reason) => html`${sentence(reason.text, 600)}${until(reason)}`;
+    const stopped = first.code === 'BUDGET_EXCEEDED';
     return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(first)}</strong>
       ${others.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
-      ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}</div>
-      <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}Answer</a>` : nothing}
+      ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}
+      ${stopped && !this.data.gone ? html`<k-budget .run=${run.id} .version=${run.version_id} @answered=${() => this.data.soon()} @late=${() => this.data.soon()}></k-budget>` : nothing}</div>
+      <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}
       ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
       ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
+  }
+
+  /** A button for each signal that the run waits for. */
+  #signals(run) {
+    const names = awaited(this.data.reasons);
+    const lacks = me.lacks('runs:write');
+    return names.slice(0, MOST_SIGNALS).map((signal) => html`<button class="btn" ?disabled=${!!lacks} title=${lacks ?? `Ends the wait for the signal ${signal}`} @click=${async () => this.#done('Signal sent', await sendSignal(run.id, this.data.reasons, signal))}>${icon('right', 'small')}${names.length > 1 ? html`Send “${name(signal, 40)}”…` : 'Send signal…'}</button>`);
   }
 
   #facts(run) {
@@ -156,12 +177,14 @@ class Run extends Part {
     const begun = run.started_at ? Date.parse(timeline?.from ?? run.started_at) : null;
     const parts = begun && timeline ? Object.keys(WORDS).map((kind) => [kind, timeline.spent[`${kind}_ms`]]).filter(([, ms]) => ms > (end - begun) / 200).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
+    const charged = run.credits_charged;
+    const others = besideCharges(run);
     return html`<dl class="figures">
       <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, Math.max(run.task_count, shown))}</dd></div>
-      <div><dt>Cost</dt><dd><strong class="num" title=${exact(run.total_cost)}>${credits(run.total_cost)}${Number(run.credits_uncollected) > 0 ? html`<span class="soft"> (${credits(run.credits_uncollected)} not collected)</span>` : nothing}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
-        ${limit ? meter(run.total_cost / limit, run.total_cost / limit > 0.9 ? 'failed' : run.total_cost / limit > 0.7 ? 'backoff' : 'works', `${Math.round((run.total_cost / limit) * 100)} % of the limit`) : html`<span class="small soft">${run.credits_reserved && isOpen(run) ? `${credits(run.credits_reserved)} set aside` : 'no limit of its own'}</span>`}</dd></div>
+      <div><dt>Charged</dt><dd><strong class="num" title=${exact(charged)}>${credits(charged)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
+        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${others.length || !limit ? html`<span class="small soft">${others.length ? others.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
-      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => `${i ? ' · ' : ''}${WORDS[kind]} ${duration(ms)}`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
+      <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the time between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }
 
   #view(run, view) {
@@ -192,10 +215,10 @@ class Run extends Part {
     return html`<div class="head"><div class="stack grow tight"><nav class="row small soft" aria-label="Breadcrumb"><a href="/ui/runs">Runs</a>${icon('right', 'small')}<button class="link mono" title="Copy the id" @click=${() => copy(run.id)}>${shortId(run.id)}</button>
           ${run.attempt_number > 1 ? html`<span>attempt ${run.attempt_number}</span>` : nothing}<span>plan v${run.plan_version}</span>${run.forked_from ? html`<a href="/ui/runs/${run.forked_from}">forked</a>` : nothing}${run.parent_run_id ? html`<a href="/ui/runs/${run.parent_run_id}">parent</a>` : nothing}
           ${run.child_count ? html`<a href="/ui/runs?parent_run_id=${run.id}">${many(run.child_count, 'child run')}</a>` : nothing}${run.tags.slice(0, 6).map((tag) => html`<a class="tag" href="/ui/runs?tag=${encodeURIComponent(tag)}">${name(tag, 40)}</a>`)}</nav>
-        <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state)}<button class="btn bare low" @click=${() => this.#vocabulary(run)}>In other words</button></div></div>
+        <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state, isOpen(run) ? this.data.reasons[0] : null)}<button class="btn bare low" title="What the published contracts call this state" @click=${() => this.#vocabulary(run)}>Names of this state</button></div></div>
         <div class="row wrap">${allowed.filter((action) => action.first).map((action) => this.#button(action, run))}
           <button class="btn only" popovertarget="more" aria-label="More actions" title="More actions">${icon('more')}</button>
-          <div class="menu card" id="more" popover>${allowed.filter((action) => !action.first).map((action) => this.#button(action, run))}</div></div></div>
+          <div class="menu card" id="more" popover @beforetoggle=${beside}>${allowed.filter((action) => !action.first).map((action) => this.#button(action, run))}</div></div></div>
       ${gone ? html`<div class="note warn" role="status">${icon('alert')}<span>This run was deleted, at ${clock(gone)} at the latest. What you see is from before.</span></div>` : nothing}
       ${this.#headline(run)}${this.#facts(run)}
       ${run.goal && run.goal !== run.name ? html`<p class="goal soft">${name(run.goal, 600)}</p>` : nothing}

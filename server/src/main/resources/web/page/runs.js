@@ -21,7 +21,7 @@ const VIEWS = [
   ['all', 'All', {}], ['trouble', 'Trouble', { waits_for: ['human', 'worker', 'limit', 'retry', 'money'] }], ['people', 'For people', { waits_for: 'human' }],
   ['running', 'Running', { state_type: 'running' }], ['failed', 'Failed', { state: 'failed' }], ['done', 'Done', { state: 'completed' }],
 ];
-const COLUMNS = { created_at: 'Age', cost: 'Cost', name: 'Name', state: 'State', progress: 'Progress' };
+const COLUMNS = { created_at: 'Age', cost: 'Charged', name: 'Name', state: 'State', progress: 'Progress' };
 const PAGE = 100;
 const MOST_PAUSE_MS = 1_000;
 
@@ -137,7 +137,7 @@ class Runs extends Part {
     if (!by) return list;
     const down = by.startsWith('-') ? -1 : 1;
     const column = by.replace('-', '');
-    const value = (run) => (column === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : column === 'cost' ? run.total_cost : run[column] ?? '');
+    const value = (run) => (column === 'progress' ? run.tasks_completed / Math.max(1, run.task_count) : column === 'cost' ? run.credits_charged : run[column] ?? '');
     return list.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * down);
   }
 
@@ -185,11 +185,11 @@ class Runs extends Part {
     const href = `/ui/runs/${run.id}`;
     return html`<div class="run-row ${i === this.at ? 'at' : ''}" role="row" aria-rowindex=${i + 2} aria-selected=${this.picked.has(run.id)} ?data-at=${i === this.at} ${place({ transform: `translateY(${i * this.#height()}px)` })}>
       <span role="cell" class="c-pick"><input type="checkbox" aria-label="Select ${label(run.name, 60)} ${shortId(run.id)}" .checked=${this.picked.has(run.id)} @change=${() => this.#pick(run.id)}></span>
-      <span role="cell" class="c-state">${badge(run.state)}</span>
+      <span role="cell" class="c-state">${badge(run.state, isOpen(run) ? reason : null)}</span>
       <span role="cell" class="c-name cut"><a href=${href}>${name(run.name)}</a> <span class="faint mono small">${shortId(run.id)}</span></span>
-      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="cut ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}" title=${label(reason.text, 2000)}>${sentence(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
+      <span role="cell" class="c-now cut">${reason ? html`${reason.code ? mark(isOpen(run) ? reasonFamily(reason.code) : 'failed', reason.code) : nothing}<span class="now-text ${isOpen(run) || run.state === 'failed' ? '' : 'soft'}" title=${label(reason.text, 2000)}>${sentence(reason.text, 400)}</span>${isOpen(run) && reason.since ? html`<span class="soft small num since" title="Since ${utc(reason.since)}">${duration(now() - Date.parse(reason.since))}</span>` : nothing}` : nothing}</span>
       <span role="cell" class="c-progress">${stateBar(done, run.task_count)}<span class="num small soft">${count(run.tasks_completed)}/${count(run.task_count)}</span></span>
-      <span role="cell" class="c-cost num" title=${exact(run.total_cost)}>${credits(run.total_cost)}</span>
+      <span role="cell" class="c-cost num" title="${exact(run.credits_charged)} charged">${credits(run.credits_charged)}</span>
       <span role="cell" class="c-age soft">${ago(run.created_at)}</span>
       <span role="cell" class="c-by soft cut">${run.schedule_id ? 'schedule' : name(run.created_by)}</span></div>`;
   }

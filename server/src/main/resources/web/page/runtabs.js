@@ -1,21 +1,23 @@
 import { html, nothing } from 'lit';
-import { address, all, get } from '../api/client.js';
-import { bytes, credits, duration, exact, label, many, short, shortId } from '../draw/format.js';
+import { all, get } from '../api/client.js';
+import { besideCharges, bytes, credits, duration, exact, many, short, shortId } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
 import { badge, empty, meter, name, problem, skeleton, when } from '../part/bits.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
-import { preview } from '../part/preview.js';
+import { links } from '../part/preview.js';
 
 /** Of equal ones in the order of their numbers. */
 const dearestFirst = (tasks) => tasks.toSorted((a, b) => b.credits - a.credits || String(a.task).localeCompare(String(b.task), 'en', { numeric: true }));
 
 const LOAD = {
   steps: (id) => all(`/runs/${id}/steps`, { light: true }, 1000), events: (id) => all(`/runs/${id}/events`, { limit: 200 }, 1000), artifacts: (id) => all(`/runs/${id}/artifacts`, {}, 1000),
-  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get(`/runs/${id}/usage`, { by: 'purpose' })).items, tasks: dearestFirst((await get(`/runs/${id}/usage`, { by: 'task' })).items) }), agents: (id) => all(`/runs/${id}/agents`, {}, 1000), plan: (id) => all(`/runs/${id}/plans`, {}, 100),
+  money: async (id) => ({ ...(await all(`/runs/${id}/ledger`, {}, 1000)), purposes: (await get(`/runs/${id}/usage`, { by: 'purpose' })).items, tasks: dearestFirst((await get(`/runs/${id}/usage`, { by: 'task' })).items) }), agents: async (id) => { const [list, charged] = await Promise.all([all(`/runs/${id}/agents`, {}, 1000), get(`/runs/${id}/usage`, { by: ['agent', 'purpose'] }).catch(() => null)]); return { ...list, charged: charged?.items ?? null }; }, plan: (id) => all(`/runs/${id}/plans`, {}, 100),
 };
+/** What charges are for: a word, and what it means. */
+const PURPOSES = { work: ['Work', 'Steps of the tasks, and the turns of agents'], planning: ['Planning', 'Turns of the planner'], verification: ['Verification', 'Judges that check the outputs of tasks'], compaction: ['Compaction', 'Summaries of long conversations of agents'] };
 const MOST_TASKS = 20;
 const UUID = /^(\w+:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -63,18 +65,34 @@ class RunTab extends Part {
 
   #artifacts(items) {
     return html`<table class="list"><thead><tr><th>Name</th><th>Type</th><th class="right">Size</th><th>Kept until</th><th><span class="hidden-text">Open</span></th></tr></thead><tbody>${items.map((each) => html`<tr><td>${icon('file', 'small')} ${name(each.name, 200)}</td><td class="mono small">${name(each.content_type, 80)}</td>
-      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${each.deleted_at ? 'deleted' : html`<button class="btn low" @click=${() => preview(`/runs/${this.run.id}/artifacts/${each.id}/content`, each)}>Preview</button> <a class="btn low" download=${label(each.name, 120).replaceAll('/', '_')} href=${address(`/runs/${this.run.id}/artifacts/${each.id}/content`)} aria-label="Download ${label(each.name, 60)}">${icon('download', 'small')}</a>`}</td></tr>`)}</tbody></table>`;
+      <td class="right num">${bytes(each.size_bytes)}</td><td>${when(each.expires_at)}</td><td class="right">${links(this.run.id, each)}</td></tr>`)}</tbody></table>`;
   }
 
   #money(items) {
-    return html`${this.data.purposes?.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${this.data.purposes.map((each) => html`<dt>${each.purpose}</dt><dd class="num" title=${exact(each.credits)}>${credits(each.credits)}</dd>`)}</dl>` : nothing}${this.data.tasks?.length ? html`<section aria-label="Charges by task"><table class="list by-task"><thead><tr><th>Task</th><th><span class="hidden-text">Part of all</span></th><th class="right">Credits</th></tr></thead><tbody>${this.data.tasks.slice(0, MOST_TASKS).map((each) => html`<tr><td class="mono small">${name(each.task ?? 'no task', 100)}</td><td>${meter(each.credits / Math.max(1e-9, this.data.tasks[0].credits), 'works', `${exact(each.credits)} credits`)}</td><td class="right num" title=${exact(each.credits)}>${credits(each.credits)}</td></tr>`)}</tbody></table>
-      ${this.data.tasks.length > MOST_TASKS ? html`<p class="pad small soft">and ${many(this.data.tasks.length - MOST_TASKS, 'more task')}</p>` : nothing}</section>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
+    const { purposes = [], tasks = [] } = this.data;
+    const sums = [{ what: 'charged', amount: this.run.credits_charged, why: 'What the run has paid, all attempts together' }, ...besideCharges(this.run)];
+    return html`<dl class="facts wide-facts pad" aria-label="Sums">${sums.map(({ what, amount, why }) => html`<dt>${what[0].toUpperCase() + what.slice(1)}</dt><dd><span class="num" title=${exact(amount)}>${credits(amount)}</span> <span class="small soft">${why}</span></dd>`)}</dl>
+      ${purposes.length ? html`<dl class="facts wide-facts pad" aria-label="Charges by purpose">${purposes.map((each) => html`<dt>${PURPOSES[each.purpose]?.[0] ?? each.purpose}</dt><dd><span class="num" title=${exact(each.credits)}>${credits(each.credits)}</span> <span class="small soft">${PURPOSES[each.purpose]?.[1] ?? ''}</span></dd>`)}</dl>` : nothing}${tasks.length ? html`<section aria-label="Charges by task"><table class="list by-task"><thead><tr><th>Task</th><th><span class="hidden-text">Part of all</span></th><th class="right">Credits</th></tr></thead><tbody>${tasks.slice(0, MOST_TASKS).map((each) => html`<tr><td class="mono small">${name(each.task ?? 'no task', 100)}</td><td>${meter(each.credits / Math.max(1e-9, tasks[0].credits), 'works', `${exact(each.credits)} credits`)}</td><td class="right num" title=${exact(each.credits)}>${credits(each.credits)}</td></tr>`)}</tbody></table>
+      ${tasks.length > MOST_TASKS ? html`<p class="pad small soft">and ${many(tasks.length - MOST_TASKS, 'more task')}</p>` : nothing}</section>` : nothing}<table class="list"><thead><tr><th>Time</th><th>What</th><th>Tool, model, agent</th><th class="right">Tokens</th><th class="right">Credits</th></tr></thead><tbody>${items.slice(0, 500).map((each) => html`<tr><td class="num">${when(each.created_at)}</td><td>${each.transaction_type} <span class="faint small">${each.debit_account} → ${each.credit_account}</span></td>
       <td class="mono small">${name([each.tool, each.model, each.agent].filter(Boolean).join(' · '), 120)}</td><td class="right num">${each.tokens ? short(each.tokens) : ''}</td><td class="right num">${exact(each.amount)}</td></tr>`)}</tbody></table>`;
   }
 
+  /** Charges of an agent over all attempts: the sum, and what it was for where that is not work alone. */
+  #charged(agent) {
+    const order = Object.keys(PURPOSES);
+    const parts = this.data.charged.filter((each) => each.agent === agent).sort((a, b) => order.indexOf(a.purpose) - order.indexOf(b.purpose));
+    const sum = parts.reduce((all, each) => all + Number(each.credits), 0);
+    return html`<span class="num" title=${exact(sum)}>${credits(sum)}</span>${parts.some((each) => each.purpose !== 'work') ? html`<div class="small soft">${parts.map((each, i) => html`${i ? ' · ' : ''}<span title=${PURPOSES[each.purpose]?.[1] ?? nothing}>${credits(each.credits)} ${PURPOSES[each.purpose]?.[0].toLowerCase() ?? each.purpose}</span>`)}</div>` : nothing}`;
+  }
+
   #agents(items) {
-    return html`<table class="list"><thead><tr><th>State</th><th>Agent</th><th class="right">Tasks</th><th class="right">Attempt</th><th>Started</th><th>Ended</th></tr></thead><tbody>${items.map((each) => html`<tr><td>${badge(each.state)}</td><td>${each.name ? name(each.name, 100) : html`<span class="soft">of the run itself</span>`}</td>
-      <td class="right num">${each.task_count}</td><td class="right num">${each.attempt_number}</td><td>${when(each.started_at)}</td><td>${when(each.completed_at)}</td></tr>`)}</tbody></table>`;
+    const { charged } = this.data;
+    const last = new Map(items.map((each) => [each.name, each]));
+    const others = [...new Set((charged ?? []).map((each) => each.agent))].filter((agent) => !last.has(agent));
+    return html`<table class="list"><thead><tr><th>State</th><th>Agent</th><th class="right">Tasks</th><th class="right">Attempt</th>${charged ? html`<th class="right">Charged</th>` : nothing}<th>Started</th><th>Ended</th></tr></thead><tbody>${items.map((each) => html`<tr><td>${badge(each.state)}</td><td>${each.name ? name(each.name, 100) : html`<span class="soft">of the run itself</span>`}</td>
+      <td class="right num">${each.task_count}</td><td class="right num">${each.attempt_number}</td>${charged ? html`<td class="right">${last.get(each.name) === each ? this.#charged(each.name) : nothing}</td>` : nothing}<td>${when(each.started_at)}</td><td>${when(each.completed_at)}</td></tr>`)}
+      ${others.map((agent) => html`<tr><td></td><td>${agent ? name(agent, 100) : html`<span class="soft">without an agent</span>`}</td><td></td><td></td><td class="right">${this.#charged(agent)}</td><td></td><td></td></tr>`)}</tbody></table>
+      ${charged?.some((each) => each.purpose === 'verification') ? html`<p class="pad small soft">Verification is what judges cost that checked the output of the agent's tasks.</p>` : nothing}`;
   }
 
   #plan(items) {

@@ -4,7 +4,7 @@ import { all, now } from '../api/client.js';
 import { route } from '../store/route.js';
 import { prefs } from '../store/prefs.js';
 import { clock, count, duration } from '../draw/format.js';
-import { WORDS, family } from '../draw/state.js';
+import { WORDS, family, familyOf } from '../draw/state.js';
 import { group, rows } from '../draw/tree.js';
 import { merged, scale, stretches, ticks } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
@@ -15,8 +15,8 @@ import { place } from '../part/place.js';
 /** A longer title may be cut before it differs from others, so the key is beside it. */
 const LONG = 60;
 const HEIGHT = 32;
-const KINDS = { work: 'work', queued: 'in the queue', backoff: 'waits for its next try', person: 'waits for a person', timer: 'waits for a time, a signal or a child', failed: 'failed try' };
-const LEGEND = [['work', 'work'], ['queued', 'queue'], ['backoff', 'backoff'], ['person', 'person'], ['timer', 'timer'], ['failed', 'failed']];
+const KINDS = { work: 'work', queued: 'in the queue', backoff: 'backoff before a retry', person: 'waits for a person', timer: 'waits for a time, a signal or a child run', failed: 'failed try' };
+const LEGEND = [['work', 'work'], ['queued', 'queue'], ['backoff', 'backoff before a retry'], ['person', 'waits for a person'], ['timer', 'waits for a time, a signal or a child run'], ['failed', 'failed']];
 const MOST_STEPS = 500;
 const STEP_KIND = { approval: 'person', wait: 'timer', signal: 'timer', run: 'timer' };
 
@@ -123,7 +123,7 @@ class Tree extends Part {
         @click=${() => { this.at = i; this.#pick(row); }}>
       <span role="gridcell" class="tree-name">${row.kids ? html`<i class="twist" @click=${(event) => { event.stopPropagation(); this.at = i; this.#open(row.id, !row.open); }}>${icon(row.open ? 'down' : 'right', 'small')}</i>` : html`<i class="twist"></i>`}
         ${row.group ? html`<strong class="cut">${name(row.group.title, 120)}</strong><span class="soft num">×${count(row.group.items.length)}</span><span class="group-bar">${stateBar(row.group.counts)}</span>`
-    : html`${mark(family(state), `${state}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
+    : html`${step ? mark(family(state), state) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
         ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
         ${!step && task.title?.length > LONG ? html`<span class="faint small mono key cut">${name(task.key, 40)}</span>` : nothing}
         ${!step && task.failures ? html`<span class="small i-backoff num">↻ ${task.failures}</span>` : nothing}`}
@@ -165,7 +165,7 @@ class Tree extends Part {
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
         ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold], ...(this.agents > 1 || byAgent ? [['by', 'agent', 'By agent', byAgent]] : [])].map((/** @type {any[]} */ [parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
-        <span class="end legend small soft" aria-hidden="true">${LEGEND.map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
+        <span class="end legend small soft" aria-hidden="true">${LEGEND.filter(([kind]) => timeline.spent[`${kind}_ms`] > 0).map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
           <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms).replace(/ 00? [smh]$/, '')}` : clock(this.from)}</span>`)}

@@ -25,28 +25,19 @@ function elicitation(questions = {}) {
   return { inputs, read: forms.length ? read : null, urls: Object.values(questions).filter((each) => each.url).map((each) => each.url) };
 }
 
-/** Budgets that stopped the run: a new amount for each. */
-function budgets(item) {
-  const tasks = (item.data?.task_budgets ?? []).filter((each) => each.exceeded);
-  if (!tasks.length) return [{ name: 'hard_limit_usd', label: 'New limit of the run in credits', kind: 'number', value: (Number(item.hard_limit_usd ?? 0) * 2) || null, hint: `Now ${item.hard_limit_usd ?? 'without a limit'}` }];
-  return tasks.map((each) => ({ name: `task:${each.task}`, label: html`New budget of ${name(each.task, 80)}`, kind: 'number', value: Number(each.budget_usd) * 2, hint: `Used ${each.used} of ${each.budget_usd}` }));
-}
-
 /**
  * The form of an answer: its fields, further inputs by JSON Schemas, and the body of the request.
  * @param action of the item, as the server describes it
- * @param comment that was typed before
  * @param models that another one may be chosen from
  */
-export function formOf(item, action, comment, models) {
+export function formOf(item, action, models) {
   /** @type {any[]} */
-  const fields = [{ ...REASON, value: comment }];
+  const fields = [REASON];
   let inputs = {};
   /** @type {(form: any) => object} */
   let more = () => ({});
   const note = [];
   if (action.name === 'downgrade') fields.unshift({ name: 'downgrade', label: 'Model for all further turns', list: models, required: true });
-  if (action.name === 'accept' && item.kind === 'budget' && item.data?.charged !== undefined) fields.unshift(...budgets(item));
   if (action.name === 'reject' && item.kind === 'task_review') fields.unshift({ name: 'retry', label: 'Do it again, with the comment as feedback', kind: 'checkbox', value: true });
   if (action.name === 'accept' && item.kind === 'call_approval') {
     inputs = { input: { schema: { type: 'object', default: item.data?.input ?? {}, description: 'The call is made with what stands here.' } } };
@@ -64,18 +55,13 @@ export function formOf(item, action, comment, models) {
     if (form.read) more = (element) => ({ content: form.read(element) });
     note.push(...form.urls);
   }
-  const known = new Set([...fields.map((field) => field.name), ...Object.keys(inputs), 'gate', 'hard_limit_usd', 'tasks', 'input', 'answer', 'content', 'retry']);
+  const known = new Set([...fields.map((field) => field.name), ...Object.keys(inputs), 'gate', 'input', 'answer', 'content', 'retry']);
   for (const field of action.fields ?? []) {
     if (!known.has(field)) fields.unshift({ name: field, label: field.replaceAll('_', ' '), kind: /usd|seconds|count/.test(field) ? 'number' : 'text', value: item.data?.[field] ?? null });
   }
   const body = (values, form) => {
     const all = { ...(action.body ?? {}), ...more(form) };
-    const tasks = {};
-    for (const [key, value] of Object.entries(values)) {
-      if (value === null) continue;
-      if (key.startsWith('task:')) tasks[key.slice(5)] = value; else all[key] = value;
-    }
-    if (Object.keys(tasks).length) all.tasks = tasks;
+    for (const [key, value] of Object.entries(values)) if (value !== null) all[key] = value;
     if (item.gate && (action.fields ?? []).includes('gate')) all.gate = item.gate;
     return all;
   };

@@ -2,13 +2,15 @@
 import { html, nothing } from 'lit';
 import { now } from '../api/client.js';
 import { duration, label, time, utc } from '../draw/format.js';
-import { FAMILIES, ICONS, WORDS, family, words } from '../draw/state.js';
+import { FAMILIES, ICONS, WORDS, awaits, family, words } from '../draw/state.js';
 import { icon } from './icon.js';
 import { place } from './place.js';
 
-export function badge(state) {
-  const of = family(state);
-  return html`<span class="state f-${of}">${icon(state === 'paused' ? 'pause' : ICONS[of])}${words(state)}</span>`;
+/** @param reason why it is not further, where that is known: a state such as running does not tell that it only waits */
+export function badge(state, reason = null) {
+  const wait = awaits(state, reason);
+  const of = wait?.of ?? family(state);
+  return html`<span class="state f-${of}">${icon(state === 'paused' ? 'pause' : ICONS[of])}${words(state)}</span>${wait ? html` <span class="awaits small soft">${wait.text}</span>` : nothing}`;
 }
 
 export function mark(of, title) {
@@ -31,6 +33,11 @@ export function meter(part, of = 'works', text = '') {
 
 export function when(at) {
   return at ? html`<time datetime=${at} title=${utc(at)}>${time(at, now())}</time>` : html`<span class="faint">–</span>`;
+}
+
+/** When a reason ends by itself: the next try of a backoff begins then. */
+export function until({ code, until: at }) {
+  return at ? html` <span class="soft">${/BACKOFF/.test(code) ? 'next at' : 'until'} ${when(at)}</span>` : nothing;
 }
 
 export function ago(at) {

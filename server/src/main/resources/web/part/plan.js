@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
-import { credits, many } from '../draw/format.js';
+import { credits, label, many } from '../draw/format.js';
 import { name } from './bits.js';
+import { json } from './json.js';
 
 const SIGN = { added: '+', removed: '−', changed: '~' };
 const WORD = { added: 'added', removed: 'removed', changed: 'changed', same: 'kept' };
@@ -9,17 +10,43 @@ const plain = (value) => (value === undefined ? '–' : typeof value === 'string
 /** The tools of a task's steps, or those that its agent may use. */
 const tools = (task) => [task.tools, task.steps?.map((step) => step.tool ?? step.kind), task.tools_needed].find((each) => each?.length) ?? [];
 
+const agentOf = (task) => task.assigned_agent?.agent_name ?? task.suggested_agent?.agent_name ?? task.agent;
+const toolOf = (step) => step.tool ?? step.kind ?? 'step';
+const hasInput = (step) => step.input && Object.keys(step.input).length > 0;
+const doing = (step) => `${toolOf(step)}${hasInput(step) ? ` ${JSON.stringify(step.input)}` : ''}`;
+
+/**
+ * The members by which a task of a planner's answer and one of a run's plan can be compared: the run's plan has defaults and
+ * other members beside them.
+ */
+export function comparable(task) {
+  const { title, description, steps, for_each: each, when, success_criteria: criteria } = task;
+  const members = { title, description: description === title ? null : description, after: task.depends_on?.map((on) => on.task ?? on).toSorted().join(', '), agent: agentOf(task), when, for_each: each,
+    success_criteria: criteria, steps: steps ? steps.map(doing).join('\n') : task.tools?.join('\n') };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value));
+}
+
+const SHORT = 160;
+const MOST_STEPS = 20;
+
+/** What the steps of a task call, with their inputs. */
+function stepsOf(task) {
+  if (!task.steps?.some(hasInput)) return tools(task).length ? html`<span class="small soft mono cut">${name(tools(task).join(task.steps?.length ? ' → ' : ', '), 300)}</span>` : nothing;
+  return html`<ol class="calls small">${task.steps.slice(0, MOST_STEPS).map((step) => (doing(step).length <= SHORT ? html`<li class="mono soft"><bdi>${label(doing(step), SHORT)}</bdi></li>` : html`<li>${json(label(toolOf(step), 80), step.input)}</li>`))}</ol>
+    ${task.steps.length > MOST_STEPS ? html`<span class="small soft">and ${many(task.steps.length - MOST_STEPS, 'more step')}</span>` : nothing}`;
+}
+
 /** Tasks of a plan as cards, with what is different from the one before. */
 export function planTasks(diff) {
   return html`<ol class="plan">${diff.slice(0, 300).map((row, i) => html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind] ?? i + 1}</span>
     <div class="stack grow"><div class="row wrap"><strong>${name(row.title ?? row.id, 160)}</strong><code class="soft cut">${name(row.id, 60)}</code>
-      ${row.task.suggested_agent?.agent_name || row.task.agent ? html`<span class="soft small">agent ${name(row.task.suggested_agent?.agent_name ?? row.task.agent, 60)}</span>` : nothing}
+      ${agentOf(row.task) ? html`<span class="soft small">agent ${name(agentOf(row.task), 60)}</span>` : nothing}
       ${row.task.estimated_cost ? html`<span class="end num soft">~${credits(row.task.estimated_cost)}</span>` : nothing}</div>
       ${row.task.depends_on?.length ? html`<span class="small soft">after ${name(row.task.depends_on.map((each) => each.task ?? each).join(', '), 200)}</span>` : nothing}
       ${row.task.description && row.task.description !== row.title ? html`<span class="small clamp">${name(row.task.description, 600)}</span>` : nothing}
-      ${tools(row.task).length ? html`<span class="small soft mono cut">${name(tools(row.task).join(row.task.steps?.length ? ' → ' : ', '), 300)}</span>` : nothing}
+      ${stepsOf(row.task)}
       ${row.task.success_criteria ? html`<span class="small soft">done when: ${name(row.task.success_criteria, 300)}</span>` : nothing}
       ${row.task.verify?.length ? html`<span class="small soft">${many(row.task.verify.length, 'check')} of its output</span>` : nothing}
       ${row.fields.map((field) => html`<div class="change small"><code>${field.name}</code><del>${name(plain(field.before), 600)}</del><ins>${name(plain(field.after), 600)}</ins></div>`)}</div></li>`)}</ol>
-    ${diff.length > 300 ? html`<p class="soft">and ${diff.length - 300} more tasks</p>` : nothing}`;
+    ${diff.length > 300 ? html`<p class="soft">and ${many(diff.length - 300, 'more task')}</p>` : nothing}`;
 }

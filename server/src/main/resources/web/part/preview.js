@@ -4,6 +4,7 @@ import { address, send } from '../api/client.js';
 import { bytes, label } from '../draw/format.js';
 import { name, problem } from './bits.js';
 import { show } from './dialog.js';
+import { icon } from './icon.js';
 
 const FIRST = 64 * 1024;
 const LARGEST_SHOWN = 8 * 1024 * 1024;
@@ -41,4 +42,11 @@ export function preview(path, artifact) {
         : html`<pre class="code preview" tabindex="0" aria-label="Content">${text ?? 'Loading…'}</pre>`}
       <footer><button class="btn first" @click=${() => close()}>Close</button></footer></div>`;
   }, 'wide');
+}
+
+/** Buttons to look at an artifact of a run and to download it. */
+export function links(run, artifact) {
+  const path = `/runs/${run}/artifacts/${artifact.id}/content`;
+  if (artifact.deleted_at) return 'deleted';
+  return html`<button class="btn low" @click=${() => preview(path, artifact)}>Preview</button> <a class="btn low" download=${label(artifact.name, 120).replaceAll('/', '_')} href=${address(path)} aria-label="Download ${label(artifact.name, 60)}">${icon('download', 'small')}</a>`;
 }

@@ -4,6 +4,9 @@ import { isOpen } from '../draw/state.js';
 
 /** A summary of brackets alone says nothing. */
 const TOLD = /[\p{L}\p{N}]/u;
+/** The reasons of a run of more tasks are asked for again only after a pause. */
+const MANY_TASKS = 5_000;
+const PAUSE_MS = 5_000;
 
 class Runs extends EventTarget {
   #rows = new Map();
@@ -13,7 +16,7 @@ class Runs extends EventTarget {
   put(run) {
     const known = this.#rows.get(run.id);
     const row = known && known.version_id > run.version_id ? known : { ...known, ...run };
-    if (run.now && row !== known) this.#reasons.set(run.id, { version: run.version_id, reason: run.now });
+    if (run.now && row !== known) this.#explained(run, run.now);
     this.#rows.set(run.id, row);
     return row;
   }
@@ -27,7 +30,8 @@ class Runs extends EventTarget {
     if (run.state === 'failed') return { code: run.error_code ?? 'FAILED', text: run.error_message ?? run.error_code ?? '' };
     if (!isOpen(run)) return TOLD.test(run.result_summary ?? '') ? { code: '', text: run.result_summary } : null;
     const known = this.#reasons.get(run.id);
-    if (known?.version !== run.version_id) this.#ask(run);
+    const recent = run.task_count > MANY_TASKS && performance.now() - known?.at < PAUSE_MS;
+    if (known?.version !== run.version_id && !recent) this.#ask(run);
     return known?.reason ?? null;
   }
 
@@ -36,9 +40,11 @@ class Runs extends EventTarget {
     this.#asking.add(run.id);
     const explained = await get(`/runs/${run.id}/explain`).catch(() => null);
     this.#asking.delete(run.id);
-    this.#reasons.set(run.id, { version: run.version_id, reason: explained?.reasons[0] ?? null });
+    this.#explained(run, explained?.reasons[0] ?? null);
     this.dispatchEvent(new Event('change'));
   }
+
+  #explained(run, reason) { this.#reasons.set(run.id, { version: run.version_id, reason, at: performance.now() }); }
 }
 
 export const runs = new Runs();

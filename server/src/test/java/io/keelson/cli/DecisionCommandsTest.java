@@ -325,11 +325,11 @@ class DecisionCommandsTest {
                 """));
         assertThat(started.code()).as(started.err()).isEqualTo(4);
         String run = inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString();
-        String first = budgetQuestion(run);
+        String first = question(run);
         assertThat(first).startsWith("budget_" + run + "_");
         Result raised = inProcessCli.run("approve", first, "--hard-limit", "0.04", "--watch");
         assertThat(raised.code()).as(raised.err()).isEqualTo(4);
-        String second = budgetQuestion(run);
+        String second = question(run);
         assertThat(second).isNotEqualTo(first).startsWith("budget_" + run + "_");
 
         for (List<String> late : List.of(List.of("approve", first, "--hard-limit", "0.04"), List.of("approve", first),
@@ -341,7 +341,7 @@ class DecisionCommandsTest {
         Result unnamed = inProcessCli.run("approve", "budget_" + run, "--hard-limit", "5");
         assertThat(unnamed.code()).isNotZero();
         assertThat(unnamed.err()).contains("INBOX_ITEM_NOT_FOUND", "that waits is " + second);
-        assertThat(budgetQuestion(run)).isEqualTo(second);
+        assertThat(question(run)).isEqualTo(second);
 
         assertThat(inProcessCli.run("reject", second, "--reason", "too dear").err()).doesNotContain("GATE_CHANGED");
         assertThat(inProcessCli.run("show", run).out()).contains("FAILED_BY_HUMAN");
@@ -353,7 +353,29 @@ class DecisionCommandsTest {
                 "local ended the run as failed at ").doesNotContain("raised");
     }
 
-    private static String budgetQuestion(String run) {
+    @Test
+    void anAnswerToAResultDecidesNoLaterQuestion() throws Exception {
+        Result started = inProcessCli.run("run", inProcessCli.mission("""
+                config: {acceptance: human}
+                plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                """));
+        assertThat(started.code()).as(started.err()).isEqualTo(4);
+        String run = inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString();
+        String first = question(run);
+        assertThat(first).startsWith("result_" + run + "_");
+        assertThat(inProcessCli.run("reject", first, "--reason", "too short").err()).doesNotContain("GATE_CHANGED");
+        assertThat(inProcessCli.run("retry", run, "--from", "start", "--watch").code()).isEqualTo(4);
+        String second = question(run);
+
+        Result late = inProcessCli.run("approve", first);
+        assertThat(late.code()).isNotZero();
+        assertThat(late.err()).contains("GATE_CHANGED", second, "ended the run as failed at ");
+        assertThat(question(run)).isEqualTo(second);
+        assertThat(inProcessCli.run("approve", second, "--watch").code()).isZero();
+        assertThat(inProcessCli.run("reject", second).err()).contains("accepted the result at ");
+    }
+
+    private static String question(String run) {
         return inProcessCli.run("inbox", "--run", run, "--json").json().at("/items/0/id").asString();
     }
 
@@ -375,7 +397,7 @@ class DecisionCommandsTest {
                 "dropped: drive"};
         assertThat(run.out()).contains(shown).contains("  sail  ");
         assertThat(inProcessCli.run("inbox", "--kind", "escalation", "--details").out()).contains(shown)
-                .contains("accept: the new plan is executed");
+                .contains("accept: the new plan takes the place of all tasks that are not completed");
         String item = inProcessCli.run("inbox", "--kind", "escalation", "--json").json().at("/items/0/id").asString();
         assertThat(inProcessCli.run("approve", item, "--watch").code()).isZero();
     }

@@ -42,12 +42,13 @@ class ShowMoneyTest {
                 """);
         inProcessCli.lines("prices", "set", "tool", "text.template", "0.03");
         assertThat(inProcessCli.run("run", mission.toString()).out()).contains(
-                "it has cost 0.03 credits of the 0.05 that it may, and the next step may cost 0.03");
+                "it has cost 0.03 credits of the 0.05 that its limit allows, and the next step may cost 0.03");
         String question = inProcessCli.run("inbox", "--run", "latest", "--json").json().at("/items/0/id").asString();
         Result tooSmall = inProcessCli.run("budget", "latest", "--hard-limit", "0.055");
         assertThat(tooSmall.out()).contains(" is budget_exceeded");
-        assertThat(tooSmall.err()).contains("it is still stopped: it has cost 0.03 credits of the 0.055 that it may, "
-                + "and the next step may cost 0.03, 0.005 more than is left; raise its limit");
+        assertThat(tooSmall.err())
+                .contains("it is still stopped: it has cost 0.03 credits of the 0.055 that its limit allows, "
+                        + "and the next step may cost 0.03, 0.005 more than is left; raise its limit");
         assertThat(inProcessCli.run("approve", question).err()).contains("raised the run's limit to 0.055 at ");
         String next = inProcessCli.run("inbox", "--run", "latest", "--json").json().at("/items/0/id").asString();
         assertThat(inProcessCli.run("approve", next, "--hard-limit", "0.056").err())

@@ -170,12 +170,12 @@ public final class Decider {
         if (!waits) {
             return decidedGate(d, command);
         }
+        if (command.asked() != null && !command.asked().equals(HumanGates.asked(d.view, command.gate()))) {
+            return new Reply.Rejected("GATE_CHANGED", "another question about the run's " + command.gate().noun()
+                    + " waits now", d.run.state.wire(), List.of());
+        }
         if (command.gate() != Command.DecideGate.Gate.BUDGET) {
             return HumanGates.decide(d, command.approve(), command.comment());
-        }
-        if (command.asked() != null && !command.asked().equals(d.run.stateSince)) {
-            return new Reply.Rejected("GATE_CHANGED", "another question about the run's budget waits now",
-                    d.run.state.wire(), List.of());
         }
         return command.approve() ? approveBudget(d, command)
                 : failRun(d, new Command.FailRun(d.run.id(), command.comment(), d.actor));

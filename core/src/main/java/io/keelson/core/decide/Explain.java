@@ -10,6 +10,7 @@ import io.keelson.core.plan.RunsOn;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.CallGate;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Deferral;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Seconds;
@@ -22,7 +23,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
@@ -128,8 +128,9 @@ public final class Explain {
                 }
                 budgets(run);
             }
-            case RETRYING -> add("RUN_BACKOFF", "attempt " + run.attempt + " begins after its backoff",
-                    around.due(TimerKind.RUN_RETRY, run.id()));
+            case RETRYING -> add("RUN_BACKOFF", again(run.attempt,
+                    Math.min(run.policy().maxAttempts(), run.policy().failures().runTries()))
+                    + error(run.errorCode, run.errorMessage), around.due(TimerKind.RUN_RETRY, run.id()));
             case ESCALATED -> view.tickets.values().forEach(this::ticket);
             case RUNNING -> {
                 return gate(run);
@@ -180,18 +181,19 @@ public final class Explain {
     /** Adds the budgets of tasks that stopped the run; else the run's own. */
     private void budgets(RunRow run) {
         List<TaskBudgetRow> tasks = TaskBudgets.stopping(view);
-        tasks.forEach(budget -> reasons.add(new Explanation("BUDGET_EXCEEDED", TaskBudgets.text(view, budget)
-                + next("its", budget.limit().subtract(HardLimit.used(view, budget)),
-                        task -> HardLimit.of(budget.task(), task))
-                + "; raise its budget with `keelson budget " + view.run.id() + " --task " + budget.task()
-                + "=USD`, or cancel it", null, null, null, List.of(budget.task()))));
+        tasks.forEach(budget -> {
+            BigDecimal used = HardLimit.used(view, budget);
+            BigDecimal next = LimitStop.needed(view, around.prices(), task -> HardLimit.of(budget.task(), task));
+            reasons.add(stopped(TaskBudgets.text(view, budget) + next("its", next, budget.limit().subtract(used))
+                    + "; raise its budget, or cancel the run", List.of(budget.task()), plus(used, next)));
+        });
         if (tasks.isEmpty()) {
-            add("BUDGET_EXCEEDED", budget(run), null);
+            budget(run);
         }
     }
 
     /** Whether its own limit stopped it, instead of missing credits. */
-    private String budget(RunRow run) {
+    private void budget(RunRow run) {
         BigDecimal limit = HardLimit.limit(run);
         BigDecimal children = HardLimit.childrenTake(view);
         BigDecimal taken = HardLimit.charged(run).add(children);
@@ -199,24 +201,33 @@ public final class Explain {
         String cost = "it has cost " + Amounts.credits(HardLimit.charged(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
         if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
-            return cost
+            reasons.add(stopped(cost
                     + " and the workspace has no more of them, or none that its limit of the month leaves; grant some or raise that limit,"
-                    + " and resume it, or cancel it";
+                    + " and resume it, or cancel it", List.of(), null));
+            return;
         }
-        return cost + " of the " + Amounts.text(limit) + " that it may"
-                + next("the", limit.subtract(taken), task -> true) + "; raise its limit with `keelson budget "
-                + run.id()
-                + " --hard-limit USD`, or cancel it";
+        BigDecimal next = LimitStop.needed(view, around.prices(), task -> true);
+        reasons.add(stopped(cost + " of the " + Amounts.text(limit) + " that its limit allows"
+                + next("the", next, limit.subtract(taken)) + "; raise its limit, or cancel it", List.of(),
+                plus(taken, next)));
+    }
+
+    private static Explanation stopped(String text, List<String> on, @Nullable BigDecimal needed) {
+        return new Explanation("BUDGET_EXCEEDED", text, null, null, null, on, needed);
+    }
+
+    private static BigDecimal plus(BigDecimal taken, @Nullable BigDecimal next) {
+        return next == null ? taken : taken.add(next);
     }
 
     /**
      * What a further step may cost, and by how much that is above the rest; nothing where no price says it and the limit
      * itself is reached.
      *
+     * @param needed for the step, in credits; null where no price says it
      * @param rest of the limit, in credits
      */
-    private String next(String whose, BigDecimal rest, Predicate<TaskRow> which) {
-        BigDecimal needed = LimitStop.needed(view, around.prices(), which);
+    private static String next(String whose, @Nullable BigDecimal needed, BigDecimal rest) {
         if (needed == null) {
             return rest.signum() <= 0 ? "" : ", and " + whose + " next step costs more than is left";
         }
@@ -252,7 +263,8 @@ public final class Explain {
         if (reasons.stream().anyMatch(reason -> reason.on().contains(ticket.id().toString()))) {
             return;
         }
-        reasons.add(new Explanation("TICKET_OPEN", ticket.message() + " (" + ticket.reason() + ")", ticket.taskId(),
+        String why = TicketRow.words(ticket.reason());
+        reasons.add(new Explanation("TICKET_OPEN", ticket.message() + (why == null ? "" : "; " + why), ticket.taskId(),
                 ticket.stepId(), around.due(TimerKind.HUMAN, ticket.id()), List.of(ticket.id().toString())));
     }
 
@@ -277,8 +289,8 @@ public final class Explain {
                     view.tickets.values().stream().filter(t -> Objects.equals(t.taskId(), task.id()))
                             .forEach(this::ticket);
                 } else {
-                    add(task, "TASK_BACKOFF", "attempt " + (task.attempt + 1) + " begins after its backoff"
-                            + because(task.errorCode), task.nextRunAt, List.of());
+                    add(task, "TASK_BACKOFF", again(task.attempt + 1, retries(task).maxAttempts() + task.grantedRetries)
+                            + error(task.errorCode, task.errorMessage), task.nextRunAt, List.of());
                     deadline(task, task.nextRunAt);
                 }
             }
@@ -304,6 +316,15 @@ public final class Explain {
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(task, "ENDED", "the task is " + task.state.wire()
                     + because(task.errorCode), null, List.of());
         }
+    }
+
+    /** @param most attempts without those that only a restart has granted */
+    private static String again(int attempt, int most) {
+        return "backoff before attempt " + attempt + (attempt <= most ? " of " + most : "");
+    }
+
+    private RetryPolicy retries(TaskRow task) {
+        return Objects.requireNonNullElse(task.spec().policy().retry(), view.run.policy().failures().task());
     }
 
     private static String because(@Nullable String code) {
@@ -394,8 +415,9 @@ public final class Explain {
                     view.tickets.values().stream().filter(t -> Objects.equals(t.stepId(), step.id()))
                             .forEach(this::ticket);
                 } else {
-                    add(step, "STEP_BACKOFF", "it is tried again after its backoff" + because(step.errorCode),
-                            step.nextRunAt, List.of());
+                    add(step, "STEP_BACKOFF", again(step.attempt + 1,
+                            step.spec().retry().maxAttempts() + step.grantedRetries)
+                            + error(step.errorCode, step.errorMessage), step.nextRunAt, List.of());
                     deadline(step.task(), step.nextRunAt);
                 }
             }

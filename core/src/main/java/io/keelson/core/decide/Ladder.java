@@ -15,7 +15,8 @@ import java.util.List;
  * rungs before it are other models for the task's own retries.
  */
 final class Ladder {
-    private static final String REASON = "ladder";
+    /** Of the tickets that it opens. */
+    static final String REASON = "ladder";
 
     private Ladder() {}
 

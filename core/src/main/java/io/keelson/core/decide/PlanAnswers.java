@@ -75,8 +75,7 @@ final class PlanAnswers {
             return;
         }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
-            requestApproval(d, "replan_approval", null,
-                    "a new plan wants approval, its tasks: " + answer.plan().tasks().size());
+            requestApproval(d, "replan_approval", null, "a new plan waits for approval");
             return;
         }
         d.run.gate = Gate.NONE;

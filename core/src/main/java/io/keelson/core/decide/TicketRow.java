@@ -1,6 +1,8 @@
 package io.keelson.core.decide;
 
+import io.keelson.core.policy.RetryReason;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -111,6 +113,13 @@ public final class TicketRow {
     /** Why a human is asked, a code. */
     public String reason() {
         return reason;
+    }
+
+    /** Why a human is asked, in words; null where the message says it. */
+    public static @Nullable String words(String reason) {
+        return reason.equals(Ladder.REASON) ? "no other agent, model or plan has helped"
+                : Arrays.stream(RetryReason.values()).filter(each -> each.wire().equals(reason))
+                        .map(RetryReason::text).findFirst().orElse(null);
     }
 
     public @Nullable String errorCode() {

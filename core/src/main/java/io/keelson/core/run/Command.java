@@ -67,7 +67,7 @@ public sealed interface Command {
      * @param hardLimit maximum cost of all attempts together, in credits, when a budget is approved; null keeps it
      * @param tasks new budgets of tasks, in credits, by the tasks' ids in the plan, when a budget is approved
      * @param way how a run goes on whose budget is approved without another limit
-     * @param asked when the question about the budget was asked: since when the run was {@code budget_exceeded}; null for other gates
+     * @param asked when the question was asked that this answers; null for the one that waits
      */
     record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
             Map<String, BigDecimal> tasks, Way way, @Nullable Instant asked, @Nullable String comment, Actor actor)
@@ -99,7 +99,12 @@ public sealed interface Command {
             /** All work is done, and a human accepts the result or not. */
             RESULT,
             /** {@code budget_exceeded}: it continues if the limit was raised, or fails. */
-            BUDGET
+            BUDGET;
+
+            /** For messages. */
+            public String noun() {
+                return name().toLowerCase(Locale.ROOT);
+            }
         }
     }
 

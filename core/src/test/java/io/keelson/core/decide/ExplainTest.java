@@ -140,7 +140,9 @@ class ExplainTest {
         assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("EARLIER_STEP");
         world.fail(first, ErrorClass.INFRASTRUCTURE);
         assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
-        assertThat(Explain.step(world.view, first, around).getFirst().until()).isEqualTo(first.nextRunAt());
+        Explanation backoff = Explain.step(world.view, first, around).getFirst();
+        assertThat(backoff.until()).isEqualTo(first.nextRunAt());
+        assertThat(backoff.text()).contains("backoff before attempt 2 of 3: ");
     }
 
     @ParameterizedTest
@@ -189,6 +191,8 @@ class ExplainTest {
         assertThat(codes(Explain.run(world.view, around))).containsExactly("TICKET_OPEN");
         assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("TICKET_OPEN");
         assertThat(codes(Explain.step(world.view, world.step("a", "s1"), around))).containsExactly("TICKET_OPEN");
+        assertThat(Explain.run(world.view, around).getFirst().text()).startsWith("step 'a/s1' failed: ")
+                .endsWith("; it was tried as often as its policy allows");
     }
 
     /** The wait takes 3 days; what else is at work may take as long as its time, which counts meanwhile. */

@@ -10,6 +10,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Explanation;
 import io.keelson.core.run.Reply;
 import java.time.Instant;
 import java.util.List;
@@ -167,10 +168,14 @@ class HardLimitTest extends OneWorkspace {
     @Nested
     class Explained {
 
-        private String why(World world) {
+        private Explanation reason(World world) {
             ExplainTest explained = new ExplainTest();
             explained.prices = world.prices;
-            return Explain.run(world.view, explained.around).getFirst().text().replace(world.id().toString(), "RUN");
+            return Explain.run(world.view, explained.around).getFirst();
+        }
+
+        private String why(World world) {
+            return reason(world).text();
         }
 
         @Test
@@ -178,8 +183,8 @@ class HardLimitTest extends OneWorkspace {
             World world = run("10", budget(limited("0.5")), steps(2));
             step(world, "0.5");
             assertThat(why(world))
-                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its limit with "
-                            + "`keelson budget RUN --hard-limit USD`, or cancel it");
+                    .isEqualTo(
+                            "it has cost 0.5 credits of the 0.5 that its limit allows; raise its limit, or cancel it");
         }
 
         @Test
@@ -188,8 +193,10 @@ class HardLimitTest extends OneWorkspace {
             world.prices = FLAT;
             step(world, null);
             assertThat(why(world))
-                    .isEqualTo("it has cost 0.4 credits of the 0.5 that it may, and the next step may cost "
-                            + "0.4, 0.3 more than is left; raise its limit with `keelson budget RUN --hard-limit USD`, or cancel it");
+                    .isEqualTo("it has cost 0.4 credits of the 0.5 that its limit allows, and the next step may cost "
+                            + "0.4, 0.3 more than is left; raise its limit, or cancel it");
+            assertThat(reason(world).needed()).as("0.4 is charged, and the next step may cost as much")
+                    .isEqualByComparingTo("0.8");
             assertThat(world.last("run_budget_exceeded").members()).containsEntry("reason",
                     "the hard limit of 0.5 does not leave the 0.4 that the next step may cost");
             assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.3"), null, Map.of(), World.WHO))
@@ -204,6 +211,7 @@ class HardLimitTest extends OneWorkspace {
             assertThat(why(world))
                     .startsWith(
                             "it has cost 1 credit and the workspace has no more of them, or none that its limit of the month leaves");
+            assertThat(reason(world).needed()).isNull();
         }
     }
 

@@ -17,13 +17,16 @@ import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.TimerKind;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Plan gate, approval steps, reviews and the acceptance of a result: answers, repetitions, and no answer at all. */
 class HumanGatesTest {
@@ -230,5 +233,33 @@ class HumanGatesTest {
         world.done(new Command.Reject(world.id(), null, World.WHO));
         world.done(new Command.Retry(world.id(), false, World.WHO));
         assertThat(world.state()).isEqualTo(RunState.AWAITING_APPROVAL);
+    }
+
+    /** A retry asks again, and an answer to the question before it decides nothing. */
+    @ParameterizedTest
+    @EnumSource(value = Gate.class, names = {"PLAN", "RESULT"})
+    void aLateAnswerDecidesNoLaterQuestion(Gate gate) {
+        world = gate.reached(OnTimeout.REMIND);
+        Command.DecideGate.Gate of = Command.DecideGate.Gate.valueOf(gate.name());
+        Instant first = Objects.requireNonNull(HumanGates.asked(world.view, of));
+        world.done(answered(of, first, false));
+        world.now = world.now.plusSeconds(5);
+        world.done(new Command.Retry(world.id(), true, World.WHO));
+        world.work();
+        RunState waiting = world.state();
+        for (boolean approve : List.of(true, false)) {
+            assertThat(world.refused(answered(of, first, approve)).code()).isEqualTo("GATE_CHANGED");
+        }
+        assertThat(world.state()).isEqualTo(waiting);
+        Instant second = Objects.requireNonNull(HumanGates.asked(world.view, of));
+        assertThat(second).isAfter(first);
+        world.done(answered(of, second, true));
+        assertThat(world.state()).isNotEqualTo(waiting);
+    }
+
+    private Command answered(Command.DecideGate.Gate gate, Instant asked, boolean approve) {
+        return new Command.DecideGate(world.id(), gate, approve, null, Map.of(), Command.DecideGate.Way.AS_BEFORE,
+                asked,
+                null, World.WHO);
     }
 }

@@ -44,8 +44,8 @@ class TaskBudgetsTest extends OneWorkspace {
         List<Explanation> reasons = Explain.run(world.view, new ExplainTest().around);
         assertThat(reasons).singleElement().satisfies(reason -> {
             assertThat(reason.code()).isEqualTo("BUDGET_EXCEEDED");
-            assertThat(reason.text()).isEqualTo("task research used 5 of 3 USD; raise its budget with `keelson budget "
-                    + world.id() + " --task research=USD`, or cancel it");
+            assertThat(reason.text()).isEqualTo("task research used 5 of 3 USD; raise its budget, or cancel the run");
+            assertThat(reason.needed()).as("no price tells what the next step costs").isEqualByComparingTo("5");
             assertThat(reason.on()).containsExactly("research");
         });
     }

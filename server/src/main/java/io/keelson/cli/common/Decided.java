@@ -33,9 +33,12 @@ public final class Decided {
             Map.entry("step_rejected", "rejected it"), Map.entry("escalation_resolved", "answered the ticket"),
             Map.entry("proposal_accepted", "accepted the proposal"),
             Map.entry("proposal_rejected", "rejected the proposal"));
-    /** After these events a run waits no longer for the answer to a question about its budget. */
-    private static final Set<String> CLOSES = Set.of("run_resumed", "run_failed", "run_cancelled");
-    /** Of the times in ids of questions about budgets. */
+    /** The kinds of items that a run may ask more than once, with the events that end such a question. */
+    private static final Map<String, Set<String>> CLOSES = Map.of(
+            "plan", Set.of("run_approved", "run_failed", "run_cancelled"),
+            "result", Set.of("run_accepted", "run_replanning", "run_failed", "run_cancelled"),
+            "budget", Set.of("run_resumed", "run_failed", "run_cancelled"));
+    /** Of the times in ids of such questions. */
     private static final int RADIX = 36;
     private static final int AT_A_TIME = 500;
 
@@ -56,20 +59,28 @@ public final class Decided {
                 .reduce((first, second) -> second).orElse(decisions.isEmpty() ? null : decisions.getLast()));
     }
 
+    /** Whether a run may ask a question of that kind more than once, so that the ids of its items end with a time. */
+    public static boolean repeats(String kind) {
+        return CLOSES.containsKey(kind);
+    }
+
     /**
-     * The refusal of an answer to a question about a run's budget, and behind it how that question was answered.
+     * The refusal of an answer to a question that a run may ask more than once, and behind it how that question was answered.
      *
-     * @param question the id of the inbox item without its kind: the run's id, and the time at which the question was asked
+     * @param kind with which the id of the inbox item begins
+     * @param question the rest of that id: the run's id, and the time at which the question was asked
      */
-    public static RuntimeException beforeBudget(Keelson keelson, KeelsonException refusal, String question) {
+    public static RuntimeException beforeQuestion(Keelson keelson, KeelsonException refusal, String kind,
+            String question) {
         int end = question.indexOf('_');
         if (end < 0 || !TOO_LATE.contains(refusal.code())) {
             return refusal;
         }
         Instant asked = Instant.EPOCH.plus(Long.parseLong(question.substring(end + 1), RADIX), ChronoUnit.MICROS);
+        Set<String> closes = Objects.requireNonNull(CLOSES.get(kind));
         List<Event> since = events(keelson, question.substring(0, end)).stream()
                 .filter(event -> event.createdAt() != null && event.createdAt().isAfter(asked)).toList();
-        Instant closed = since.stream().filter(event -> CLOSES.contains(event.eventType())).map(Event::createdAt)
+        Instant closed = since.stream().filter(event -> closes.contains(event.eventType())).map(Event::createdAt)
                 .filter(Objects::nonNull).findFirst().orElse(Instant.MAX);
         return before(refusal, since.stream().filter(Decided::isDecision)
                 .filter(event -> event.createdAt() != null && !event.createdAt().isAfter(closed))

@@ -109,14 +109,15 @@ public abstract class DecisionCommand extends ActionCommand {
             if (e.status() != CONFLICT) {
                 throw e;
             }
+            String kind = item.substring(0, item.indexOf('_'));
             String subject = item.substring(item.indexOf('_') + 1);
-            throw switch (item.substring(0, item.indexOf('_'))) {
+            throw switch (kind) {
                 case "step", "call", "ask" -> Decided.before(keelson, e,
                         keelson.api().get("/steps/" + subject).path("run_id").asString(), subject);
                 case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
                 case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
                 case "prop" -> Decided.before(keelson, e, keelson.proposals().get(subject).runId(), subject);
-                case "budget" -> Decided.beforeBudget(keelson, e, subject);
+                case "plan", "result", "budget" -> Decided.beforeQuestion(keelson, e, kind, subject);
                 default -> Decided.before(keelson, e, subject, null);
             };
         }

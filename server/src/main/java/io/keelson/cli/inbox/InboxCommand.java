@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
         subcommands = InboxCommand.Assign.class,
         footerHeading = "%nExamples:%n", footer = {"  keelson inbox", "  keelson inbox --mine --review",
                 "  keelson inbox --json | jq -r '.items[].id'",
-                "  keelson approve plan_0192f0c1-7f6e-7000-8000-000000000000"})
+                "  keelson approve step_0192f0c1-7f6e-7000-8000-000000000000"})
 public final class InboxCommand extends CliCommand {
 
     @Option(names = "--mine", description = "Only items assigned to you.")

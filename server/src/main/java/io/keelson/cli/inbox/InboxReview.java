@@ -110,11 +110,12 @@ final class InboxReview {
             }
             command.print(List.of(word.startsWith("a") ? "accepted" : "rejected"));
         } catch (KeelsonException e) {
+            String kind = item.id().substring(0, item.id().indexOf('_'));
             String part = item.id().substring(item.id().indexOf('_') + 1);
             String run = item.runId();
             RuntimeException refusal = run == null ? e
-                    : item.kind().equals("budget") ? Decided.beforeBudget(keelson, e, part)
-                            : Decided.before(keelson, e, run, part.equals(run) ? null : part);
+                    : Decided.repeats(kind) ? Decided.beforeQuestion(keelson, e, kind, part)
+                            : Decided.before(keelson, e, run, part);
             command.note(refusal.getMessage() + " [" + e.code() + "]");
         }
     }

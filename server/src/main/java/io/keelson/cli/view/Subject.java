@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What a person decides on: a plan, or the data of an approval. */
 public final class Subject {
@@ -78,7 +79,29 @@ public final class Subject {
         if (item.kind().equals("plan_approval")) {
             return plan(data.path("plan"), count, data.path("estimated_cost"), style);
         }
-        return data.has("changes") ? newPlan(data, count, style) : data(data, style);
+        return data.has("changes") ? newPlan(data, count, style)
+                : data instanceof ObjectNode object && (data.has("verified") || data.has("checks"))
+                        ? checked(object, style)
+                        : data(data, style);
+    }
+
+    /** An output or a result, and below it a line for each check of it and of the outputs before it. */
+    private static List<String> checked(ObjectNode data, Style style) {
+        ObjectNode rest = data.deepCopy();
+        rest.remove(List.of("verified", "checks", "results"));
+        List<String> lines = new ArrayList<>(data(rest, style));
+        data.path("checks").forEach(check -> lines.add(check("", check)));
+        data.path("verified").forEach(task -> task.path("checks")
+                .forEach(check -> lines.add(check(TerminalText.text(task, "task") + ", ", check))));
+        return lines;
+    }
+
+    private static String check(String of, JsonNode check) {
+        String feedback = TerminalText.text(check, "feedback");
+        return "  " + of + "attempt " + check.path("attempt").asInt() + ": " + TerminalText.text(check, "check") + " "
+                + TerminalText.text(check, "verdict")
+                + (check.path("score").isNumber() ? ", score " + check.path("score").asString() : "")
+                + (feedback.isEmpty() ? "" : ": " + feedback);
     }
 
     /** What failed, the plan that is proposed, and what it makes of the old one. */

@@ -67,6 +67,9 @@ public final class Migrations {
             refuseOthers(url, info);
             Neighbours.check(url);
             Neighbours.warnings(url).forEach(LOG::warn);
+            if (info.pending().length + failed(info) == 0) {
+                return 0;
+            }
             if (info.applied().length == 0) {
                 Neighbours.bringUp(url);
             }

@@ -91,6 +91,11 @@ public final class HttpServer implements AutoCloseable {
     private final Connections connections;
     private final Javalin javalin;
 
+    /** Begins to read the API's description, which a server that is made later waits for. */
+    public static void prepare() {
+        OpenApi.prepare();
+    }
+
     public HttpServer(HttpOptions options, ApiServices services) {
         this(options, services, Observed.NOTHING);
     }

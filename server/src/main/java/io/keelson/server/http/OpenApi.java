@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
@@ -21,9 +22,22 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
  */
 final class OpenApi {
 
+    /** Read once, beside what a server starts meanwhile: it takes a tenth of a second of a processor. */
+    private static final CompletableFuture<ObjectNode> DOCUMENT = CompletableFuture.supplyAsync(OpenApi::read);
+
     private OpenApi() {}
 
+    /** Begins to read it. */
+    static void prepare() {
+        // The class is initialized by this call.
+    }
+
+    /** A copy, without scopes, errors and examples. */
     static ObjectNode document() {
+        return DOCUMENT.join().deepCopy();
+    }
+
+    private static ObjectNode read() {
         try (InputStream yaml = Objects.requireNonNull(OpenApi.class.getResourceAsStream("/openapi.yaml"))) {
             ObjectNode document = (ObjectNode) new YAMLMapper().readTree(yaml);
             addKeys((ObjectNode) document.get("paths"));

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /** The time of one task as stretches: without gaps from when it was queued until it ended, for steps that follow each other. */
 public final class TaskStretches {
@@ -17,21 +18,27 @@ public final class TaskStretches {
     private static final int MOST = 120;
 
     private final Task task;
+    private final List<Between> asked;
     private final long now;
     private final List<Stretch> all = new ArrayList<>();
     /** The end of the time that is explained. */
     private long last;
 
-    private TaskStretches(Task task, long now) {
+    private TaskStretches(Task task, List<Between> ofRun, long now) {
         this.task = task;
+        asked = Stream.concat(task.asked().stream(), ofRun.stream()).sorted(Comparator.comparingLong(Between::from))
+                .toList();
         this.now = now;
     }
 
-    /** @param now the end of what lasts, in milliseconds since 1970 */
-    public static List<Stretch> of(Task task, long now) {
+    /**
+     * @param asked when people were asked about the run as a whole: a task that nothing executes waits for them
+     * @param now the end of what lasts, in milliseconds since 1970
+     */
+    public static List<Stretch> of(Task task, List<Between> asked, long now) {
         List<Stretch> found = new ArrayList<>();
-        task.before().forEach(each -> found.addAll(new TaskStretches(each, now).stretches()));
-        found.addAll(new TaskStretches(task, now).stretches());
+        task.before().forEach(each -> found.addAll(new TaskStretches(each, asked, now).stretches()));
+        found.addAll(new TaskStretches(task, asked, now).stretches());
         return found.size() <= MOST ? found : parts(found);
     }
 
@@ -112,25 +119,33 @@ public final class TaskStretches {
             case "awaiting_retry" -> Kind.BACKOFF;
             case "verifying", "continuing" -> Kind.WORK;
             case "completed" -> task.reviewed() ? Kind.PERSON : Kind.WORK;
-            default -> !all.isEmpty() && all.getLast().kind() == Kind.FAILED ? Kind.BACKOFF : Kind.QUEUED;
+            default -> failed() ? Kind.BACKOFF : Kind.QUEUED;
         };
+    }
+
+    /** Whether a failure was last. */
+    private boolean failed() {
+        return !all.isEmpty() && all.getLast().kind() == Kind.FAILED
+                || !task.steps().isEmpty() && task.steps().getLast().state().equals("awaiting_retry");
     }
 
     /** What nothing did: a person was asked, else {@code otherwise}. */
     private void gap(long until, boolean open, Kind otherwise) {
-        for (Between asked : task.asked()) {
-            long to = Math.min(until, asked.to() == null ? until : asked.to());
-            if (asked.from() >= until || to <= last) {
+        for (Between each : asked) {
+            long to = Math.min(until, each.to() == null ? until : each.to());
+            if (each.from() >= until || to <= last) {
                 continue;
             }
-            put(otherwise, last, Math.max(last, asked.from()), false);
+            put(otherwise, last, Math.max(last, each.from()), false);
             put(Kind.PERSON, last, to, open && to == until);
         }
-        put(otherwise, last, until, open);
+        if (until > last) {
+            put(otherwise, last, until, open);
+        }
     }
 
     private void put(Kind kind, long from, long to, boolean open) {
-        if (to > from || open) {
+        if (to > from || open || kind == Kind.FAILED) {
             all.add(new Stretch(kind, from, Math.max(to, from + 1), open));
         }
         last = Math.max(last, to);

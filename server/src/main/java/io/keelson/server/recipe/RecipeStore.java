@@ -22,6 +22,13 @@ public final class RecipeStore {
             execution_config, template_definition ->> 'originated_from' as originated_from, template_id, tags, created_by,
             created_at, updated_by, updated_at""";
 
+    /** The inputs in the order in which they were declared: {@code jsonb} has an order of its own. */
+    private static final String INPUTS = """
+            (select v.mission -> 'inputs' from recipe_versions v
+              where v.recipe_id = workflow_recipes.recipe_id and v.version = workflow_recipes.version)""";
+
+    private static final String WHOLE = "select " + COLUMNS + ", " + INPUTS + " as inputs";
+
     private static final String INSERT = """
             with clock as (select clock_timestamp() as now),
             made as (
@@ -32,9 +39,9 @@ public final class RecipeStore {
                         else 'mission-' || left(?, 8) || '-' || to_char(now at time zone 'UTC', 'YYYYMMDDHH24MISS') end,
                     ?::jsonb, ?::jsonb, ?, now, ?, now from clock
                 on conflict (workspace_id, name) do nothing
-                returning recipe_id, workspace_id, template_definition, created_by, created_at)
+                returning recipe_id, workspace_id, created_by, created_at)
             insert into recipe_versions (recipe_id, version, workspace_id, mission, created_by, created_at)
-            select recipe_id, 1, workspace_id, template_definition -> 'mission', created_by, created_at from made""";
+            select recipe_id, 1, workspace_id, ?::json, created_by, created_at from made""";
 
     private static final String REPLACE = """
             with changed as (
@@ -44,19 +51,20 @@ public final class RecipeStore {
                            jsonb_build_object('originated_from', execution_config -> 'originated_from')),
                        template_definition = template_definition || jsonb_build_object('mission', ?::jsonb),
                        version = version + 1, updated_by = ?, updated_at = clock_timestamp()
-                 where workspace_id = ? and recipe_id = ? and template_definition -> 'mission' <> ?::jsonb
-                returning recipe_id, version, workspace_id, template_definition, updated_by, updated_at)
+                 where workspace_id = ? and recipe_id = ?
+                   and (template_definition -> 'mission' <> ?::jsonb or exists (
+                       select from recipe_versions v
+                        where v.recipe_id = workflow_recipes.recipe_id and v.version = workflow_recipes.version
+                          and (v.mission -> 'inputs')::text <> (?::json -> 'inputs')::text))
+                returning recipe_id, version, workspace_id, updated_by, updated_at)
             insert into recipe_versions (recipe_id, version, workspace_id, mission, created_by, created_at)
-            select recipe_id, version, workspace_id, template_definition -> 'mission', updated_by, updated_at
-              from changed""";
+            select recipe_id, version, workspace_id, ?::json, updated_by, updated_at from changed""";
 
-    private static final String FIND = "select " + COLUMNS
-            + " from workflow_recipes where workspace_id = ? and recipe_id = ?";
+    private static final String FIND = WHOLE + " from workflow_recipes where workspace_id = ? and recipe_id = ?";
 
-    private static final String BY_NAME = "select " + COLUMNS
-            + " from workflow_recipes where workspace_id = ? and name = ?";
+    private static final String BY_NAME = WHOLE + " from workflow_recipes where workspace_id = ? and name = ?";
 
-    private static final String OF_KIND = "select " + COLUMNS + """
+    private static final String OF_KIND = WHOLE + """
 
              from workflow_recipes
              where workspace_id = ? and case when template_definition -> 'mission' ->> 'kind' = ? then true else false end
@@ -68,14 +76,14 @@ public final class RecipeStore {
     /** Of the mission only its inputs; null where they are too long. */
     private static final String LIST = "select " + COLUMNS.replace("template_definition -> 'mission' as mission, steps", """
             case when octet_length(declared.inputs::text) <= %d
-                then jsonb_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""
+                then json_build_object('inputs', declared.inputs) end as mission, '[]' as steps"""
             .formatted(MAX_LISTED_INPUTS)).replace("execution_config", "'{}' as execution_config") + """
-
-             from workflow_recipes
-            cross join lateral (
-                select coalesce(template_definition #> '{mission,inputs}', '{}') as inputs offset 0) declared
+            , null as inputs
+              from workflow_recipes
+             cross join lateral (
+                select coalesce({inputs}, (template_definition #> '{mission,inputs}')::json, '{}') as inputs offset 0) declared
              where workspace_id = ? and (?::text is null or name = ?) and (?::text is null or name > ?)
-             order by name limit ?""";
+             order by name limit ?""".replace("{inputs}", INPUTS);
 
     private static final String EXPOSED = LIST.replace(" order by name",
             " and template_definition #> '{mission,mcp}' = 'true' order by name");
@@ -128,12 +136,14 @@ public final class RecipeStore {
             s.setString(10, tags.toString());
             s.setString(11, recipe.createdBy());
             s.setString(12, recipe.createdBy());
+            s.setString(13, recipe.mission().toString());
             return s.executeUpdate() > 0;
         }
     }
 
     /**
-     * Replaces a recipe's mission by a new version; an equal mission creates no version. Its lineage stays.
+     * Replaces a recipe's mission by a new version; an equal mission with its inputs in the same order creates no version. Its
+     * lineage stays.
      *
      * @throws SQLException with the state of a unique violation when another recipe has its name
      */
@@ -147,7 +157,9 @@ public final class RecipeStore {
             s.setString(6, recipe.createdBy());
             s.setObject(7, recipe.workspaceId());
             s.setObject(8, recipe.id());
-            s.setString(9, recipe.mission().toString());
+            for (int p = 9; p <= 11; p++) {
+                s.setString(p, recipe.mission().toString());
+            }
             s.executeUpdate();
         }
     }
@@ -243,10 +255,19 @@ public final class RecipeStore {
         }
     }
 
+    private static ObjectNode mission(ResultSet row) throws SQLException {
+        ObjectNode mission = object(row, "mission");
+        String inputs = row.getString("inputs");
+        if (inputs != null && mission.has("inputs")) {
+            mission.set("inputs", Json.read(inputs));
+        }
+        return mission;
+    }
+
     private static RecipeRow recipe(ResultSet row) throws SQLException {
         String from = row.getString("originated_from");
         return new RecipeRow(row.getObject("recipe_id", UUID.class), row.getObject("workspace_id", UUID.class),
-                row.getString("name"), row.getString("description"), row.getInt("version"), object(row, "mission"),
+                row.getString("name"), row.getString("description"), row.getInt("version"), mission(row),
                 (ArrayNode) Json.read(row.getString("steps")), object(row, "execution_config"),
                 from == null ? null : UUID.fromString(from), row.getString("template_id"),
                 (ArrayNode) Json.read(row.getString("tags")), row.getString("created_by"),

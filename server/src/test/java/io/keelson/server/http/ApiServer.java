@@ -179,7 +179,7 @@ public final class ApiServer implements AutoCloseable {
         return run(id);
     }
 
-    void awaitStep(String run, String state) {
+    public void awaitStep(String run, String state) {
         awaitSteps(run, state, 1);
     }
 

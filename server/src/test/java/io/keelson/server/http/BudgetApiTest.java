@@ -77,7 +77,7 @@ class BudgetApiTest {
         JsonNode held = api.awaitState(run, "budget_exceeded");
         assertThat(held.get("hard_limit_usd").decimalValue()).isEqualByComparingTo("0.8");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
-                .contains("0.8 credits of the 0.8 that it may");
+                .contains("0.8 credits of the 0.8 that its limit allows");
         assertThat(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/handoff/run").stringValue())
                 .isEqualTo("PAUSED");
 
@@ -206,7 +206,8 @@ class BudgetApiTest {
                 .hasToString("[{\"task\":\"research\",\"used\":5,\"exceeded\":true,\"budget_usd\":3}]");
         assertThat(held.at("/plan/tasks/0/budget_usd").decimalValue()).isEqualByComparingTo("3");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
-                .contains("task research used 5 of 3 USD; raise its budget with `keelson budget ");
+                .contains("task research used 5 of 3 USD; raise its budget, or cancel the run")
+                .contains("\"needed_usd\":5");
         assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text())
                 .contains("\"reason\":\"task research used 5 of 3 USD\"");
         JsonNode item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0");

@@ -145,6 +145,27 @@ class RecipeApiTest {
     }
 
     @Test
+    void inputsKeepTheOrderInWhichTheyAreDeclared() {
+        String mission = """
+                {"name": "ordered", "inputs": {"to": {"type": "string"}, "subject": {"type": "string"}, "a": {"type": "string"}},
+                 "plan": {"tasks": [{"id": "a", "steps": [{"tool": "echo"}]}]}}""";
+        String path = "/api/v1/recipes/" + api.post("/api/v1/recipes", mission).json().get("id").stringValue();
+        assertThat(api.get(path).json().get("inputs").propertyNames()).containsExactly("to", "subject", "a");
+        assertThat(api.get("/api/v1/recipes?name=ordered").json().at("/items/0/inputs").propertyNames())
+                .containsExactly("to", "subject", "a");
+
+        String other = mission.replace("\"to\": {\"type\": \"string\"}, ", "").replace("\"a\": {\"type\": \"string\"}}",
+                "\"a\": {\"type\": \"string\"}, \"to\": {\"type\": \"string\"}}");
+        assertThat(
+                api.send("PUT", path, other.getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json").json()
+                        .get("version").intValue())
+                .as("another order is another version").isEqualTo(2);
+        assertThat(api.get(path).json().get("inputs").propertyNames()).containsExactly("subject", "a", "to");
+        assertThat(api.get(path + "?version=1").json().get("inputs").propertyNames())
+                .containsExactly("to", "subject", "a");
+    }
+
+    @Test
     void namesAreUniqueAndListed() {
         made("list a");
         made("list b");

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,42 @@ class TimelineApiTest {
         return api.post("/api/v1/dispatch/claim",
                 "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}")
                 .json().at("/items/0");
+    }
+
+    @Test
+    void timeAfterTheFirstFailureIsBackoff() {
+        String run = api.create("""
+                {"name": "backoff", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"name": "flaky", "tool": "fail", "input": {"times": 1},
+                   "retry": {"max_attempts": 2, "base_delay_seconds": 900, "max_delay_seconds": 900}}]}]}}""");
+        api.awaitSteps(run, "awaiting_retry", 1);
+        pass(0.2);
+        JsonNode timeline = timeline(run, "");
+        assertThat(kinds(timeline.at("/tasks/0"))).endsWith("failed", "backoff");
+        assertThat(timeline.at("/tasks/0/stretches").valueStream().toList().getLast().get("to_ms").isNull()).isTrue();
+        assertThat(timeline.at("/spent/backoff_ms").longValue()).isPositive();
+    }
+
+    @Test
+    void questionsAboutPlanBudgetAndResultAreTimeOfAPerson() {
+        String run = api.create("""
+                {"name": "asks", "start": true, "config": {"autonomy": {"level": "approve"}, "acceptance": "human",
+                  "budget": {"hard_limit_usd": 1}},
+                 "plan": {"tasks": [{"id": "a", "steps": [{"name": "one", "tool": "noop", "input": {"cost": 1}},
+                  {"name": "two", "tool": "noop", "input": {"cost": 1}}]}]}}""");
+        for (String answer : List.of("{}", "{\"hard_limit_usd\": 3}", "{}")) {
+            Awaitility.await().until(() -> api.get("/api/v1/inbox?run_id=" + run).json().get("items").size() == 1);
+            pass(0.2);
+            if (answer.contains("limit")) {
+                JsonNode last = timeline(run, "").at("/tasks/0/stretches").valueStream().toList().getLast();
+                assertThat(last.get("kind").stringValue()).isEqualTo("person");
+                assertThat(last.get("to_ms").isNull()).isTrue();
+            }
+            String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+            assertThat(api.post("/api/v1/inbox/" + item + "/accept", answer).status()).isEqualTo(200);
+        }
+        api.awaitState(run, "completed");
+        assertThat(timeline(run, "").at("/spent/person_ms").longValue()).isGreaterThanOrEqualTo(590);
     }
 
     @Test

@@ -30,6 +30,8 @@ class DashboardAnswersTest extends DashboardChecks {
               - {when: {text: "Twice", turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}], usage: {input: 100, output: 400}}}
               - {when: {text: "Tell", first: 1}, answer: {text: "%s", drip_ms: 250, cut_after_bytes: 8000}}
               - {when: {text: "Tell"}, answer: {text: "The second telling is the one that counts, word by word.", drip_ms: 250}}
+              - {when: {text: "It is coloured."}, answer: {json: {marks: [{criterion: 1, evidence: "", mark: 5}], feedback: "",
+                  confidence: 0.9, task_wrong: false}, usage: {input: 100, output: 200}}}
               - {answer: {text: "done", usage: {input: 100, output: 400}}}
             """
             .formatted("The first telling breaks off. ".repeat(40));
@@ -42,10 +44,10 @@ class DashboardAnswersTest extends DashboardChecks {
         model = new TestModel(SCRIPT);
         peer = new FakeMcpServer("{}");
         StringBuilder models = new StringBuilder("models:\n");
-        Map.of("dear", 40, "small", 1).forEach((name, output) -> models.append("""
-              %s: {wire: openai-chat, base_url: "%s", model: %1$s, family: f, context_tokens: 90000,
+        Map.of("dear", 40, "small", 1, "judge", 5).forEach((name, output) -> models.append("""
+              %s: {wire: openai-chat, base_url: "%s", model: %1$s, family: %s, context_tokens: 90000,
                 max_output_tokens: 2000, prices: {input: 1, output: %s}}
-            """.formatted(name, model.uri("/v1"), output)));
+            """.formatted(name, model.uri("/v1"), name.equals("judge") ? "g" : "f", output)));
         use(new ApiServer(folder.resolve("data"), TestDatabase.createUrl(), Map.of("KEELSON_MODELS",
                 Files.writeString(folder.resolve("models.yaml"), models).toString(),
                 "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true")));
@@ -148,6 +150,36 @@ class DashboardAnswersTest extends DashboardChecks {
             accept(page);
             sees(page.getByText("Nothing of this filter waits"));
         }
+    }
+
+    @Test
+    void chargesOfAnAgentAreDividedByWhatTheyAreFor() {
+        String run = api
+                .create("""
+                {"name": "painted", "start": true, "plan": {"tasks": [{"id": "t", "title": "Paint",
+                  "suggested_agent": {"type": "contractor", "agent_name": "painter", "model": "small"},
+                  "verify": [{"kind": "model", "model": "judge", "criteria": [{"criterion": "It is coloured."}]}]}]}}""");
+        api.awaitState(run, "completed");
+        Page page = browser.signedIn("/ui/runs/" + run + "?view=agents");
+        PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0016");
+        PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0005 work · 0.0011 verification");
+        sees(page.getByText("Verification is what judges cost that checked the output"));
+    }
+
+    @Test
+    void agentsShowWhyTheirToolsCannotBeCalled() {
+        send("PUT", "/api/v1/mcp-servers/sums", "{\"url\": \"%s\", \"tools\": [\"fail\"]}".formatted(peer.url()));
+        agent("adder", "\"tools\": [\"mcp.sums.add\"]");
+        ApiServer.Answer warned = api.get("/api/v1/agents/adder");
+        Page page = browser.signedIn("/ui/settings?tab=agents");
+        PlaywrightAssertions.assertThat(row(page, "adder"))
+                .containsText("Warning: mcp.sums.add: the MCP server 'sums' has this tool, and it is off");
+        assertThat(browser.violations(page)).isEmpty();
+        send("PUT", "/api/v1/mcp-servers/sums", "{\"url\": \"%s\", \"tools\": [\"add\"]}".formatted(peer.url()));
+        String tag = warned.header("ETag");
+        ApiServer.Answer changed = api.send("GET", "/api/v1/agents/adder", null, "If-None-Match", tag);
+        assertThat(changed.status()).as("its warnings are others").isEqualTo(200);
+        assertThat(changed.json().get("warnings")).isEmpty();
     }
 
     @Test

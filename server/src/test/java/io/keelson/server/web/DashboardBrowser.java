@@ -56,13 +56,15 @@ public final class DashboardBrowser implements AutoCloseable {
                 Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1",
                         "PLAYWRIGHT_NODEJS_PATH", program("node"))));
         browser = playwright.chromium().launch(new BrowserType.LaunchOptions().setArgs(ARGUMENTS)
-                .setExecutablePath(Path.of(program("chromium"))));
+                .setExecutablePath(Path.of(program("chromium-headless-shell", "chromium"))));
     }
 
-    private static String program(String name) {
-        return Stream.of(System.getenv("PATH").split(":")).map(folder -> Path.of(folder, name))
-                .filter(Files::isExecutable)
-                .findFirst().orElseThrow(() -> new AssertionError("not installed: " + name)).toString();
+    /** The first of these that is installed. */
+    private static String program(String... names) {
+        List<String> folders = List.of(System.getenv("PATH").split(":"));
+        return Stream.of(names).flatMap(name -> folders.stream().map(folder -> Path.of(folder, name)))
+                .filter(Files::isExecutable).findFirst()
+                .orElseThrow(() -> new AssertionError("not installed: " + String.join(", ", names))).toString();
     }
 
     private static String resource(String name) {

@@ -109,6 +109,28 @@ class DashboardRunTest extends DashboardChecks {
     }
 
     @Test
+    void tasksAreGatheredByAgent() {
+        String run = api
+                .create("""
+                {"name": "two-agents", "start": true, "plan": {"tasks": [
+                  {"id": "a", "title": "Read", "suggested_agent": {"agent_name": "reader"}, "steps": [{"tool": "echo"}]},
+                  {"id": "b", "title": "Write", "suggested_agent": {"agent_name": "writer"}, "depends_on": ["a"], "steps": [{"tool": "echo"}]},
+                  {"id": "c", "title": "Read again", "suggested_agent": {"agent_name": "reader"}, "depends_on": ["b"], "steps": [{"tool": "echo"}]}]}}""");
+        api.awaitState(run, "completed");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        Locator rows = page.locator(".tree-body [role=row]");
+        PlaywrightAssertions.assertThat(rows).containsText(new String[] {"Read", "Write", "Read again"});
+        page.getByLabel("By agent").check();
+        PlaywrightAssertions.assertThat(rows).containsText(new String[] {"reader×2", "writer×1"});
+        page.getByRole(AriaRole.TREEGRID).focus();
+        page.keyboard().press("Home");
+        page.keyboard().press("ArrowRight");
+        PlaywrightAssertions.assertThat(rows).containsText(new String[] {"reader×2", "Read", "Read again", "writer×1"});
+        page.reload();
+        PlaywrightAssertions.assertThat(rows).hasCount(4);
+    }
+
+    @Test
     void aTaskNamesAllThatWaitForIt() {
         Page page = browser.signedIn("/ui/runs/" + seed.releaseTrain() + "?task=pages[3]");
         Locator drawer = page.getByRole(AriaRole.COMPLEMENTARY);

@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -142,11 +143,23 @@ class DashboardTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs?text=release-train");
         Locator row = row(page, "release-train");
         PlaywrightAssertions.assertThat(row).containsText("a human has to decide");
+        PlaywrightAssertions.assertThat(row.locator(".c-state")).hasText("running waits for a person");
         page.keyboard().press("j");
         page.keyboard().press("x");
         sees(page.getByText("1 selected"));
         page.keyboard().press("Enter");
         page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
+    }
+
+    @Test
+    void aRunOfManyTasksHasAShortReasonInLists() {
+        Awaitility.await().untilAsserted(() -> {
+            JsonNode now = api.get("/api/v1/runs?name=crawl-sitemap&now=true").json().at("/items/0/now");
+            assertThat(now.at("/code").asString("")).isEqualTo("TIMER");
+            assertThat(now.at("/text").asString("")).matches("\\d+ steps wait for their times");
+            assertThat(now.at("/until").asString("")).isNotEmpty();
+        });
+        assertThat(api.get("/api/v1/runs?waits_for=timer").json().at("/items").toString()).contains(wide);
     }
 
     @Test
@@ -278,11 +291,13 @@ class DashboardTest extends DashboardChecks {
         sees(page.getByText("Translate the notes").first());
         page.keyboard().press("a");
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.DIALOG))
-                .containsText("the run starts to execute its plan");
+                .containsText("The run starts to execute its plan");
         page.getByRole(AriaRole.DIALOG).getByLabel("Comment").fill("read it");
         page.keyboard().press("Tab");
         page.keyboard().press("Tab");
         page.keyboard().press("Enter");
+        sees(page.getByText("Nothing of this run waits any more"));
+        button(page, "All questions").click();
         sees(page.getByText("Ship version 4.2 to everyone?").first());
         PlaywrightAssertions.assertThat(page.getByText("of one run")).hasCount(0);
         api.awaitState(id, "completed");
@@ -290,16 +305,22 @@ class DashboardTest extends DashboardChecks {
 
     @Test
     void anAnswerOfAnotherPersonIsNoError() {
-        String id = seed.waiting("answered-elsewhere");
+        String id = api.create("""
+                {"name": "answered-elsewhere", "start": true, "plan": {"tasks": [{"id": "ask", "steps": [
+                  {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}},
+                  {"name": "nap", "tool": "wait", "input": {"seconds": 90000}}]}]}}""");
+        DashboardSeed.await(api, id);
         Page page = browser.signedIn("/ui/inbox?run=" + id);
         sees(page.getByText("Go on?").first());
         page.keyboard().press("r");
         sees(page.getByRole(AriaRole.DIALOG));
         String item = item(id);
-        api.post("/api/v1/inbox/" + item + "/accept", "{}");
-        api.awaitState(id, "completed");
+        api.post("/api/v1/inbox/" + item + "/accept", "{\"reason\": \"looks fine\"}");
+        api.post("/api/v1/runs/" + id + "/pause", "{}");
         button(page, "Reject").last().click();
         sees(page.getByText("Another person has answered it"));
+        PlaywrightAssertions.assertThat(page.locator("k-inbox .note"))
+                .containsText(Pattern.compile("accepted, .*: looks fine"));
         browser.expect("404");
         browser.expect("409");
     }
@@ -346,7 +367,7 @@ class DashboardTest extends DashboardChecks {
     @Test
     void statesAreShownInTheWordsOfEachContract() {
         Page page = browser.signedIn("/ui/runs/" + train);
-        button(page, "In other words").click();
+        button(page, "Names of this state").click();
         Locator dialog = page.getByRole(AriaRole.DIALOG);
         JsonNode contracts = api.get("/api/v1/runs/" + train + "/states").json().get("contracts");
         assertThat(contracts.propertyNames()).hasSize(5);

@@ -104,19 +104,15 @@ class DashboardWorkTest extends DashboardChecks {
     }
 
     @Test
-    void commentStaysWithItsItemAndTheKeysOfAnotherPageAnswerNothing() {
-        seed.waiting("comment-one");
-        seed.waiting("comment-two");
+    void keysOfTheInboxAnswerNothingOnAnotherPage() {
+        seed.waiting("left-alone");
         Page page = browser.signedIn("/ui/inbox");
-        Locator comment = page.locator("textarea[name=reason]");
-        comment.fill("only for this one");
-        page.locator(".queue .item:not([aria-current])").first().click();
-        PlaywrightAssertions.assertThat(comment).hasValue("");
-        page.locator("h1").click();
+        sees(page.locator(".queue .item").first());
         page.keyboard().press("g");
         page.keyboard().press("r");
         sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs").setExact(true)));
         PlaywrightAssertions.assertThat(page.locator(".run-row").first()).isVisible();
+        page.keyboard().press("a");
         PlaywrightAssertions.assertThat(dialog(page)).hasCount(0);
     }
 
@@ -392,7 +388,7 @@ class DashboardWorkTest extends DashboardChecks {
                 {"name": "again", "goal": "Get there", "start": true, "config": {"replan": {"approve": true}, "planner": {
                   "tool": "echo", "input": {"reasoning": "by sea", "tasks": [
                     {"id": "sail", "title": "Sail", "steps": [{"tool": "noop"}]},
-                    {"id": "drive", "title": "Drive", "depends_on": ["sail"], "steps": [{"tool": "noop"}]}]}}},
+                    {"id": "drive", "title": "Drive", "depends_on": ["sail"], "steps": [{"tool": "noop", "input": {"cost": 0.25}}]}]}}},
                  "plan": {"tasks": [{"id": "pack", "steps": [{"tool": "noop"}]},
                    {"id": "drive", "depends_on": ["pack"], "title": "Drive",
                     "steps": [{"tool": "fail", "input": {"class": "permanent", "message": "no road"}}]},
@@ -402,13 +398,73 @@ class DashboardWorkTest extends DashboardChecks {
         Locator changes = page.locator(".plan");
         PlaywrightAssertions.assertThat(changes.locator(".d-added")).containsText("Sail");
         PlaywrightAssertions.assertThat(changes.locator(".d-removed")).containsText("unpack");
-        Locator tools = changes.locator(".d-changed .change").filter(new Locator.FilterOptions().setHasText("tools"));
-        PlaywrightAssertions.assertThat(tools.locator("del")).containsText("fail");
-        PlaywrightAssertions.assertThat(tools.locator("ins")).containsText("noop");
+        Locator steps = changes.locator(".d-changed .change").filter(new Locator.FilterOptions().setHasText("steps"));
+        PlaywrightAssertions.assertThat(steps.locator("del")).containsText("fail {");
+        PlaywrightAssertions.assertThat(steps.locator("ins")).hasText("noop {\"cost\":0.25}");
+        PlaywrightAssertions.assertThat(changes.locator(".d-changed .change")).hasCount(2);
+        Locator detail = page.locator(".detail");
+        PlaywrightAssertions.assertThat(detail).containsText("Task Drive failed: no road");
+        PlaywrightAssertions.assertThat(detail)
+                .containsText("Tasks: 1 new, 1 done otherwise, 1 dropped, 1 completed and kept.");
+        PlaywrightAssertions.assertThat(detail).not().containsText("replan_approval");
         page.keyboard().press("a");
-        PlaywrightAssertions.assertThat(dialog(page)).containsText("the new plan is executed");
+        PlaywrightAssertions.assertThat(dialog(page))
+                .containsText("The new plan takes the place of all tasks that are not completed");
         save(page, "Accept").click();
         api.awaitState(run, "completed");
+    }
+
+    /** With what was refused before, its artifacts and lists as lists; the answer is at hand on a phone, too. */
+    @Test
+    void resultIsAcceptedAfterItsChecksAndArtifactsWereSeen() {
+        String mission = """
+                {"name": "%s", "start": true, "config": {"acceptance": "human", "retry": {"backoff_base_seconds": 0}}, "output": "${ .tasks.a.output }",
+                 "plan": {"tasks": [{"id": "file", "steps": [{"tool": "artifact.write", "input": {"name": "notes.txt", "content": "kept"}}]},
+                  {"id": "a", "title": "Find", "success_criteria": "Two findings", "steps": [
+                   {"tool": "echo", "input": {"n": "${ .task.attempt }", "findings": ["the first finding", "the second finding"]}}],
+                   "verify": [{"kind": "jq", "expression": "if .n > 1 then true else \\"look again\\" end"}]}]}}""";
+        String run = api.create(mission.formatted("found"));
+        DashboardSeed.await(api, run);
+        Page page = browser.signedIn("/ui/inbox?run=" + run);
+        Locator detail = page.locator(".detail");
+        PlaywrightAssertions.assertThat(detail.locator(".value").first().locator(".bullets li")).hasText(
+                new String[] {"the first finding", "the second finding"});
+        PlaywrightAssertions.assertThat(detail).containsText("Expression: refused");
+        PlaywrightAssertions.assertThat(detail).containsText("look again");
+        detail.getByText("The output that was refused").click();
+        sees(detail.locator("details[open]").getByText("the first finding"));
+        detail.getByText("Preview").click();
+        PlaywrightAssertions.assertThat(dialog(page).locator("pre")).containsText("kept");
+        save(page, "Close").click();
+        assertThat(browser.violations(page)).isEmpty();
+        for (int width : new int[] {390, 800, 1440}) {
+            page.setViewportSize(width, 844);
+            assertThat(page.evaluate(
+                    """
+                    () => { const buttons = [...document.querySelectorAll('.answers .btn')].map(each => each.getBoundingClientRect());
+                      return buttons.length === 2 && buttons.every(({left, right, top, bottom}) => left >= 0 && right <= innerWidth && bottom <= innerHeight
+                        && document.elementFromPoint((left + right) / 2, (top + bottom) / 2)?.closest('.answers')); }"""))
+                    .as("both answers are seen at " + width).isEqualTo(true);
+        }
+        page.keyboard().press("a");
+        dialog(page).getByLabel("Comment").fill("well found");
+        save(page, "Accept").click();
+        sees(page.getByText("Nothing of this run waits any more"));
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void menuOfARunIsAsWideAsItsActions() {
+        String run = seed.waiting("with-a-menu");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        button(page, "More actions").click();
+        sees(page.locator(".menu").getByText("Fork from a task…"));
+        assertThat(page.evaluate(
+                """
+                () => { const menu = document.querySelector('.menu').getBoundingClientRect();
+                  const button = document.querySelector('[popovertarget=more]').getBoundingClientRect();
+                  return menu.width < 300 && menu.top >= button.bottom && Math.abs(menu.right - button.right) < 2; }"""))
+                .isEqualTo(true);
     }
 
     @Test
@@ -421,10 +477,16 @@ class DashboardWorkTest extends DashboardChecks {
         api.awaitState(run, "budget_exceeded");
         Page page = browser.signedIn("/ui/inbox?run=" + run);
         sees(page.getByText("has reached its hard limit").first());
+        Locator amount = page.locator(".detail").getByLabel("New limit of the run");
+        PlaywrightAssertions.assertThat(amount).hasValue("2");
         page.keyboard().press("a");
-        dialog(page).getByLabel("New limit of the run in credits").fill("9");
+        PlaywrightAssertions.assertThat(amount).isFocused();
+        page.keyboard().type("9");
         page.keyboard().press("Enter");
-        sees(page.getByText("Accepted"));
+        sees(page.getByText("The run goes on"));
+        sees(page.getByText("Nothing of this run waits any more"));
+        assertThat(api.get("/api/v1/runs/" + run).json().get("hard_limit_usd").decimalValue())
+                .isEqualByComparingTo("9");
         api.awaitState(run, "completed");
         String ticket = api
                 .create("""
@@ -433,9 +495,82 @@ class DashboardWorkTest extends DashboardChecks {
         api.awaitState(ticket, "escalated");
         DashboardBrowser.go(page, "/ui/inbox?run=" + ticket);
         button(page, "Skip…").click();
-        PlaywrightAssertions.assertThat(dialog(page)).containsText("the run continues without the failed work");
+        PlaywrightAssertions.assertThat(dialog(page)).containsText("The run continues without the failed work");
         save(page, "Skip").click();
         api.awaitState(ticket, "skipped");
+    }
+
+    @Test
+    void signalIsSentFromTheBannerAfterItWasChecked() {
+        String run = api.create("""
+                {"name": "paid-order", "start": true, "plan": {"tasks": [{"id": "order", "steps": [
+                  {"name": "payment", "tool": "signal.wait", "input": {"name": "paid", "schema": {
+                    "type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}}}]}]}}""");
+        api.awaitStep(run, "waiting");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for a signal");
+        button(page, "Send signal…").click();
+        PlaywrightAssertions.assertThat(dialog(page).getByLabel("Name")).hasValue("paid");
+        Locator payload = dialog(page).getByLabel("Payload", new Locator.GetByLabelOptions().setExact(true));
+        PlaywrightAssertions.assertThat(payload).hasValue(Pattern.compile("\"amount\": 0"));
+        payload.fill("soon");
+        save(page, "Send").click();
+        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("not JSON");
+        payload.fill("{\"amount\": \"ten\"}");
+        save(page, "Send").click();
+        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("number");
+        browser.expect("422");
+        payload.fill("{\"amount\": 10}");
+        save(page, "Send").click();
+        PlaywrightAssertions.assertThat(state(page)).containsText("completed");
+        assertThat(api.get("/api/v1/runs/" + run + "/steps").text()).contains("\"amount\":10");
+    }
+
+    @Test
+    void backoffNamesItsAttemptAndIsDrawnAsBackoff() {
+        String run = api.create("""
+                {"name": "price-watch", "start": true, "plan": {"tasks": [{"id": "watch", "steps": [{"name": "ask", "tool": "fail",
+                  "input": {"code": "RATE_LIMITED", "message": "429 of the shop", "times": 5},
+                  "retry": {"max_attempts": 5, "base_delay_seconds": 900, "max_delay_seconds": 900}}]}]}}""");
+        api.awaitStep(run, "awaiting_retry");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(page.locator(".headline strong"))
+                .hasText(Pattern.compile(
+                        "backoff before attempt 2 of 5: RATE_LIMITED: 429 of the shop .* next at \\d\\d:\\d\\d:\\d\\d"));
+        PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for a retry");
+        PlaywrightAssertions.assertThat(page.locator(".tree-body .s-backoff")).isAttached();
+        PlaywrightAssertions.assertThat(page.locator(".tree-body .s-failed")).isAttached();
+    }
+
+    @Test
+    void budgetIsRaisedInTheBannerAndOneNumberIsCharged() {
+        String run = api
+                .create("""
+                {"name": "dear-import", "start": true, "config": {"budget": {"hard_limit_usd": 1}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop", "input": {"cost": 1.5}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"name": "say", "tool": "noop", "input": {"cost": 0.25}}]}]}}""");
+        api.awaitState(run, "budget_exceeded");
+        Page page = browser.signedIn("/ui/runs?text=dear-import");
+        PlaywrightAssertions.assertThat(row(page, "dear-import").locator(".c-cost")).hasText("1.00");
+        DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
+        Locator charged = page.locator(".figures > div").nth(1);
+        PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 of 1.00");
+        PlaywrightAssertions.assertThat(charged).containsText("0.50 not collected");
+        DashboardBrowser.go(page, "/ui/runs/" + run);
+        PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(3)).containsText("waiting for a person");
+        DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
+        PlaywrightAssertions.assertThat(page.getByLabel("Sums")).containsText(Pattern.compile("Charged\\s*1\\.00 "));
+        PlaywrightAssertions.assertThat(page.locator(".headline")).not().containsText("keelson budget");
+        Locator amount = page.getByLabel("New limit of the run");
+        PlaywrightAssertions.assertThat(amount).hasValue("2");
+        amount.fill("0.5");
+        button(page, "Raise and go on").click();
+        PlaywrightAssertions.assertThat(page.locator(".budget").getByRole(AriaRole.ALERT))
+                .containsText("more than 1.");
+        amount.fill("3");
+        button(page, "Raise and go on").click();
+        PlaywrightAssertions.assertThat(state(page)).containsText("completed");
+        assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text()).contains("run_budget_approved");
     }
 
     @Test

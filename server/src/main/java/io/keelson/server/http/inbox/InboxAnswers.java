@@ -35,8 +35,13 @@ final class InboxAnswers {
                 item.get("on_reject").stringValue());
         if (kind == InboxKind.ESCALATION) {
             String resolve = item.at("/links/subject").stringValue() + "/resolve";
-            add(actions, scope, "skip", resolve, Json.object().put("resolution", "skip"), List.of("reason"),
-                    "the run continues without the failed work");
+            if (item.at("/data/changes").isObject()) {
+                add(actions, scope, "fail", resolve, Json.object().put("resolution", "fail"), List.of("reason"),
+                        "the run fails, and the planner makes no other plan");
+            } else {
+                add(actions, scope, "skip", resolve, Json.object().put("resolution", "skip"), List.of("reason"),
+                        "the run continues without the failed work");
+            }
             add(actions, scope, "cancel", resolve, Json.object().put("resolution", "cancel"), List.of("reason"),
                     "the run is cancelled");
         }

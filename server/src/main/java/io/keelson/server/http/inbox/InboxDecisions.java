@@ -122,6 +122,18 @@ public final class InboxDecisions {
                 (ObjectNode) said.get("content"), (ObjectNode) said.get("input"), said.get("answer")));
     }
 
+    /**
+     * Approves the plan with which the run waits.
+     *
+     * @param said the {@code reason}, if there is one
+     * @throws ApiProblem when no plan waits
+     */
+    public ObjectNode approvePlan(ApiRequest request, UUID run, ObjectNode said) throws InterruptedException {
+        Id ofRun = new Id(InboxKind.PLAN_APPROVAL, run, null);
+        Id waits = items.waiting(request.workspace(), ofRun);
+        return decide(request, (waits == null ? ofRun : waits).text(), true, said);
+    }
+
     private ApiResponse decide(ApiRequest request, Decision decision) throws InterruptedException {
         return ApiResponse.ok(decide(request, InboxItems.id(request), decision));
     }
@@ -174,13 +186,13 @@ public final class InboxDecisions {
     }
 
     private void decide(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
+        if (id.kind().gate() != null && !submission.repeats(request)) {
+            items.requireNoOther(request.workspace(), id);
+        }
         switch (id.kind()) {
             case PLAN_APPROVAL -> gate(request, run, Gate.PLAN, id, said);
             case RESULT_ACCEPTANCE -> gate(request, run, Gate.RESULT, id, said);
             case BUDGET -> {
-                if (!submission.repeats(request)) {
-                    items.requireNoOther(request.workspace(), id);
-                }
                 share.requestForStopped(request, run, said.limit());
                 gate(request, run, Gate.BUDGET, id, said);
             }

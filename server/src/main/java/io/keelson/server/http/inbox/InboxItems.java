@@ -1,5 +1,6 @@
 package io.keelson.server.http.inbox;
 
+import io.keelson.core.decide.TicketRow;
 import io.keelson.core.policy.CallGate;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Page;
@@ -23,6 +24,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -38,8 +40,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     /**
      * An item's id in a request.
      *
-     * @param asked for a budget, when the question was asked, in microseconds since 1970: a run may reach its limits more than
-     *            once; null in ids of other kinds
+     * @param asked for a plan, a result or a budget, when the question was asked, in microseconds since 1970: a run may ask more
+     *            than once; null in ids of other kinds
      */
     record Id(InboxKind kind, UUID subject, @Nullable Long asked) {
 
@@ -55,7 +57,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         static @Nullable Id of(InboxKind kind, String text) {
             String bare = text.startsWith(kind.prefix()) ? text.substring(kind.prefix().length()) : "";
             Matcher numbered = NUMBERED.matcher(bare);
-            boolean hasTime = kind == InboxKind.BUDGET && numbered.matches();
+            boolean hasTime = kind.gate() != null && numbered.matches();
             UUID subject = IdKind.uuid(hasTime ? numbered.group(1) : bare);
             return subject == null ? null
                     : new Id(kind, subject, hasTime ? Long.valueOf(numbered.group(2), RADIX) : null);
@@ -65,7 +67,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         static Id of(ObjectNode row) {
             InboxKind kind = InboxKind.of(row.get("kind").stringValue());
             return new Id(kind, UUID.fromString(row.get("subject").stringValue()),
-                    kind == InboxKind.BUDGET ? row.get("sort_since").longValue() : null);
+                    kind.gate() == null ? null : row.get("sort_since").longValue());
         }
 
         /** {@link #asked} as a time; null where it has none. */
@@ -112,13 +114,12 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
      */
     ObjectNode require(UUID workspace, Id id) {
         TxFunction<Optional<ObjectNode>> work = c -> item(c, workspace, id);
-        return database.withConnection(work).orElseThrow(() -> id.kind() == InboxKind.BUDGET
-                ? notFound(id, waiting(workspace, id))
-                : notFound(id.text()));
+        return database.withConnection(work).orElseThrow(() -> id.kind().gate() == null ? notFound(id.text())
+                : notFound(id, waiting(workspace, id)));
     }
 
     /**
-     * Before an answer to a question about a budget.
+     * Before an answer to a question that a run may ask more than once.
      *
      * @throws ApiProblem when the id names no question, or another one about the same run waits
      */
@@ -128,21 +129,25 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             throw notFound(id, waits);
         }
         if (waits != null && !waits.equals(id)) {
-            throw ApiProblem.of(ErrorCode.GATE_CHANGED, "another question about the run's budget waits now: "
-                    + waits.text());
+            throw ApiProblem.of(ErrorCode.GATE_CHANGED, "another question about the run's " + subject(id)
+                    + " waits now: " + waits.text());
         }
     }
 
     /** The question of the same kind and subject that waits; null for none. */
-    private @Nullable Id waiting(UUID workspace, Id id) {
+    @Nullable Id waiting(UUID workspace, Id id) {
         TxFunction<Optional<ObjectNode>> work = c -> inbox.item(c, workspace, id.kind().wire(), id.subject());
         return database.withConnection(work).map(Id::of).orElse(null);
     }
 
     private static ApiProblem notFound(Id id, @Nullable Id waits) {
         return ApiProblem.of(ErrorCode.INBOX_ITEM_NOT_FOUND, "no inbox item " + id.text() + (waits == null
-                ? "; no question about the run's budget waits"
-                : "; the question about the run's budget that waits is " + waits.text()));
+                ? "; no question about the run's " + subject(id) + " waits"
+                : "; the question about the run's " + subject(id) + " that waits is " + waits.text()));
+    }
+
+    private static String subject(Id id) {
+        return Objects.requireNonNull(id.kind().gate()).noun();
     }
 
     /** The same, in a transaction. */
@@ -217,14 +222,19 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case CALL_APPROVAL -> call(row);
             case QUESTION -> TurnText.meant(row.get("input"));
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
-            case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data"))
-                    : row.get("subject_data");
+            case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data")) : failure(row);
         });
         String self = "/api/v1/inbox/" + id;
         item.putObject("links").put("accept", self + "/accept").put("reject", self + "/reject")
                 .put("assign", self + "/assign").put("subject", "/api/v1" + subject(kind, row, subject))
                 .put("run", row.get("run_id").isNull() ? null : "/api/v1/runs/" + row.get("run_id").stringValue());
         return item;
+    }
+
+    /** What failed, and why a person is asked, also in words. */
+    private static ObjectNode failure(ObjectNode row) {
+        ObjectNode data = ((ObjectNode) row.get("subject_data")).deepCopy();
+        return data.put("why", TicketRow.words(text(row, "reason")));
     }
 
     /** What will be called, as it will be called. */
@@ -257,7 +267,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case CALL_APPROVAL -> "May the agent call '" + text(row, "step_tool") + "'?";
             case QUESTION -> question(row);
             case TASK_REVIEW -> "Accept the output of task '" + text(row, "task_key") + "'?";
-            case ESCALATION -> text(row, "message");
+            case ESCALATION -> replan(row) && !unpriced(row) ? "Carry out the new plan of " + run + "?"
+                    : text(row, "message");
             case BUDGET -> run + budget(row);
             case PROPOSAL -> text(row, "proposal_title");
             case ELICITATION -> "The MCP server '" + row.path("asked").path("server").asString("") + "' asks: "
@@ -292,21 +303,21 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case PLAN_APPROVAL -> "the run starts to execute its plan";
             case RESULT_ACCEPTANCE -> "the run is completed";
             case APPROVAL_STEP -> "the step completes, and its task continues";
-            case CALL_APPROVAL -> "the call is made once with this input, or with the one given as input";
+            case CALL_APPROVAL -> "the call is made once, with this input or with another one that you give";
             case QUESTION -> "the agent gets the answer and goes on";
             case TASK_REVIEW -> "the task is completed with this output";
-            case ESCALATION -> replan(row) ? text(row, "error_code").equals("NO_PRICE")
-                    ? "the new plan is checked again, and executed if its models then have prices"
-                    : "the new plan is executed"
-                    : "the failed work is retried, and its failures no longer count";
+            case ESCALATION -> !replan(row) ? "the failed work is tried again, and its failures no longer count"
+                    : unpriced(row)
+                            ? "the new plan is checked again, and carried out if its models then have prices"
+                            : "the new plan takes the place of all tasks that are not completed, and the run goes on";
             case BUDGET -> exceeded(row).isEmpty()
-                    ? "the run continues, if its limit allows it or hard_limit_usd raises the limit; with downgrade another model takes"
-                            + " all further turns; with finish_current the run ends with what runs now"
-                    : "the run continues, if the task's budget allows it or tasks raises the budget";
+                    ? "the run goes on, if its limit allows it or you give a higher one; instead, another model may take all further"
+                            + " turns, or the run may end with what runs now"
+                    : "the run goes on, if the task's budget allows it or you give a higher one";
             case PROPOSAL -> ProposalActions.changesPlan(row.path("proposal_data"))
                     ? "the planner makes a new plan of it, if the run has a planner and re-plannings left"
                     : "the decision is recorded; nothing else follows";
-            case ELICITATION -> "the call is sent again, with `content` as the answer";
+            case ELICITATION -> "the call is sent again with your answer";
             case TOOL_CHANGE -> "calls of the tool are made again, and models see its new description";
         };
     }
@@ -317,11 +328,13 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case APPROVAL_STEP -> "the step fails, and its task with it";
             case CALL_APPROVAL -> "the call is not made, and the agent sees the reason";
             case QUESTION -> "the agent sees that it gets no answer, and the reason";
-            case TASK_REVIEW -> "the task fails; with retry it runs again, with the reason as feedback";
+            case TASK_REVIEW -> "the task fails, or it is done again with your reason as feedback";
             case PROPOSAL -> "the decision is recorded; nothing else follows";
             case ELICITATION -> "the call is sent again, and the server learns that the answer is declined";
             case TOOL_CHANGE -> "the tool stays held back; `keelson mcp accept` still accepts it";
-            case ESCALATION -> replan(row) ? "the new plan is dropped, and the original failure remains"
+            case ESCALATION -> replan(row)
+                    ? "the new plan is dropped; the planner makes another one if it may, else the run ends by the failures of its"
+                            + " old plan"
                     : "the run fails";
         };
     }
@@ -329,6 +342,11 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     /** Whether a ticket asks about a new plan. */
     static boolean replan(ObjectNode row) {
         return "replan_approval".equals(row.path("ticket_kind").asString(""));
+    }
+
+    /** Whether a model of a new plan has no price; the ticket's message says what to do. */
+    private static boolean unpriced(ObjectNode row) {
+        return text(row, "error_code").equals("NO_PRICE");
     }
 
     private static String text(ObjectNode row, String member) {

@@ -1,8 +1,10 @@
 package io.keelson.server.http.inbox;
 
+import io.keelson.core.run.Command.DecideGate.Gate;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Kinds of inbox items. Each has its own ids, so that an answer never reaches another question. */
 public enum InboxKind {
@@ -42,6 +44,17 @@ public enum InboxKind {
 
     String prefix() {
         return prefix;
+    }
+
+    /** What of the run the question is about: a run may ask it more than once. Null for kinds whose subject names the question. */
+    @Nullable Gate gate() {
+        return switch (this) {
+            case PLAN_APPROVAL -> Gate.PLAN;
+            case RESULT_ACCEPTANCE -> Gate.RESULT;
+            case BUDGET -> Gate.BUDGET;
+            case APPROVAL_STEP, CALL_APPROVAL, QUESTION, TASK_REVIEW, ESCALATION, PROPOSAL, ELICITATION, TOOL_CHANGE ->
+                null;
+        };
     }
 
     static InboxKind of(String wire) {

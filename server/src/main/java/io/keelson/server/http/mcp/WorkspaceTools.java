@@ -110,8 +110,7 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
                 tool("approve_plan", "Approve a plan", "Approves the plan that a run waits with, in the name of a "
                         + "person. Ask the person first.", Scope.APPROVE, OF_RUN.formatted(REASON), DECIDED,
                         new Hints(false, true, false, true),
-                        (call, given) -> document(
-                                decisions.decide(call.request(), "plan_" + run(given), true, given))));
+                        (call, given) -> document(decisions.approvePlan(call.request(), run(given), given))));
     }
 
     private static OfferedTool tool(String name, String title, String description, Scope scope, String input,

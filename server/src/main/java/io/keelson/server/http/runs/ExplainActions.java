@@ -84,7 +84,7 @@ public final class ExplainActions {
     private static ObjectNode document(Explanation reason) {
         ObjectNode document = Json.object().put("code", reason.code()).put("text", reason.text())
                 .put("task_id", text(reason.taskId())).put("step_id", text(reason.stepId()))
-                .put("until", Json.time(reason.until()));
+                .put("until", Json.time(reason.until())).put("needed_usd", reason.needed());
         ArrayNode on = document.putArray("on");
         reason.on().forEach(on::add);
         return document;

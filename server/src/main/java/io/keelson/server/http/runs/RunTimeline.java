@@ -59,7 +59,7 @@ final class RunTimeline {
         List<Stretch> all = new ArrayList<>(times.asked().stream().map(each -> person(each, span.to())).toList());
         ArrayNode tasks = Json.array();
         for (Task task : times.tasks()) {
-            List<Stretch> stretches = TaskStretches.of(task, span.to());
+            List<Stretch> stretches = TaskStretches.of(task, times.asked(), span.to());
             all.addAll(stretches);
             tasks.add(row(task, stretches, span));
         }

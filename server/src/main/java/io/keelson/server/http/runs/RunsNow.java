@@ -6,6 +6,7 @@ import io.keelson.server.db.TxFunction;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.RunSearch;
+import io.keelson.server.run.read.ShortReasons;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Adds to the rows of a page of runs why each is not further: the first reason of its explanation. Only for open runs, and
- * within bounds, as it reads their tasks.
+ * Adds to the rows of a page of open runs why each is not further: the first reason of its explanation. This reads the tasks of
+ * the runs; beyond bounds, a reason that needs no tasks is in its place.
  */
 final class RunsNow {
 
@@ -35,12 +36,12 @@ final class RunsNow {
         this.explainer = explainer;
     }
 
-    /** Puts {@code now} into each row; null for a run that has ended or that is beyond the bounds. */
+    /** Puts {@code now} into each row; null for a run that has ended, or of which only its many tasks could tell. */
     void addTo(UUID workspace, List<ObjectNode> rows) {
         add(rows, reasons(workspace, rows));
     }
 
-    /** The rows of runs that wait for any of these, with {@code now}. Runs beyond the bounds are not among them. */
+    /** The rows of runs that wait for any of these, with {@code now}. Of runs beyond the bounds, one reason counts. */
     List<ObjectNode> waiting(UUID workspace, List<ObjectNode> rows, Set<WaitsFor> what) {
         Map<UUID, List<Explanation>> reasons = reasons(workspace, rows);
         List<ObjectNode> found =
@@ -51,17 +52,30 @@ final class RunsNow {
 
     private Map<UUID, List<Explanation>> reasons(UUID workspace, List<ObjectNode> rows) {
         List<UUID> open = new ArrayList<>();
+        List<UUID> beyond = new ArrayList<>();
         int tasks = 0;
         for (ObjectNode row : rows) {
             int more = row.get("task_count").asInt();
-            if (!row.get("state_type").stringValue().equals("terminal") && open.size() < MOST_RUNS
-                    && tasks + more <= MOST_TASKS) {
+            if (row.get("state_type").stringValue().equals("terminal")) {
+                continue;
+            }
+            if (open.size() < MOST_RUNS && tasks + more <= MOST_TASKS) {
                 tasks += more;
                 open.add(id(row));
+            } else {
+                beyond.add(id(row));
             }
         }
-        TxFunction<Map<UUID, List<Explanation>>> work = c -> explainer.explain(c, workspace, open);
-        return open.isEmpty() ? Map.of() : database.inTransaction(work);
+        Map<UUID, List<Explanation>> reasons = new HashMap<>();
+        if (!open.isEmpty()) {
+            TxFunction<Map<UUID, List<Explanation>>> work = c -> explainer.explain(c, workspace, open);
+            reasons.putAll(database.inTransaction(work));
+        }
+        if (!beyond.isEmpty()) {
+            TxFunction<Map<UUID, Explanation>> work = c -> ShortReasons.of(c, workspace, beyond);
+            database.withConnection(work).forEach((run, reason) -> reasons.put(run, List.of(reason)));
+        }
+        return reasons;
     }
 
     private void add(List<ObjectNode> rows, Map<UUID, List<Explanation>> reasons) {

@@ -11,14 +11,30 @@ final class InboxDataSql {
 
     private static final String SPENT = "'total_cost', trim_scale(h.total_cost), 'total_tokens', h.total_tokens";
 
-    /** A plan without inputs of steps, with its first 50 tasks. */
+    /** A plan with its first 50 tasks; without their steps and checks where it is large. */
     private static final String PLAN = """
             case when jsonb_typeof(%1$s -> 'tasks') = 'array' then (%1$s - 'tasks')
                 || jsonb_build_object('tasks', array(
-                    select (task - 'steps' - 'verify')
+                    select case when pg_column_size(%1$s) <= 65536 then task else task - 'steps' - 'verify' end
                         || jsonb_build_object('tools', jsonb_path_query_array(task, '$.steps[*].tool'))
                       from jsonb_array_elements(%1$s -> 'tasks') with ordinality as listed (task, place)
                      where place <= 50 order by place)) end""";
+
+    /**
+     * The checks of a task in all of its attempts, the last ten; each with the beginning of an output that it did not pass. Checks
+     * with an output of their own judge that one.
+     */
+    private static final String CHECKS = """
+            (select coalesce(jsonb_agg(done.shown order by done.task_attempt, done.position, done.turn), '[]') from (
+                select v.task_attempt, v.position, v.turn, jsonb_build_object('attempt', v.task_attempt, 'check', v.tool, 'model', v.model,
+                    'verdict', v.output -> 'verdict', 'score', v.output -> 'score', 'feedback', left(v.output ->> 'feedback', 2000),
+                    'marks', case when pg_column_size(v.output -> 'marks') <= 8192 then v.output -> 'marks' end, 'output',
+                    case when v.output ->> 'verdict' is distinct from 'passed'
+                        then left(coalesce(v.resolved_input, v.result_input, v.input) ->> 'output', 2000) end) as shown
+                  from orchestration_steps v
+                 where v.task_id = case when %1$s.reused_from is null then %1$s.id else %1$s.reused_from end
+                   and v.kind = 'verify' and v.state = 'completed'
+                 order by v.task_attempt desc, v.position desc, v.turn desc limit 10) done)""";
 
     /** The estimate by the workspace's prices, tokens included. */
     private static final String PLAN_APPROVAL = """
@@ -28,21 +44,46 @@ final class InboxDataSql {
                  order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s)"""
             .formatted(PLAN.formatted("r.plan"));
 
-    private static final String RESULT = """
+    /** What the last tasks came to, five at most: the result of a run without an output of its own. */
+    private static final String RESULTS = """
+            (select coalesce(jsonb_agg(jsonb_build_object('task', y.key, 'title', y.title, 'state', y.state, 'output',
+                        y.output_summary, 'output_ref', y.output_ref) order by y.sequence_number), '[]')
+              from (select t.* from orchestration_tasks t
+                     where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded and t.group_id is null
+                       and t.key not like '.%'
+                       and not exists (select from orchestration_task_dependencies d
+                            where d.depends_on_id = t.id
+                              and not (select down.superseded from orchestration_tasks down where down.id = d.task_id))
+                     order by t.sequence_number limit 5) y)""";
+
+    /** With the first 20 tasks that have criteria, checks or a second attempt. */
+    private static final String RESULT =
+            """
             jsonb_build_object('goal', r.goal, 'tasks_completed', r.tasks_completed,
                 'tasks_failed', r.tasks_failed, 'artifacts', array(
                     select f.name from artifacts f where f.run_id = r.id and f.attempt = r.attempt_number
-                     order by f.name limit 50), %s)
+                     order by f.name limit 50), 'verified', (
+                    select coalesce(jsonb_agg(jsonb_build_object('task', x.key, 'title', x.title, 'state', x.state,
+                        'attempt', x.attempt_number, 'success_criteria', x.success_criteria, 'score',
+                        trim_scale(x.verifier_score), 'verified_by', x.verified_by, 'checks', %s)
+                        order by x.sequence_number), '[]')
+                      from (select w.* from orchestration_tasks w
+                             where w.run_id = r.id and w.attempt = r.attempt_number and not w.superseded
+                               and w.group_id is null and w.key not like '.%%'
+                               and (w.success_criteria is not null or w.verified_by is not null or w.attempt_number > 1)
+                             order by w.sequence_number limit 20) x), %s)
                 || case when pg_column_size(r.output) <= 65536 then jsonb_build_object('output', r.output)
-                    else jsonb_build_object('output', null, 'summary', r.result_summary) end""".formatted(SPENT);
+                    else jsonb_build_object('output', null, 'summary', r.result_summary, 'results', case when r.output is null then %s end) end"""
+                    .formatted(CHECKS.formatted("x"), SPENT, RESULTS);
 
     private static final String REVIEW = """
             jsonb_build_object('output', t.output_summary, 'success_criteria', t.success_criteria,
                 'score', trim_scale(t.verifier_score), 'attempt', t.attempt_number, 'reason', (
                     select v.payload -> 'reason' from orchestration_events_kept v
                      where v.run_id = r.id and v.task_id = t.id and v.event_type = 'task_human_review_requested'
-                     order by v.pack_seq desc, v.seq desc limit 1))
-                || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end""";
+                     order by v.pack_seq desc, v.seq desc limit 1), 'checks', %s)
+                || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end"""
+            .formatted(CHECKS.formatted("t"));
 
     private static final String FAILURE = """
             jsonb_build_object('reason', e.reason, 'error_code', e.error_code, 'message', e.message,

@@ -40,9 +40,9 @@ final class InboxSql {
                             case when s.id is not null then s.started_at when t.id is not null then t.state_since
                                 when e.id is not null then e.opened_at
                                 when r.state = 'awaiting_approval' then r.state_since
-                                else (select max(done.completed_at) from orchestration_tasks done
-                                       where done.run_id = r.id
-                                         and (done.attempt = r.attempt_number) is true) end as since) q
+                                else coalesce((select max(done.completed_at) from orchestration_tasks done
+                                       where done.run_id = r.id and not done.superseded
+                                         and (done.attempt = r.attempt_number) is true), r.state_since) end as since) q
                      where w.workspace_id = ? and w.kind = 'human' and q.kind is not null
                     union all
                     select 'budget', r.id, r.id, r.state_since, null

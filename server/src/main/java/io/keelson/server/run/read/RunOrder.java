@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum RunOrder {
     NAME("n.title"),
     STATE("n.state"),
-    COST("k.total_cost"),
+    COST("n.credits_charged_before + k.credits_charged"),
     PROGRESS("n.tasks_completed::float / greatest(n.task_count, 1)"),
     DURATION("coalesce(n.duration_ms, (extract(epoch from clock_timestamp() - n.started_at) * 1000)::bigint)"),
     UPDATED_AT("k.updated_at");

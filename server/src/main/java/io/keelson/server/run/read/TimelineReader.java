@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads when the tasks of a run waited and worked. Times are milliseconds since 1970. A read costs the same for a run of few
- * events as for one of many, unless a step was claimed more than once: the times of its claims are in the events only.
+ * events as for one of many, unless a step was claimed more than once, or failed and is tried again: the times of its claims are in
+ * the events only.
  */
 public final class TimelineReader {
 
@@ -32,6 +33,20 @@ public final class TimelineReader {
                 (extract(epoch from r.completed_at) * 1000)::bigint as completed
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    /** What asks people about the run as a whole, and what ends that. */
+    private static final String ASKED = """
+            select e.event_type = 'run_acceptance_requested'
+                    or (e.payload ->> 'to') is not null and e.payload ->> 'to' in ('awaiting_approval', 'budget_exceeded') as asks,
+                (extract(epoch from e.created_at) * 1000)::bigint as at
+              from orchestration_events_kept e
+             where e.run_id = ? and e.attempt between ? and ? and e.event_type in ('run_acceptance_requested',
+                   'run_accepted', 'run_plan_ready', 'run_approved', 'run_rejected', 'run_budget_exceeded', 'run_finishing',
+                   'run_resuming', 'run_resumed', 'run_paused', 'run_retrying', 'run_failed', 'run_cancelled', 'run_completed')
+             order by e.pack_seq, e.seq""";
+
+    /** Events of longer runs are not read for that. */
+    private static final int MOST_EVENTS = 5_000;
 
     private static final String TOUCHED = """
             select distinct e.task_id from orchestration_events_kept e
@@ -50,7 +65,8 @@ public final class TimelineReader {
              order by t.sequence_number, coalesce(t.item_index, -1), t.id""";
 
     private static final String STEPS = """
-            select s.id, s.task_id, s.kind, s.state, s.lease_epoch, s.gate is not null as gated, s.name,
+            select s.id, s.task_id, s.kind, s.state,
+                s.lease_epoch > 1 or s.failures > 0 and s.completed_at is null as several, s.gate is not null as gated, s.name,
                 (extract(epoch from s.started_at) * 1000)::bigint as started,
                 (extract(epoch from s.completed_at) * 1000)::bigint as completed
               from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
@@ -58,7 +74,7 @@ public final class TimelineReader {
                and s.started_at is not null
              order by s.started_at, s.position, s.turn""";
 
-    /** The beginnings and ends of the leases of steps that had more than one. */
+    /** The beginnings and ends of the leases of steps that had more than one, or will have. */
     private static final String LEASES = """
             select l.step_id, l.claimed, l.failed, (extract(epoch from l.at) * 1000)::bigint as at
               from (select w.step_id, false as claimed, w.outcome = 'failed' as failed, w.recorded_at as at
@@ -101,7 +117,7 @@ public final class TimelineReader {
         }
     }
 
-    /** @param leases the beginnings and ends of its leases, if there was more than one */
+    /** @param leases the beginnings and ends of its leases, if there was more than one, or will be after a failure */
     public record Step(String kind, String state, boolean gated, String name, long started, @Nullable Long completed,
             List<Lease> leases) {}
 
@@ -111,7 +127,10 @@ public final class TimelineReader {
     /** @param to null while it lasts */
     public record Between(long from, @Nullable Long to) {}
 
-    /** @param asked when people were asked about the run as a whole */
+    /**
+     * @param asked when people were asked about the run as a whole; without questions about plans, results and budgets where the
+     *            run has many events
+     */
     public record Times(Span span, List<Task> tasks, List<Between> asked) {}
 
     /** What selects tasks. */
@@ -147,8 +166,35 @@ public final class TimelineReader {
                 new Range(run, attempt == null ? Math.max(1, span.attempt - MOST_ATTEMPTS) : attempt, span.attempt,
                         after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
-        return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets),
-                tickets.getOrDefault(run, List.of())));
+        List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
+        if (span.lastSeq <= MOST_EVENTS) {
+            asked.addAll(asked(c, range));
+        }
+        return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), asked));
+    }
+
+    /** When people were asked about a plan, a result or a budget. */
+    private static List<Between> asked(Connection c, Range range) throws SQLException {
+        List<Between> found = new ArrayList<>();
+        Long from = null;
+        try (PreparedStatement statement = c.prepareStatement(ASKED)) {
+            statement.setObject(1, range.run);
+            statement.setInt(2, range.first);
+            statement.setInt(3, range.last);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    long at = row.getLong("at");
+                    if (from != null) {
+                        found.add(new Between(from, at));
+                    }
+                    from = row.getBoolean("asks") ? at : null;
+                }
+            }
+        }
+        if (from != null) {
+            found.add(new Between(from, null));
+        }
+        return found;
     }
 
     /** Null for so many that all are read as quickly. */
@@ -213,7 +259,7 @@ public final class TimelineReader {
             statement.setFetchSize(1000);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    List<Lease> own = row.getInt("lease_epoch") > 1
+                    List<Lease> own = row.getBoolean("several")
                             ? leases.computeIfAbsent(ViewLoader.uuid(row, "id"), _ -> new ArrayList<>())
                             : List.of();
                     byTask.computeIfAbsent(ViewLoader.uuid(row, "task_id"), _ -> new ArrayList<>())
