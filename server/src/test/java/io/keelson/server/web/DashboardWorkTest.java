@@ -638,7 +638,11 @@ class DashboardWorkTest extends DashboardChecks {
                 .setReducedMotion(ReducedMotion.REDUCE));
         sees(page.locator(".state.f-failed .icon").first());
         PlaywrightAssertions.assertThat(page.locator(".state.f-failed").first()).hasCSS("border-top-style", "solid");
-        seed.waiting("still-at-work");
+        api.create(
+                """
+                {"name": "still-at-work", "start": true, "plan": {"tasks": [{"id": "order", "steps": [{"tool": "shop.order"}]}]}}""");
+        api.post("/api/v1/dispatch/claim",
+                "{\"worker_id\": \"worker-7.example\", \"tools\": [\"shop.order\"], \"wait_ms\": 20000, \"lease_ms\": 600000}");
         Locator works = page.locator(".state.f-works .icon").first();
         PlaywrightAssertions.assertThat(works).hasCSS("animation-name", "none");
         page.emulateMedia(new Page.EmulateMediaOptions().setReducedMotion(ReducedMotion.NO_PREFERENCE));
