@@ -56,6 +56,7 @@ class App extends Part {
     this.watch(api, 'reach', (event) => { this.stale = event.detail ? null : this.stale ?? Date.now(); });
     this.watch(live, 'event', (event) => { if (/approval|escalat|human|proposal|verif|budget|resumed|ticket/.test(event.detail.event_type ?? '')) this.#countSoon(); });
     this.watch(document, 'keelson-answered', () => this.#count());
+    this.watch(document, 'keelson-waiting', (event) => { this.waiting = event.detail; });
     this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
     this.watch(document, 'keydown', (event) => this.#key(event));
     this.watch(me, 'change', () => { if (me.value) { this.note = null; this.#count(); } });

@@ -46,8 +46,15 @@ class Inbox extends Page {
 
   async #load() {
     const query = { kind: route.get('kind'), run_id: route.get('run'), assignee: route.get('mine') ? '@me' : null, limit: 100 };
-    const { items } = await all('/inbox', query, 500);
+    const { items, complete } = await all('/inbox', query, 500);
+    this.#set(items, complete && !query.kind && !query.run_id && !query.assignee);
+  }
+
+  /** @param whole whether these are all that wait, so that the number beside the page's name is known */
+  #set(items, whole) {
     this.items = items;
+    this.whole = whole;
+    if (whole) document.dispatchEvent(new CustomEvent('keelson-waiting', { detail: items.length }));
   }
 
   willUpdate() {
@@ -141,7 +148,7 @@ class Inbox extends Page {
 
   /** The next question takes the place of an answered one. */
   #leave(item) {
-    this.items = this.items.filter((each) => each !== item && each.id !== item.id);
+    this.#set(this.items.filter((each) => each.id !== item.id), this.whole);
     this.shown = null;
     route.set({ item: this.#current()?.id ?? null }, true);
   }

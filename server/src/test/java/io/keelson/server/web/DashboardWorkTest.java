@@ -453,6 +453,23 @@ class DashboardWorkTest extends DashboardChecks {
         api.awaitState(run, "completed");
     }
 
+    /** Questions that are due earlier come before it, and the number beside the page's name is that of the list. */
+    @Test
+    void chosenQuestionStaysWhenOthersComeBeforeIt() {
+        seed.waiting("first-of-all");
+        Page page = browser.signedIn("/ui/inbox");
+        Locator chosen = page.locator(".detail .question");
+        sees(chosen);
+        String question = page.locator("[aria-current] strong").textContent();
+        String other = item(seed.waiting("due-before"));
+        api.post("/api/v1/inbox/" + other + "/assign", "{\"due_at\": \"2020-01-01T00:00:00Z\"}");
+        DashboardBrowser.go(page, "/ui/inbox?again=1");
+        PlaywrightAssertions.assertThat(page.locator(".queue .item").first()).containsText("due-before");
+        PlaywrightAssertions.assertThat(page.locator(".queue [aria-current] strong")).hasText(question);
+        page.waitForCondition(() -> page.locator(".nav .pill").textContent()
+                .startsWith(page.locator(".queue .item").count() + " "));
+    }
+
     @Test
     void menuOfARunIsAsWideAsItsActions() {
         String run = seed.waiting("with-a-menu");
