@@ -69,7 +69,7 @@ class DashboardWorkTest extends DashboardChecks {
         sees(card(page, "Review"));
         sees(page.getByText("Moved to Review"));
         page.locator(".ticket", new Page.LocatorOptions().setHasText("Water the plants"))
-                .dragTo(column(page, "Done"));
+                .dragTo(column(page, "Done"), new Locator.DragToOptions().setTargetPosition(40, 40));
         sees(card(page, "Done"));
         sees(page.getByText("Moved to Done"));
         assertThat(api.get("/api/v1/board/tasks/" + id).json().get("status").stringValue()).isEqualTo("done");
