@@ -627,9 +627,19 @@ class DashboardWorkTest extends DashboardChecks {
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": %s, \"tools\": [%s], \"version\": %s}".formatted(
                 Json.string(HOSTILE.substring(0, 60)), Json.string("x.<img src=x onerror=canary=1>"), text));
         seed.absurd();
+        String result = api
+                .create("""
+                {"name": "strange", "goal": %1$s, "start": true, "config": {"acceptance": "human"}, "output": "${ .tasks.a.output }",
+                 "plan": {"tasks": [{"id": "a", "title": %1$s, "success_criteria": %1$s, "steps": [{"tool": "artifact.write",
+                   "input": {"name": %2$s, "content": "x"}}, {"tool": "echo", "input": {"text": %1$s, "list": [%1$s]}}]}]}}"""
+                        .formatted(Json.string(HOSTILE + "Donaudampfschiff".repeat(20)),
+                                Json.string("<img src=x onerror=canary=1>"
+                                        + "Donaudampfschiff".repeat(9))));
+        DashboardSeed.await(api, result);
         Page page = browser.signedIn("/ui/", 1280, 800, ColorScheme.LIGHT, api.key());
         List<String> wide = new ArrayList<>();
-        for (String path : List.of("/ui/", "/ui/runs", "/ui/inbox", "/ui/launch", "/ui/money", "/ui/board",
+        for (String path : List.of("/ui/", "/ui/runs", "/ui/inbox", "/ui/inbox?run=" + result, "/ui/launch",
+                "/ui/money", "/ui/board",
                 "/ui/schedules",
                 "/ui/reports", "/ui/workers", "/ui/settings", "/ui/settings?tab=access", "/ui/settings?tab=agents",
                 "/ui/settings?tab=webhooks")) {
@@ -638,6 +648,9 @@ class DashboardWorkTest extends DashboardChecks {
                 DashboardBrowser.go(page, path);
                 page.locator(".page h1").first().waitFor();
                 PlaywrightAssertions.assertThat(page.locator(".skeleton")).hasCount(0);
+                if (path.contains("?run=")) {
+                    sees(page.locator(".files").getByText("Preview"));
+                }
                 if ((Boolean) page.evaluate("document.documentElement.scrollWidth > innerWidth")) {
                     wide.add(path + " at " + width);
                 }
