@@ -2,7 +2,7 @@ import { html, nothing, svg } from 'lit';
 import { get } from '../api/client.js';
 import { route } from '../store/route.js';
 import { count, label } from '../draw/format.js';
-import { FAMILIES, WORDS, family } from '../draw/state.js';
+import { FAMILIES, WORDS, family, familyOf } from '../draw/state.js';
 import { Part } from '../part/base.js';
 import { mark, name, problem, skeleton, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -129,7 +129,7 @@ class Graph extends Part {
     const single = boxes.kind[i] === 'task';
     if (single) {
       const row = this.data.byKey?.get(boxes.id[i]);
-      if (row) { for (const each of Object.keys(counts)) delete counts[each]; counts[family(row.state)] = 1; }
+      if (row) { for (const each of Object.keys(counts)) delete counts[each]; counts[familyOf(row)] = 1; }
     }
     return { counts, single, of: FAMILIES.toReversed().find((each) => counts[each] && LOUD.includes(each)) ?? FAMILIES.find((each) => counts[each]) ?? 'waits' };
   }

@@ -166,7 +166,7 @@ class Run extends Part {
   #signals(run) {
     const names = awaited(this.data.reasons);
     const lacks = me.lacks('runs:write');
-    return names.slice(0, MOST_SIGNALS).map((signal) => html`<button class="btn" ?disabled=${!!lacks} title=${lacks ?? `Ends the wait for the signal ${signal}`} @click=${async () => this.#done('Signal sent', await sendSignal(run.id, this.data.reasons, signal))}>${icon('right', 'small')}${names.length > 1 ? html`Send “${name(signal, 40)}”…` : 'Send signal…'}</button>`);
+    return names.slice(0, MOST_SIGNALS).map((signal) => html`<button class="btn" ?disabled=${!!lacks} title=${lacks ?? `Ends the wait for the signal ${signal}`} @click=${async () => this.#done('Signal sent', await sendSignal(run.id, this.data.reasons, signal))}>${icon('right', 'small')}${names.length > 1 ? html`<span>Send “${name(signal, 40)}”…</span>` : 'Send signal…'}</button>`);
   }
 
   #facts(run) {
