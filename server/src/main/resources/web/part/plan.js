@@ -16,13 +16,13 @@ const hasInput = (step) => step.input && Object.keys(step.input).length > 0;
 const doing = (step) => `${toolOf(step)}${hasInput(step) ? ` ${JSON.stringify(step.input)}` : ''}`;
 
 /**
- * The members by which a task of a planner's answer and one of a run's plan can be compared: the run's plan has defaults and
- * other members beside them.
+ * The members by which a task of a planner's answer and one of a run's plan can be compared: the run's plan has defaults beside
+ * them, such as the judge of a check.
  */
 export function comparable(task) {
-  const { title, description, steps, for_each: each, when, success_criteria: criteria } = task;
+  const { title, description, steps, for_each: each, when, verify, success_criteria: criteria } = task;
   const members = { title, description: description === title ? null : description, after: task.depends_on?.map((on) => on.task ?? on).toSorted().join(', '), agent: agentOf(task), when, for_each: each,
-    success_criteria: criteria, steps: steps ? steps.map(doing).join('\n') : task.tools?.join('\n') };
+    tools: task.tools_needed?.join(', '), success_criteria: criteria, checks: verify?.map(({ model, ...check }) => JSON.stringify(check)).join('\n'), steps: steps ? steps.map(doing).join('\n') : task.tools?.join('\n') };
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value));
 }
 

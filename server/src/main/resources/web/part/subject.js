@@ -81,7 +81,7 @@ export function result(item, files) {
 /** What failed before a new plan was made, and what that plan is. */
 export function newPlan({ failed = [], reason, plan, task_count: tasks, changes }) {
   const counted = (list, word) => (list.length ? [`${count(list.length)} ${word}`] : []);
-  const parts = [...counted(changes.added, 'new'), ...counted(changes.replaced, 'done otherwise'), ...counted(changes.dropped, 'dropped'), ...counted(changes.kept, 'completed and kept')];
+  const parts = [...counted(changes.added, 'new'), ...counted(changes.replaced, 'done again'), ...counted(changes.dropped, 'dropped'), ...counted(changes.kept, 'completed and kept')];
   return html`<section class="stack"><h3>What happened</h3>${failed.length ? html`<ul class="bullets">${failed.map((task) => html`<li>Task <strong>${name(task.title || task.task, 160)}</strong> failed: ${name(task.message ?? 'without a message', 600)} <code class="small soft">${task.error_code}</code></li>`)}</ul>` : html`<p>${name(reason ?? 'A new plan was asked for.', 600)}</p>`}</section>
     <section class="stack"><h3>What is proposed</h3><p>A plan of ${many(tasks, 'task')} in place of what is not completed. Tasks: ${parts.join(', ') || 'none'}.</p>${plan?.reasoning ? html`<p class="soft">${lines(plan.reasoning, 2000)}</p>` : nothing}</section>`;
 }

@@ -405,7 +405,7 @@ class DashboardWorkTest extends DashboardChecks {
         Locator detail = page.locator(".detail");
         PlaywrightAssertions.assertThat(detail).containsText("Task Drive failed: no road");
         PlaywrightAssertions.assertThat(detail)
-                .containsText("Tasks: 1 new, 1 done otherwise, 1 dropped, 1 completed and kept.");
+                .containsText("Tasks: 1 new, 1 done again, 1 dropped, 1 completed and kept.");
         PlaywrightAssertions.assertThat(detail).not().containsText("replan_approval");
         page.keyboard().press("a");
         PlaywrightAssertions.assertThat(dialog(page))
