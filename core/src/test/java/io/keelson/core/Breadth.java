@@ -20,18 +20,18 @@ import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
  */
 public final class Breadth {
     private static final boolean ALL = Boolean.getBoolean("keelson.long");
-    private static final int PARTS = 3;
+    private static final int PARTS = 5;
     private static final int PART = Integer.getInteger("keelson.part",
             (int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % PARTS));
 
     private Breadth() {}
 
-    /** Returns the elements of the part: every third one. Consecutive elements are in different parts. */
+    /** Returns the elements of the part: every fifth one. Consecutive elements are in different parts. */
     public static <T> List<T> of(List<T> all) {
         return IntStream.range(0, all.size()).filter(Breadth::has).mapToObj(all::get).toList();
     }
 
-    /** True if the part has the case of this number, from 0: every third one. */
+    /** True if the part has the case of this number, from 0: every fifth one. */
     public static boolean has(int number) {
         return ALL || number % PARTS == PART;
     }

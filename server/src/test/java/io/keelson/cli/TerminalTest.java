@@ -130,7 +130,7 @@ class TerminalTest {
     }
 
     @Test
-    @Breadth.InPart(0)
+    @Breadth.InPart(3)
     void tablesFitTheTerminal() throws Exception {
         inProcessCli.run("run", inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
         String line = String.join(" ", CliProcess.command("runs").stream().map(word -> "'" + word + "'").toList());
@@ -142,7 +142,7 @@ class TerminalTest {
     }
 
     @Test
-    @Breadth.InPart(1)
+    @Breadth.InPart(4)
     void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
         String run = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json").json().at("/run/id")
                 .asString();

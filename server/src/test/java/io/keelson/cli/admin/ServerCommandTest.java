@@ -110,7 +110,7 @@ class ServerCommandTest {
     }
 
     @Test
-    @Breadth.InPart(0)
+    @Breadth.InPart(3)
     void aFolderThatCannotBeWrittenAndWrongSettingsAreRefusedInWords() throws Exception {
         Path file = Files.writeString(folder.resolve("file"), "");
         assertOneLine(CliProcess.start(file.resolve("data"), Map.of(), "server").end(), 1, "DATA_DIR_NOT_WRITABLE");
@@ -135,7 +135,7 @@ class ServerCommandTest {
     }
 
     @Test
-    @Breadth.InPart(2)
+    @Breadth.InPart(4)
     void aSchemaThatWasNeverReleasedIsOneLine() throws Exception {
         Map<String, String> old = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(unreleased()));
         assertOneLine(CliProcess.start(data(), old, "server").end(), 1, "DATABASE_SCHEMA_UNRELEASED");
@@ -158,7 +158,7 @@ class ServerCommandTest {
     }
 
     @Test
-    @Breadth.InPart(1)
+    @Breadth.InPart(3)
     void doctorNamesATemporaryFolderThatCannotBeWritten() throws Exception {
         Path missing = folder.resolve("missing");
         Result said = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "JAVA_TOOL_OPTIONS",

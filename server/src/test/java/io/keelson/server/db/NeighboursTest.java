@@ -123,7 +123,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(0)
+    @Breadth.InPart(3)
     void columnsThatHoldAllThatKeelsonWritesAreLongEnough() throws SQLException {
         execute(Platform.TABLES);
         execute("""
@@ -157,7 +157,7 @@ class NeighboursTest {
 
     /** What PRD-101 puts into a database, renamed by its operator: the names of indexes and sequences stay taken. */
     @Test
-    @Breadth.InPart(1)
+    @Breadth.InPart(4)
     void tablesOfPrd101AreSetAsideByTheStatementsThatTheRefusalNames() throws SQLException {
         execute(Platform.TABLES);
         execute(Platform.ORCHESTRATION);
@@ -202,7 +202,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(0)
+    @Breadth.InPart(3)
     void aReferenceToATableOfOthersIsRefusedAtEveryStart() throws SQLException {
         execute(Platform.TABLES);
         Migrations.migrate(url);
@@ -232,7 +232,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(2)
+    @Breadth.InPart(4)
     void afterTriggersStayAndAreReported() throws SQLException {
         execute(Platform.TABLES);
         execute("""

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Servers are killed while agents call tools, wait for people, and write. */
-@Breadth.InPart(1)
+@Breadth.InPart(3)
 class AgentKillsTest {
     private static final Duration LIMIT = Duration.ofSeconds(120);
     private static final String LONG =

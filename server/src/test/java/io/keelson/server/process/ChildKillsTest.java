@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A run with a child that has a child, each with paid work before and after it. The server is killed as children are
  * created, when one has ended, and as its parent records that. All three must have the same story as without kills.
  */
-@Breadth.InPart(1)
+@Breadth.InPart(3)
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChildKillsTest {
     private static final Duration PATIENCE = Duration.ofMinutes(1);

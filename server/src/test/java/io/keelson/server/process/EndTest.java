@@ -21,7 +21,7 @@ class EndTest {
     Path folder;
 
     @Test
-    @Breadth.InPart(2)
+    @Breadth.InPart(3)
     void withoutItsDatabaseTheServerEndsSayingSoAndTheNextOneStarts() throws Exception {
         try (ServerProcess server = ServerProcess.start(folder, Map.of())) {
             kill("-KILL", postmaster());

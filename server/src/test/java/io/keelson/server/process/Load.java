@@ -25,7 +25,7 @@ import org.awaitility.Awaitility;
  * Submits runs at a steady rate, or as fast as a slow machine accepts them, and keeps a journal of the responses.
  */
 final class Load implements AutoCloseable {
-    private static final int PER_SECOND = 20;
+    private static final int PER_SECOND = 10;
     private static final int MOST_UNANSWERED = 16;
 
     private enum Submission {

@@ -5,6 +5,7 @@ import static io.keelson.server.run.RunFixtures.step;
 import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.Breadth;
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.decide.StepRow;
@@ -54,6 +55,7 @@ import tools.jackson.databind.node.ObjectNode;
  * Frequent statements use indexes, with a long history and a long queue: the plans of all statements as executed on tables
  * with 20,000 ended steps, 100,000 packs of events, and 6,000 queued runs.
  */
+@Breadth.InPart(1)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HotPlansTest {
     private static final int ENDED = 5_000;

@@ -100,7 +100,7 @@ class SurvivalTest {
     }
 
     @Test
-    @Breadth.InPart(0)
+    @Breadth.InPart(3)
     void aDirectoryHeldByThisProcessIsRefusedAndStaysHeld() throws Exception {
         try (var postgres = EmbeddedPostgres.start(options())) {
             assertThatThrownBy(() -> EmbeddedPostgres.start(options()))
@@ -115,7 +115,7 @@ class SurvivalTest {
     }
 
     @Test
-    @Breadth.InPart(2)
+    @Breadth.InPart(4)
     void twoProcessesMayUnpackTheProgramsAtOnce() throws Exception {
         Path binaries = folder.resolve("binaries");
         try (var one = Holder.start(folder.resolve("one"), binaries);
