@@ -114,7 +114,7 @@ public final class HttpServer implements AutoCloseable {
                 shutdown,
                 observed, OpenApi.served(document), cookie, hosts, idempotency, options);
         OpenApi.addScopes(document, routes);
-        RequestSchema.Table bodies = new RequestSchema.Table(document);
+        RequestSchema.Table bodies = OpenApi.bodies();
         routes.stream().filter(route -> route.body() != null)
                 .forEach(route -> schemas.put(route, bodies.of(route)));
         routes.forEach(route -> parameters.put(route, new QueryParameters(document, route)));

@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.OpenApiDocument;
+import io.keelson.server.http.support.RequestSchema;
 import io.keelson.server.http.support.Route;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,6 +25,7 @@ final class OpenApi {
 
     /** Read once, beside what a server starts meanwhile: it takes a tenth of a second of a processor. */
     private static final CompletableFuture<ObjectNode> DOCUMENT = CompletableFuture.supplyAsync(OpenApi::read);
+    private static final CompletableFuture<RequestSchema.Table> BODIES = DOCUMENT.thenApply(RequestSchema.Table::new);
 
     private OpenApi() {}
 
@@ -35,6 +37,11 @@ final class OpenApi {
     /** A copy, without scopes, errors and examples. */
     static ObjectNode document() {
         return DOCUMENT.join().deepCopy();
+    }
+
+    /** The schemas of request bodies. */
+    static RequestSchema.Table bodies() {
+        return BODIES.join();
     }
 
     private static ObjectNode read() {

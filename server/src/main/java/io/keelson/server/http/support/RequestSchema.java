@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
@@ -137,10 +138,10 @@ public final class RequestSchema {
         }
     }
 
-    /** All schemas of a document's request bodies. */
+    /** All schemas of a document's request bodies. Thread-safe. */
     public static final class Table {
         private final ObjectNode document;
-        private final Map<String, RequestSchema> byOperation = new LinkedHashMap<>();
+        private final Map<String, RequestSchema> byOperation = new ConcurrentHashMap<>();
 
         /** @param document OpenAPI */
         public Table(ObjectNode document) {
