@@ -14,9 +14,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads when the tasks of a run waited and worked. Times are milliseconds since 1970. A read costs the same for a run of few
- * events as for one of many, unless a step was claimed more than once, or failed and is tried again: the times of its claims are in
- * the events only.
+ * Reads when the tasks of a run waited and worked. Times are milliseconds since 1970. Events are read only of steps that were
+ * claimed more than once, or failed and are tried again, for the times of their claims; and those of the run itself, for which
+ * its packs of events are searched.
  */
 public final class TimelineReader {
 
@@ -34,18 +34,20 @@ public final class TimelineReader {
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
-    /** What asks people about the run as a whole, and what ends that. */
+    /** What asks people about the run as a whole, and what ends that. Only packs with an event of the run itself are unpacked. */
     private static final String ASKED = """
             select e.event_type = 'run_acceptance_requested'
                     or (e.payload ->> 'to') is not null and e.payload ->> 'to' in ('awaiting_approval', 'budget_exceeded') as asks,
-                (extract(epoch from e.created_at) * 1000)::bigint as at
-              from orchestration_events_kept e
-             where e.run_id = ? and e.attempt between ? and ? and e.event_type in ('run_acceptance_requested',
-                   'run_accepted', 'run_plan_ready', 'run_approved', 'run_rejected', 'run_budget_exceeded', 'run_finishing',
-                   'run_resuming', 'run_resumed', 'run_paused', 'run_retrying', 'run_failed', 'run_cancelled', 'run_completed')
-             order by e.pack_seq, e.seq""";
+                (extract(epoch from p.created_at) * 1000)::bigint as at
+              from run_event_packs_kept p
+             cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) e
+             where p.run_id = ? and p.attempt between ? and ? and p.body::text like '%"e":"run\\_%'
+               and e.event_type in ('run_acceptance_requested', 'run_accepted', 'run_plan_ready', 'run_approved', 'run_rejected',
+                   'run_budget_exceeded', 'run_finishing', 'run_resuming', 'run_resumed', 'run_paused', 'run_retrying',
+                   'run_failed', 'run_cancelled', 'run_completed')
+             order by p.first_seq, e.seq""";
 
-    /** Events of longer runs are not read for that. */
+    /** Events of a longer run are not read for that where only some of its tasks are. */
     private static final int MOST_EVENTS = 5_000;
 
     private static final String TOUCHED = """
@@ -128,8 +130,8 @@ public final class TimelineReader {
     public record Between(long from, @Nullable Long to) {}
 
     /**
-     * @param asked when people were asked about the run as a whole; without questions about plans, results and budgets where the
-     *            run has many events
+     * @param asked when people were asked about the run as a whole; without questions about plans, results and budgets where
+     *            only some tasks of a long run are read
      */
     public record Times(Span span, List<Task> tasks, List<Between> asked) {}
 
@@ -167,7 +169,7 @@ public final class TimelineReader {
                         after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
-        if (span.lastSeq <= MOST_EVENTS) {
+        if (after == null || span.lastSeq <= MOST_EVENTS) {
             asked.addAll(asked(c, range));
         }
         return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), asked));
