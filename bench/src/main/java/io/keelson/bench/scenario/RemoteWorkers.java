@@ -10,7 +10,8 @@ import java.util.Map;
 
 /** Ten-step runs whose steps a worker of the SDK claims over HTTP, many at a time, and reports in batches. */
 public final class RemoteWorkers implements Scenario {
-    private static final int SLOTS = 64;
+    /** As many as the executors of a server have. */
+    private static final int SLOTS = 128;
     public static final String TITLE = "Runs of ten steps on a remote worker of " + SLOTS + " slots";
 
     @Override

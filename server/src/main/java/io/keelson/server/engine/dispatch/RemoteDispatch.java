@@ -126,12 +126,12 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         WorkAvailability.Watch watch = series.begin(claim.workspaceId(), claim.workerId(), tools);
         boolean again = false;
         try {
-            List<Item> items = given(claim, watch.withdraw());
             while (!claim.gone().getAsBoolean() && !claim.over().getAsBoolean()) {
                 if (System.nanoTime() - sign > SIGN_OF_LIFE.toNanos()) {
                     draining = draining(claim);
                     sign = System.nanoTime();
                 }
+                List<Item> items = given(claim, watch.withdraw());
                 if (items.isEmpty() && watch.news() && !draining) {
                     items = tryClaim(claim);
                 }
