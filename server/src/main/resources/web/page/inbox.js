@@ -15,7 +15,7 @@ import '../part/budget.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { comparable, planTasks } from '../part/plan.js';
-import { checks, facts, newPlan, result, shown } from '../part/subject.js';
+import { checks, facts, given, newPlan, result, shown } from '../part/subject.js';
 
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
 const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
@@ -23,6 +23,8 @@ const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : '');
 const ANSWERED = new Set(['APPROVAL_ALREADY_DECIDED', 'TICKET_NOT_OPEN', 'PROPOSAL_NOT_PENDING', 'INBOX_ITEM_NOT_FOUND', 'INVALID_STATE_TRANSITION', 'GATE_CHANGED']);
 
+/** Kinds of items whose data the server has put together. The data of the others are of a plan, an agent or another server. */
+const OWN = new Set(['plan_approval', 'result_acceptance', 'task_review', 'escalation', 'budget', 'call_approval', 'tool_change']);
 /** Why a person approves an agent's call. */
 const CALL_REASONS = { always: 'this tool is never called without a person', destructive: 'the tool is destructive', tainted: 'the agent has read data from outside', condition: 'a condition for such calls holds', condition_failed: 'a condition for such calls could not be evaluated' };
 /** Members of the data that are shown elsewhere. */
@@ -185,7 +187,7 @@ class Inbox extends Page {
   }
 
   #plan(item) {
-    if (item.kind !== 'plan_approval' && !item.data?.plan) return nothing;
+    if (item.kind !== 'plan_approval' && !(item.kind === 'escalation' && item.data?.changes)) return nothing;
     if (this.#plansOf !== item.id) {
       this.#plansOf = item.id;
       this.versions = null;
@@ -204,7 +206,8 @@ class Inbox extends Page {
 
   #data(item) {
     if (item.kind === 'result_acceptance' && item.data) return result(item, this.files);
-    const { plan, changes, estimated_cost, task_count, failed, differences, accepted, seen, checks: made, output, goal, task_budgets, reason, message, question, ...rest } = item.data ?? {};
+    if (!OWN.has(item.kind)) return given(item.data, item.question);
+    const { plan, changes, estimated_cost, task_count, failed, differences, accepted, seen, checks: made, output, goal, task_budgets, reason, message, ...rest } = item.data ?? {};
     const asked = item.kind === 'escalation' ? rest.why : item.kind === 'call_approval' ? CALL_REASONS[reason] : item.kind === 'task_review' ? reason : null;
     for (const known of KNOWN[item.kind] ?? []) delete rest[known];
     return html`${this.#toolChange({ differences, accepted, seen })}${asked ? html`<p>You are asked because ${name(asked, 300)}.</p>` : nothing}
@@ -226,7 +229,7 @@ class Inbox extends Page {
         ${before?.run_id === item.run_id && before.gate !== item.gate ? html`<div class="note warn" role="alert">${icon('alert')}<div class="stack grow"><strong>The output has changed since you looked. Nothing was decided.</strong>${json('What you saw', before.data?.output, true)}${json('What it is now', item.data?.output, true)}</div></div>` : nothing}
         ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
         ${raised ? html`<k-budget .item=${item} @answered=${() => { this.#leave(item); this.read(); }} @late=${async (event) => { await this.#refused(item, event.detail.failure); this.read(); }}></k-budget>` : nothing}
-        ${item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
+        ${OWN.has(item.kind) && item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
         <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">${raised ? 'Raise' : 'Accept'}</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">Reject</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
           ${others.map((each) => html`<dt><button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button></dt><dd>${name(sentence(each.confirm ?? ''), 600)}</dd>`)}</dl></section></div>
       <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#accept(item)}>${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : 'Accept'} <kbd>a</kbd></button>

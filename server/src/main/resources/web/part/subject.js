@@ -39,10 +39,11 @@ const digits = (score) => Number(Number(score).toFixed(2));
 
 function check(each) {
   const [symbol, colour, word] = VERDICTS[each.verdict] ?? ['info', 'soft', each.verdict ?? 'no verdict'];
-  const said = each.marks?.length ? each.feedback?.split('\n- ')[0] : each.feedback; // then the marks say the rest
+  const marks = Array.isArray(each.marks) ? each.marks.filter((mark) => mark?.criterion).slice(0, 50) : [];
+  const said = marks.length ? each.feedback?.split('\n- ')[0] : each.feedback; // then the marks say the rest
   return html`<li class="stack"><span class="row wrap"><span class="row ${colour}">${icon(symbol, 'small')}<strong>${CHECKS[each.check] ?? name(each.check, 80)}: ${word}</strong></span>${each.score === null || each.score === undefined ? nothing : html`<span class="soft small num">score ${digits(each.score)}</span>`}${each.model ? html`<span class="soft small">by ${name(each.model, 60)}</span>` : nothing}</span>
     ${said ? html`<span class="small">${lines(said, 2000)}</span>` : nothing}
-    ${each.marks?.length ? html`<dl class="marks small">${each.marks.slice(0, 50).map((mark) => html`<dt class="num ${mark.mark >= 4 ? 'i-done' : 'i-failed'}">${mark.mark ?? '–'} of 5</dt><dd>${name(mark.criterion, 400)}${mark.must_pass ? html` <span class="soft">must pass</span>` : nothing}${mark.evidence ? html`<q class="soft">${label(mark.evidence, 400)}</q>` : nothing}</dd>`)}</dl>` : nothing}
+    ${marks.length ? html`<dl class="marks small">${marks.map((mark) => html`<dt class="num ${mark.mark >= 4 ? 'i-done' : 'i-failed'}">${mark.mark ?? '–'} of 5</dt><dd>${name(mark.criterion, 400)}${mark.must_pass ? html` <span class="soft">must pass</span>` : nothing}${mark.evidence ? html`<q class="soft">${label(mark.evidence, 400)}</q>` : nothing}</dd>`)}</dl>` : nothing}
     ${each.output ? html`<details class="json"><summary>The output that ${each.verdict === 'rejected' ? 'was refused' : 'it judged'}</summary><div class="value">${shown('Output', each.output)}</div></details>` : nothing}</li>`;
 }
 
@@ -101,4 +102,11 @@ export function facts(data, open) {
   const short = members.filter(([, value]) => simple(value) || (Array.isArray(value) && value.every(simple)));
   return html`${short.length ? html`<dl class="facts wide-facts">${short.map(([key, value]) => html`<dt>${TITLES[key] ?? title(key)}</dt><dd>${amount(key, value) ?? shown(key, value)}</dd>`)}</dl>` : nothing}
     ${members.filter((each) => !short.includes(each)).map(([key, value]) => json(TITLES[key] ?? title(key), value, open.includes(key)))}`;
+}
+
+/** Data of any form. @param question that stands above them */
+export function given(data, question) {
+  if (data === null || data === undefined) return nothing;
+  if (simple(data) || Array.isArray(data)) return html`<div class="value">${shown('Data', data)}</div>`;
+  return facts(Object.fromEntries(Object.entries(data).filter(([key, value]) => key !== 'question' || value !== question)), ['questions', 'schema']);
 }

@@ -357,9 +357,11 @@ class DecisionCommandsTest {
     void anAnswerToAResultDecidesNoLaterQuestion() throws Exception {
         Result started = inProcessCli.run("run", inProcessCli.mission("""
                 config: {acceptance: human}
-                plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                plan: {tasks: [{id: a, steps: [{tool: echo, input: {text: hi}}], verify: [{kind: length, min: 1}]}]}
                 """));
         assertThat(started.code()).as(started.err()).isEqualTo(4);
+        assertThat(inProcessCli.run("inbox", "--details").out())
+                .contains("a, attempt 1: verify.length passed, score 1\n");
         String run = inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString();
         String first = question(run);
         assertThat(first).startsWith("result_" + run + "_");

@@ -76,13 +76,13 @@ public final class Subject {
     public static List<String> item(InboxItem item, Style style) {
         JsonNode data = item.data() == null ? MissingNode.getInstance() : item.data();
         int count = data.path("task_count").asInt(0);
-        if (item.kind().equals("plan_approval")) {
-            return plan(data.path("plan"), count, data.path("estimated_cost"), style);
-        }
-        return data.has("changes") ? newPlan(data, count, style)
-                : data instanceof ObjectNode object && (data.has("verified") || data.has("checks"))
-                        ? checked(object, style)
-                        : data(data, style);
+        return switch (item.kind()) {
+            case "plan_approval" -> plan(data.path("plan"), count, data.path("estimated_cost"), style);
+            case "escalation" -> data.has("changes") ? newPlan(data, count, style) : data(data, style);
+            case "result_acceptance", "task_review" -> data instanceof ObjectNode object ? checked(object, style)
+                    : data(data, style);
+            default -> data(data, style);
+        };
     }
 
     /** An output or a result, and below it a line for each check of it and of the outputs before it. */
@@ -100,7 +100,8 @@ public final class Subject {
         String feedback = TerminalText.text(check, "feedback");
         return "  " + of + "attempt " + check.path("attempt").asInt() + ": " + TerminalText.text(check, "check") + " "
                 + TerminalText.text(check, "verdict")
-                + (check.path("score").isNumber() ? ", score " + check.path("score").asString() : "")
+                + (check.path("score").isNumber() ? ", score " + AmountText.decimal(check.path("score").decimalValue())
+                        : "")
                 + (feedback.isEmpty() ? "" : ": " + feedback);
     }
 

@@ -636,9 +636,16 @@ class DashboardWorkTest extends DashboardChecks {
                                 Json.string("<img src=x onerror=canary=1>"
                                         + "Donaudampfschiff".repeat(9))));
         DashboardSeed.await(api, result);
+        String asked = api.create("""
+                {"name": "asks", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "kind": "approval", "input": {
+                  "question": "Named as the server names its own?", "checks": "x", "plan": 5, "changes": [1], "goal": {"a": [{}]},
+                  "output": null, "differences": {"b": 1}, "verified": "y", "marks": %s}}]}]}}"""
+                .formatted(Json.string(HOSTILE)));
+        DashboardSeed.await(api, asked);
         Page page = browser.signedIn("/ui/", 1280, 800, ColorScheme.LIGHT, api.key());
         List<String> wide = new ArrayList<>();
-        for (String path : List.of("/ui/", "/ui/runs", "/ui/inbox", "/ui/inbox?run=" + result, "/ui/launch",
+        for (String path : List.of("/ui/", "/ui/runs", "/ui/inbox", "/ui/inbox?run=" + result, "/ui/inbox?run=" + asked,
+                "/ui/launch",
                 "/ui/money", "/ui/board",
                 "/ui/schedules",
                 "/ui/reports", "/ui/workers", "/ui/settings", "/ui/settings?tab=access", "/ui/settings?tab=agents",
@@ -649,7 +656,8 @@ class DashboardWorkTest extends DashboardChecks {
                 page.locator(".page h1").first().waitFor();
                 PlaywrightAssertions.assertThat(page.locator(".skeleton")).hasCount(0);
                 if (path.contains("?run=")) {
-                    sees(page.locator(".files").getByText("Preview"));
+                    sees(path.endsWith(result) ? page.locator(".files").getByText("Preview")
+                            : page.locator(".question").getByText("Named as the server names its own?"));
                 }
                 if ((Boolean) page.evaluate("document.documentElement.scrollWidth > innerWidth")) {
                     wide.add(path + " at " + width);
