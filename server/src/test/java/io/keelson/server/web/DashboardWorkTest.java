@@ -112,7 +112,6 @@ class DashboardWorkTest extends DashboardChecks {
         page.keyboard().press("r");
         sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Runs").setExact(true)));
         PlaywrightAssertions.assertThat(page.locator(".run-row").first()).isVisible();
-        page.keyboard().press("a");
         PlaywrightAssertions.assertThat(dialog(page)).hasCount(0);
     }
 
