@@ -32,6 +32,7 @@ class Budget extends Part {
     const of = this.item?.id ?? `${this.run} ${this.version}`;
     if (this.#asked === of) return;
     this.#asked = of;
+    if (this.item && this.item.id !== this.found?.id) this.found = null;
     this.#load(of);
   }
 
