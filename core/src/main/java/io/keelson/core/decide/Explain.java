@@ -57,6 +57,9 @@ public final class Explain {
         /** The own name of a fan-out item; null for any other task. */
         @Nullable String label(UUID task);
 
+        /** What a waiting approval asks people, in the words of its input; null where it has none. */
+        @Nullable String question(UUID step);
+
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
 
@@ -435,13 +438,19 @@ public final class Explain {
                 }
                 deadline(step.task(), step.nextRunAt);
             }
-            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide" + because(step.gate),
+            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide"
+                    + (step.gate == null ? asked(step) : because(step.gate)),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
                 refused(step);
                 add(step, "ENDED", "the step is " + step.state.wire() + because(step.errorCode), null, List.of());
             }
         }
+    }
+
+    private String asked(StepRow step) {
+        String question = around.question(step.id());
+        return question == null ? "" : ": " + question;
     }
 
     /** Adds which level's rule has refused the call's tool, where that is why it was not executed. */

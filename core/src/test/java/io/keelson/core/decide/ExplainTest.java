@@ -57,6 +57,11 @@ class ExplainTest {
         }
 
         @Override
+        public @Nullable String question(UUID step) {
+            return "Ship it?";
+        }
+
+        @Override
         public @Nullable Instant due(TimerKind kind, UUID subject) {
             return kind == TimerKind.HUMAN ? LATER : null;
         }
@@ -140,6 +145,7 @@ class ExplainTest {
         assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("EARLIER_STEP");
         world.fail(first, ErrorClass.INFRASTRUCTURE);
         assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
+        assertThat(Explain.run(world.view, around).getLast().text()).endsWith("a human has to decide: Ship it?");
         Explanation backoff = Explain.step(world.view, first, around).getFirst();
         assertThat(backoff.until()).isEqualTo(first.nextRunAt());
         assertThat(backoff.text()).contains("backoff before attempt 2 of 3: ");

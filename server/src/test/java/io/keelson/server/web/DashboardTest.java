@@ -142,7 +142,7 @@ class DashboardTest extends DashboardChecks {
     void listSaysWhyARunIsNotFurther() {
         Page page = browser.signedIn("/ui/runs?text=release-train");
         Locator row = row(page, "release-train");
-        PlaywrightAssertions.assertThat(row).containsText("a human has to decide");
+        PlaywrightAssertions.assertThat(row).containsText("a human has to decide: Ship version 4.2 to everyone?");
         PlaywrightAssertions.assertThat(row.locator(".c-state")).hasText("running waits for a person");
         page.keyboard().press("j");
         page.keyboard().press("x");

@@ -51,6 +51,13 @@ public final class Explainer {
              where t.run_id = any (?) and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
              order by t.sequence_number, t.item_index limit 1000""";
 
+    /** Of approvals that wait; an explanation has at most a hundred tasks. */
+    private static final String QUESTIONS = """
+            select s.id, left(coalesce(s.resolved_input, s.input) ->> 'question', 300) as question
+              from timers w join orchestration_steps s on s.id = w.subject
+             where w.run_id = any (?) and w.kind = 'human' and s.kind = 'approval'
+             limit 1000""";
+
     /** The workspace's reached limits with their values; queried only where limits exist. */
     private static final String FULL = """
             select l.name, l.name || '=' || trim_scale(l.most) as text
@@ -77,7 +84,8 @@ public final class Explainer {
 
     /** @param full the reached limits by name, with their texts */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
-            Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels, Prices prices)
+            Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels,
+            Map<UUID, String> questions, Prices prices)
             implements Explain.Surroundings {
         @Override
         public boolean served(String tool) {
@@ -99,6 +107,11 @@ public final class Explainer {
         @Override
         public @Nullable String label(UUID task) {
             return labels.get(task);
+        }
+
+        @Override
+        public @Nullable String question(UUID step) {
+            return questions.get(step);
         }
 
         @Override
@@ -156,7 +169,8 @@ public final class Explainer {
         Array ids = c.createArrayOf("uuid", views.keySet().toArray());
         boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
         return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
-                labels(c, ids), stopped ? runs.prices(c) : Prices.NONE);
+                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"),
+                stopped ? runs.prices(c) : Prices.NONE);
     }
 
     private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {
@@ -185,10 +199,16 @@ public final class Explainer {
         return full;
     }
 
-    private static Map<UUID, String> labels(Connection c, Array runs) throws SQLException {
-        Map<UUID, String> labels = new HashMap<>();
-        each(c, LABELS, runs, row -> labels.put(ViewLoader.uuid(row, "id"), row.getString("title")));
-        return labels;
+    /** By id; those that are null are left out. */
+    private static Map<UUID, String> texts(Connection c, String sql, Array runs, String column) throws SQLException {
+        Map<UUID, String> texts = new HashMap<>();
+        each(c, sql, runs, row -> {
+            String text = row.getString(column);
+            if (text != null) {
+                texts.put(ViewLoader.uuid(row, "id"), text);
+            }
+        });
+        return texts;
     }
 
     private static Map<Lane, Instant> leases(Connection c, Array runs) throws SQLException {
