@@ -15,10 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Workers that claim again as soon as they have an answer. Between two claims, commits of this node give them steps as while
  * a claim waits, and what this node knows of the queue stays known. A series ends when no claim follows within
- * {@link #LONGEST_GAP}; steps that the worker has not got by then are released. Thread-safe.
+ * {@link #LONGEST_GAP}; steps that the worker has not got by then are released. So a worker whose next claim may arrive at
+ * another server gets no steps between its claims: only a claim that follows another one has such a gap. Thread-safe.
  */
 final class ClaimSeries implements AutoCloseable {
     static final Duration LONGEST_GAP = Duration.ofMillis(250);
+
+    /** @param follows whether it continues a series */
+    record Begun(Watch watch, boolean follows) {}
 
     private record Worker(UUID workspace, String id) {}
 
@@ -52,13 +56,13 @@ final class ClaimSeries implements AutoCloseable {
     }
 
     /** The search of a claim: that of the claim before it, or a new one. */
-    Watch begin(UUID workspace, String worker, Set<String> tools) {
+    Begun begin(UUID workspace, String worker, Set<String> tools) {
         Gap gap = gaps.remove(new Worker(workspace, worker));
         if (gap != null && gap.tools.equals(tools)) {
-            return gap.watch;
+            return new Begun(gap.watch, true);
         }
         end(gap);
-        return available.watch(workspace, tools::contains);
+        return new Begun(available.watch(workspace, tools::contains), false);
     }
 
     /**
@@ -66,9 +70,11 @@ final class ClaimSeries implements AutoCloseable {
      *
      * @param left what the worker takes until then
      */
-    void pause(UUID workspace, Set<String> tools, Watch watch, Offer left) {
-        Gap gap = new Gap(new Worker(workspace, left.worker()), tools, watch);
-        watch.offer(left);
+    void pause(UUID workspace, Set<String> tools, Begun claim, Offer left) {
+        Gap gap = new Gap(new Worker(workspace, left.worker()), tools, claim.watch);
+        if (claim.follows) {
+            claim.watch.offer(left);
+        }
         end(gaps.put(gap.worker, gap));
         delayed.accept(LONGEST_GAP, () -> {
             if (gaps.remove(gap.worker, gap)) {

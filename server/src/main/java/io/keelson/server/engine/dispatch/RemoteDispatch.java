@@ -123,7 +123,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         boolean draining = draining(claim);
         long sign = System.nanoTime();
         Set<String> tools = Set.copyOf(claim.tools());
-        WorkAvailability.Watch watch = series.begin(claim.workspaceId(), claim.workerId(), tools);
+        ClaimSeries.Begun begun = series.begin(claim.workspaceId(), claim.workerId(), tools);
+        WorkAvailability.Watch watch = begun.watch();
         boolean again = false;
         try {
             while (!claim.gone().getAsBoolean() && !claim.over().getAsBoolean()) {
@@ -143,7 +144,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                 if (!items.isEmpty() || left <= 0) {
                     again = claim.again() && !draining && !claim.gone().getAsBoolean();
                     if (again) {
-                        series.pause(claim.workspaceId(), tools, watch,
+                        series.pause(claim.workspaceId(), tools, begun,
                                 offer(claim, claim.max() - items.size(), () -> false));
                     }
                     return items;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.decide.ChangeSet.Given;
 import io.keelson.core.decide.LocalCapacity.RemoteSlot;
 import io.keelson.core.run.StepAssignment;
+import io.keelson.server.engine.dispatch.ClaimSeries.Begun;
 import io.keelson.server.engine.dispatch.WorkAvailability.Offer;
 import io.keelson.server.engine.dispatch.WorkAvailability.Watch;
 import io.keelson.server.tool.SlotKind;
@@ -38,13 +39,25 @@ class ClaimSeriesTest {
         pause(2);
         StepAssignment step = commitGives();
 
-        Watch next = begin(TOOLS);
+        Begun claim = series.begin(OURS, "w1", TOOLS);
+        Watch next = claim.watch();
 
+        assertThat(claim.follows()).isTrue();
         assertThat(next.withdraw()).containsExactly(step);
         assertThat(next.news()).as("a search finds no more than the commit").isFalse();
         assertThat(available.take(OURS, "far.away")).as("no slot while it neither waits nor pauses").isNull();
         ends.remove().run();
         assertThat(released).as("the gap had ended before").isEmpty();
+    }
+
+    /** Its next claim may go to another server. */
+    @Test
+    void firstClaimOfASeriesHasNoStepsInItsGap() {
+        pause(series.begin(OURS, "w1", TOOLS), 1);
+        assertThat(available.take(OURS, "far.away")).isNull();
+        ends.remove().run();
+        pause(series.begin(OURS, "w1", TOOLS), 1);
+        assertThat(available.take(OURS, "far.away")).as("after a gap without a claim").isNull();
     }
 
     @Test
@@ -108,8 +121,8 @@ class ClaimSeriesTest {
     /** Two claims of one worker at the same time: the second one to end pauses. */
     @Test
     void secondGapOfAWorkerEndsTheFirst() {
-        Watch first = begin(TOOLS);
-        Watch second = begin(TOOLS);
+        Begun first = new Begun(begin(TOOLS), true);
+        Begun second = new Begun(begin(TOOLS), true);
         pause(first, 1);
         StepAssignment step = commitGives();
         pause(second, 1);
@@ -119,16 +132,17 @@ class ClaimSeriesTest {
     }
 
     private Watch begin(Set<String> tools) {
-        return series.begin(OURS, "w1", tools);
+        return series.begin(OURS, "w1", tools).watch();
     }
 
+    /** The gap of a claim that follows another one. */
     private void pause(int slots) {
-        pause(begin(TOOLS), slots);
+        pause(new Begun(begin(TOOLS), true), slots);
     }
 
-    private void pause(Watch watch, int slots) {
-        var _ = watch.news();
-        series.pause(OURS, TOOLS, watch, new Offer("w1", LEASE, slots, () -> false));
+    private void pause(Begun claim, int slots) {
+        var _ = claim.watch().news();
+        series.pause(OURS, TOOLS, claim, new Offer("w1", LEASE, slots, () -> false));
     }
 
     private RemoteSlot slot() {
