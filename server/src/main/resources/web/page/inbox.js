@@ -15,7 +15,7 @@ import '../part/budget.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
 import { comparable, planTasks } from '../part/plan.js';
-import { checks, facts, given, newPlan, result, shown } from '../part/subject.js';
+import { checks, earlier, facts, given, newPlan, result, shown } from '../part/subject.js';
 
 const TITLES = { accept: 'Accept', reject: 'Reject', finish_current: 'Finish what runs' };
 const titleOf = (action) => TITLES[action] ?? (action[0].toUpperCase() + action.slice(1)).replaceAll('_', ' ');
@@ -207,7 +207,7 @@ class Inbox extends Page {
   #data(item) {
     if (item.kind === 'result_acceptance' && item.data) return result(item, this.files);
     if (!OWN.has(item.kind)) return given(item.data, item.question);
-    const { plan, changes, estimated_cost, task_count, failed, differences, accepted, seen, checks: made, output, goal, task_budgets, reason, message, ...rest } = item.data ?? {};
+    const { plan, changes, earlier: before, estimated_cost, task_count, failed, differences, accepted, seen, checks: made, output, goal, task_budgets, reason, message, ...rest } = item.data ?? {};
     const asked = item.kind === 'escalation' ? rest.why : item.kind === 'call_approval' ? CALL_REASONS[reason] : item.kind === 'task_review' ? reason : null;
     for (const known of KNOWN[item.kind] ?? []) delete rest[known];
     return html`${this.#toolChange({ differences, accepted, seen })}${asked ? html`<p>You are asked because ${name(asked, 300)}.</p>` : nothing}
@@ -229,7 +229,7 @@ class Inbox extends Page {
         ${before?.run_id === item.run_id && before.gate !== item.gate ? html`<div class="note warn" role="alert">${icon('alert')}<div class="stack grow"><strong>The output has changed since you looked. Nothing was decided.</strong>${json('What you saw', before.data?.output, true)}${json('What it is now', item.data?.output, true)}</div></div>` : nothing}
         ${item.body ? html`<p>${name(item.body, 4000)}</p>` : nothing}${item.feedback ? html`<div class="note">${icon('info')}<span>${name(item.feedback, 2000)}</span></div>` : nothing}
         ${raised ? html`<k-budget .item=${item} @answered=${() => { this.#leave(item); this.read(); }} @late=${async (event) => { await this.#refused(item, event.detail.failure); this.read(); }}></k-budget>` : nothing}
-        ${OWN.has(item.kind) && item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
+        ${OWN.has(item.kind) ? earlier(item.data?.earlier) : nothing}${OWN.has(item.kind) && item.data?.goal && item.data.goal !== item.run_name ? html`<p class="soft">${name(item.data.goal, 2000)}</p>` : nothing}${this.#plan(item)}${this.#data(item)}
         <section class="stack"><h3>What each answer does</h3><dl class="consequences"><dt class="i-done">${raised ? 'Raise' : 'Accept'}</dt><dd>${name(sentence(item.on_accept), 600)}</dd><dt class="i-failed">Reject</dt><dd>${name(sentence(item.on_reject), 600)}</dd>
           ${others.map((each) => html`<dt><button class="btn low" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#answer(item, each.name)}>${titleOf(each.name)}…</button></dt><dd>${name(sentence(each.confirm ?? ''), 600)}</dd>`)}</dl></section></div>
       <footer class="answers"><button class="btn first" ?disabled=${!!lacks || this.busy} title=${lacks ?? nothing} @click=${() => this.#accept(item)}>${icon(raised ? 'coins' : 'check', 'small')}${raised ? 'Raise…' : 'Accept'} <kbd>a</kbd></button>

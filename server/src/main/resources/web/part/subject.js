@@ -33,6 +33,9 @@ export function shown(what, given) {
   return json(what, value, true);
 }
 
+/** How the attempts of the run before this one ended. */
+export const earlier = (list) => (list?.length ? html`<div class="note">${icon('info')}<div class="stack grow tight">${list.map((each) => html`<span>Attempt ${each.attempt} of the run: ${name(each.message ?? each.error_code ?? 'it ended', 1000)}.</span>`)}</div></div>` : nothing);
+
 const VERDICTS = { passed: ['check', 'i-done', 'passed'], rejected: ['cross', 'i-failed', 'refused'], unsure: ['info', 'i-backoff', 'not sure'], task_wrong: ['cross', 'i-failed', 'no output can meet the task'] };
 const CHECKS = { 'model.judge': 'Judge', 'verify.json_schema': 'JSON Schema', 'verify.jq': 'Expression', 'verify.regex': 'Pattern', 'verify.sections': 'Sections', 'verify.length': 'Length', 'verify.keywords': 'Keywords', 'verify.urls': 'URLs' };
 const digits = (score) => Number(Number(score).toFixed(2));

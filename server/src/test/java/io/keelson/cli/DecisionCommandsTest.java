@@ -368,6 +368,8 @@ class DecisionCommandsTest {
         assertThat(inProcessCli.run("reject", first, "--reason", "too short").err()).doesNotContain("GATE_CHANGED");
         assertThat(inProcessCli.run("retry", run, "--from", "start", "--watch").code()).isEqualTo(4);
         String second = question(run);
+        assertThat(inProcessCli.run("inbox", "--details").out())
+                .contains("attempt 1 of the run: the result was rejected: too short");
 
         Result late = inProcessCli.run("approve", first);
         assertThat(late.code()).isNotZero();

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -77,7 +78,8 @@ public final class Subject {
         JsonNode data = item.data() == null ? MissingNode.getInstance() : item.data();
         int count = data.path("task_count").asInt(0);
         return switch (item.kind()) {
-            case "plan_approval" -> plan(data.path("plan"), count, data.path("estimated_cost"), style);
+            case "plan_approval" -> Stream.concat(earlier(data),
+                    plan(data.path("plan"), count, data.path("estimated_cost"), style).stream()).toList();
             case "escalation" -> data.has("changes") ? newPlan(data, count, style) : data(data, style);
             case "result_acceptance", "task_review" -> data instanceof ObjectNode object ? checked(object, style)
                     : data(data, style);
@@ -88,12 +90,20 @@ public final class Subject {
     /** An output or a result, and below it a line for each check of it and of the outputs before it. */
     private static List<String> checked(ObjectNode data, Style style) {
         ObjectNode rest = data.deepCopy();
-        rest.remove(List.of("verified", "checks", "results"));
+        rest.remove(List.of("verified", "checks", "results", "earlier"));
         List<String> lines = new ArrayList<>(data(rest, style));
+        earlier(data).forEach(lines::add);
         data.path("checks").forEach(check -> lines.add(check("", check)));
         data.path("verified").forEach(task -> task.path("checks")
                 .forEach(check -> lines.add(check(TerminalText.text(task, "task") + ", ", check))));
         return lines;
+    }
+
+    /** A line for each attempt of the run before this one. */
+    private static Stream<String> earlier(JsonNode data) {
+        return data.path("earlier").valueStream()
+                .map(each -> "  attempt " + each.path("attempt").asInt() + " of the run: "
+                        + TerminalText.text(each, "message"));
     }
 
     private static String check(String of, JsonNode check) {

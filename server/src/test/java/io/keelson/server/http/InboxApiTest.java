@@ -191,11 +191,13 @@ class InboxApiTest {
     void aLateAnswerDecidesNoLaterQuestion(Waits waits) {
         String run = waiting(waits);
         String first = items("?run_id=" + run).getFirst().get("id").stringValue();
-        post(INBOX + "/" + first + "/reject", "{}", 200);
+        post(INBOX + "/" + first + "/reject", "{\"reason\": \"one page more\"}", 200);
         api.awaitState(run, "failed");
         api.post("/api/v1/runs/" + run + "/retry", "{\"from\": \"start\"}");
         JsonNode second = awaitItem(run, waits.kind());
         assertThat(second.get("id").stringValue()).isNotEqualTo(first).startsWith(first.substring(0, 30));
+        assertThat(second.at("/data/earlier/0/attempt").asInt()).isEqualTo(1);
+        assertThat(second.at("/data/earlier/0/message").asString()).endsWith("was rejected: one page more");
 
         for (String answer : List.of("accept", "reject")) {
             JsonNode late = post(INBOX + "/" + first + "/" + answer, "{}", 409);

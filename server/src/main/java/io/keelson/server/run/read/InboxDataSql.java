@@ -36,13 +36,22 @@ final class InboxDataSql {
                    and v.kind = 'verify' and v.state = 'completed'
                  order by v.task_attempt desc, v.position desc, v.turn desc limit 10) done)""";
 
+    /** How the run's attempts before this one ended, the last five: people may have rejected a plan or a result. */
+    private static final String EARLIER = """
+            'earlier', (
+                select coalesce(jsonb_agg(jsonb_build_object('attempt', b.attempt_number, 'error_code', b.error_code,
+                        'message', b.error_message) order by b.attempt_number), '[]')
+                  from (select a.* from run_attempts a
+                         where a.run_id = r.id and a.attempt_number < r.attempt_number
+                         order by a.attempt_number desc limit 5) b)""";
+
     /** The estimate by the workspace's prices, tokens included. */
     private static final String PLAN_APPROVAL = """
             jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'estimated_cost', (
                 select (v.payload ->> 'estimated_cost')::numeric from orchestration_events_kept v
                  where v.run_id = r.id and v.event_type = 'run_plan_ready'
-                 order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s)"""
-            .formatted(PLAN.formatted("r.plan"));
+                 order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s, %s)"""
+            .formatted(PLAN.formatted("r.plan"), EARLIER);
 
     /** What the last tasks came to, five at most: the result of a run without an output of its own. */
     private static final String RESULTS = """
@@ -71,10 +80,10 @@ final class InboxDataSql {
                              where w.run_id = r.id and w.attempt = r.attempt_number and not w.superseded
                                and w.group_id is null and w.key not like '.%%'
                                and (w.success_criteria is not null or w.verified_by is not null or w.attempt_number > 1)
-                             order by w.sequence_number limit 20) x), %s)
+                             order by w.sequence_number limit 20) x), %s, %s)
                 || case when pg_column_size(r.output) <= 65536 then jsonb_build_object('output', r.output)
                     else jsonb_build_object('output', null, 'summary', r.result_summary, 'results', case when r.output is null then %s end) end"""
-                    .formatted(CHECKS.formatted("x"), SPENT, RESULTS);
+                    .formatted(CHECKS.formatted("x"), SPENT, EARLIER, RESULTS);
 
     private static final String REVIEW = """
             jsonb_build_object('output', t.output_summary, 'success_criteria', t.success_criteria,
