@@ -6,6 +6,7 @@ import io.keelson.core.Breadth;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Tokens;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.engine.dispatch.RemoteWork.Answer;
@@ -17,9 +18,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +41,13 @@ class EngineTest {
                     - {name: hold, tool: test.gate}
                     - {name: after, tool: echo, input: {said: "${ .steps.hold.output }"}}
             """;
+
+    private static final String REMOTE = """
+            name: remote
+            plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
+            """;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     @TempDir
     Path folder;
@@ -248,10 +260,7 @@ class EngineTest {
         Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
             FutureTask<Item> waiting = new FutureTask<>(() -> claim(remote, "worker", Duration.ofSeconds(30)));
             Thread.startVirtualThread(waiting);
-            UUID run = nodes.submit(engine, """
-                    name: remote
-                    plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
-                    """, "far.away");
+            UUID run = nodes.submit(engine, REMOTE, "far.away");
             Item item = waiting.get();
             long commits = nodes.count("SELECT count(*) FROM run_event_packs WHERE run_id = '" + run + "'");
             assertThat(complete(remote, "worker", item, "1").status()).isEqualTo("ok");
@@ -260,14 +269,69 @@ class EngineTest {
         });
     }
 
+    /** What a claim leaves in the queue goes to the next one at once, and before newer work. */
+    @Test
+    void workerThatClaimsAgainGetsTheRestOfTheQueueInItsOrder() throws Exception {
+        Engine engine = nodes.node();
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            runs.add(nodes.submit(engine, REMOTE, "far.away"));
+        }
+        List<UUID> claimed = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            List<Item> items = engine.remoteWork().claim(again(Duration.ZERO, () -> false));
+            assertThat(items).as("claim " + i).hasSize(1);
+            claimed.add(items.getFirst().runId());
+            if (i == 0) {
+                runs.add(nodes.submit(engine, REMOTE, "far.away"));
+            }
+            assertThat(complete(engine.remoteWork(), "worker", items.getFirst(), "1").status()).isEqualTo("ok");
+        }
+        assertThat(claimed).isEqualTo(runs);
+    }
+
+    /** Its key is revoked, or the server stops, while it waits for a commit. */
+    @Test
+    void claimThatMustNotWaitAnyLongerGivesItsStepBack() throws Exception {
+        Engine engine = nodes.node();
+        UUID first = nodes.submit(engine, REMOTE, "far.away");
+        completeAsAnother(engine, first);
+        NewRun run = nodes.run(REMOTE, "far.away");
+        AtomicBoolean over = new AtomicBoolean();
+        CountDownLatch waits = new CountDownLatch(2);
+        FutureTask<List<Item>> ended = new FutureTask<>(() -> engine.remoteWork().claim(again(PATIENCE, () -> {
+            waits.countDown();
+            return over.get();
+        })));
+        Thread.startVirtualThread(ended);
+        waits.await();
+        over.set(true);
+        engine.submit(new Command.Create(run, true, Nodes.WHO)).join();
+
+        assertThat(ended.get()).isEmpty();
+        completeAsAnother(engine, run.id());
+    }
+
+    private void completeAsAnother(Engine engine, UUID run) throws InterruptedException {
+        Item item = claim(engine.remoteWork(), "other", null);
+        assertThat(complete(engine.remoteWork(), "other", item, "1").status()).isEqualTo("ok");
+        nodes.awaitState(run, "completed");
+    }
+
+    /** A claim for one step of a worker that claims again as soon as it has the answer. */
+    private static RemoteWork.Claim again(Duration patience, BooleanSupplier over) {
+        return new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, patience, null, "test", null,
+                true, () -> false, over);
+    }
+
     private String step(UUID run, String name) {
         return nodes
                 .text("SELECT state FROM orchestration_steps WHERE run_id = '" + run + "' AND name = '" + name + "'");
     }
 
-    private static Item claim(RemoteWork remote, String worker, Duration lease) throws InterruptedException {
+    private static Item claim(RemoteWork remote, String worker, @Nullable Duration lease) throws InterruptedException {
         List<Item> items = remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, worker, List.of("far.away"), 1,
-                Duration.ofSeconds(20), lease, "test"));
+                PATIENCE, lease, "test"));
         assertThat(items).hasSize(1);
         return items.getFirst();
     }

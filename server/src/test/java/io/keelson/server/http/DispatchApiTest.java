@@ -585,4 +585,14 @@ class DispatchApiTest {
         report("complete", claimOne("w"), "");
         api.awaitState(run, "completed");
     }
+
+    @Test
+    void workerThatIsDrainedWhileItsClaimWaitsGetsNothing() {
+        claim("waiting", 1, 0);
+        var _ = CompletableFuture.supplyAsync(() -> claim("waiting", 1, 20_000));
+        assertThat(api.post("/api/v1/workers/waiting/drain", "").status()).isEqualTo(204);
+        String run = api.create(ApiServer.REMOTE);
+        report("complete", claimOne("w"), "");
+        api.awaitState(run, "completed");
+    }
 }

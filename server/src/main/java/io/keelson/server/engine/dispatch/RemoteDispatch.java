@@ -120,7 +120,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     @Override
     public List<Item> claim(Claim claim) throws InterruptedException {
         long end = System.nanoTime() + claim.patience().toNanos();
-        boolean draining = draining(claim);
+        boolean drained = draining(claim);
         long sign = System.nanoTime();
         Set<String> tools = Set.copyOf(claim.tools());
         ClaimSeries.Begun begun = series.begin(claim.workspaceId(), claim.workerId(), tools);
@@ -129,26 +129,28 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         try {
             while (!claim.gone().getAsBoolean() && !claim.over().getAsBoolean()) {
                 if (System.nanoTime() - sign > SIGN_OF_LIFE.toNanos()) {
-                    draining = draining(claim);
+                    drained = draining(claim);
                     sign = System.nanoTime();
                 }
-                List<Item> items = given(claim, watch.withdraw());
-                if (items.isEmpty() && watch.news() && !draining) {
-                    items = tryClaim(claim);
+                List<StepAssignment> given = watch.withdraw();
+                boolean news = watch.news();
+                if (news || !given.isEmpty()) {
+                    drained = draining.of(claim.workspaceId(), claim.workerId());
+                }
+                List<Item> items = given(claim, given, drained ? 0 : claim.max());
+                if (items.isEmpty() && news && !drained) {
+                    items = tryClaim(claim, watch);
                 }
                 long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-                if (items.isEmpty() && left > 0) {
-                    items = given(claim, watch.await(Math.min(left, SLICE.toMillis()),
-                            offer(claim, draining ? 0 : claim.max(), claim.gone())));
-                }
                 if (!items.isEmpty() || left <= 0) {
-                    again = claim.again() && !draining && !claim.gone().getAsBoolean();
+                    again = claim.again() && !drained && !claim.gone().getAsBoolean();
                     if (again) {
                         series.pause(claim.workspaceId(), tools, begun,
                                 offer(claim, claim.max() - items.size(), () -> false));
                     }
                     return items;
                 }
+                watch.await(Math.min(left, SLICE.toMillis()), offer(claim, drained ? 0 : claim.max(), claim.gone()));
             }
         } finally {
             if (!again) {
@@ -174,8 +176,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     }
 
     /** Steps that the worker has got without a search; releases those that it has no slots for any more. */
-    private List<Item> given(Claim claim, List<StepAssignment> given) {
-        int fitting = Math.min(claim.max(), given.size());
+    private List<Item> given(Claim claim, List<StepAssignment> given, int slots) {
+        int fitting = Math.min(slots, given.size());
         release(claim.workerId(), given.subList(fitting, given.size()));
         return items(claim, given.subList(0, fitting).stream().<Reply>map(Reply.Claimed::new).toList());
     }
@@ -189,7 +191,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                 new DrainingWorkers.Offer(Set.copyOf(claim.tools()), claim.version(), claim.specs()), claim.max());
     }
 
-    private List<Item> tryClaim(Claim claim) {
+    private List<Item> tryClaim(Claim claim, WorkAvailability.Watch watch) {
         List<Reply> claimed = new ArrayList<>();
         int before;
         boolean more;
@@ -197,21 +199,25 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
             before = claimed.size();
             more = claimSome(claim, claimed);
         } while (more && claimed.size() > before && claimed.size() < claim.max());
+        if (more && claimed.size() >= claim.max()) {
+            watch.leavesWork();
+        }
         return items(claim, claimed);
     }
 
-    /** Returns whether there may be more than it has found. */
+    /** Returns whether there may be more than it has claimed. */
     private boolean claimSome(Claim claim, List<Reply> claimed) {
         int limit = (claim.max() - claimed.size()) * SPARE;
         List<Candidate> found =
                 claims.find(new Search(claim.workspaceId(), claim.tools(), limit, new WorkspaceRoundRobin()));
-        for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
+        int from = 0;
+        while (from < found.size() && claimed.size() < claim.max()) {
             int to = Math.min(found.size(), from + claim.max() - claimed.size());
             claims.claim(found.subList(from, to), candidate -> command(claim, candidate)).stream()
                     .filter(reply -> reply instanceof Reply.Claimed).forEach(claimed::add);
             from = to;
         }
-        return found.size() == limit;
+        return found.size() == limit || from < found.size();
     }
 
     private Command command(Claim claim, Candidate candidate) {

@@ -82,6 +82,16 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
+        /** A search has left work in the queue: the next one may find it. */
+        void leavesWork() {
+            lock.lock();
+            try {
+                news = true;
+            } finally {
+                lock.unlock();
+            }
+        }
+
         /** Waits for news, at most for that time. */
         public void await(long millis) throws InterruptedException {
             lock.lock();
@@ -96,32 +106,19 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
 
         /**
-         * The same, and takes steps that commits of this node open meanwhile. Ends with the first of these commits.
-         *
-         * @return the steps that the worker holds now
-         * @throws InterruptedException when interrupted, unless it has got steps
+         * The same, and takes steps that commits of this node open meanwhile, for {@link #withdraw}. Ends with the first
+         * of these commits.
          */
-        List<StepAssignment> await(long millis, Offer offered) throws InterruptedException {
+        void await(long millis, Offer offered) throws InterruptedException {
             lock.lock();
             try {
                 offer = offered;
-                boolean interrupted = false;
-                try {
-                    long left = TimeUnit.MILLISECONDS.toNanos(millis);
-                    while (!news && given.isEmpty() && left > 0) {
-                        left = changed.awaitNanos(left);
-                    }
-                } catch (InterruptedException e) {
-                    interrupted = true;
+                long left = TimeUnit.MILLISECONDS.toNanos(millis);
+                while (!news && given.isEmpty() && left > 0) {
+                    left = changed.awaitNanos(left);
                 }
-                List<StepAssignment> steps = endOffer();
-                if (interrupted && steps.isEmpty()) {
-                    throw new InterruptedException();
-                } else if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-                return steps;
             } finally {
+                endOffer();
                 lock.unlock();
             }
         }
@@ -136,11 +133,14 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
             }
         }
 
-        /** Takes no more steps, and returns those that it has taken since the last wait. */
+        /** Takes no more steps, and returns those that it has taken since the last call. */
         List<StepAssignment> withdraw() {
             lock.lock();
             try {
-                return endOffer();
+                endOffer();
+                List<StepAssignment> steps = List.copyOf(given);
+                given.clear();
+                return steps;
             } finally {
                 lock.unlock();
             }
@@ -153,14 +153,11 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
 
         /** Waits for the ends of commits that have taken slots. */
-        private List<StepAssignment> endOffer() {
+        private void endOffer() {
             offer = null;
             while (promised > 0) {
                 changed.awaitUninterruptibly();
             }
-            List<StepAssignment> steps = List.copyOf(given);
-            given.clear();
-            return steps;
         }
 
         private @Nullable Slot take(UUID of, String tool) {

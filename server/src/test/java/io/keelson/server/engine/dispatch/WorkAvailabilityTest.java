@@ -85,7 +85,7 @@ class WorkAvailabilityTest {
     @Timeout(60)
     void waitingClaimGetsTheStepsOfTheCommitThatTookItsSlots() throws Exception {
         try (WorkAvailability.Watch claim = searched(OURS); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            Future<List<StepAssignment>> waiting = threads.submit(() -> claim.await(LONG_MILLIS, offer(2)));
+            Future<List<StepAssignment>> waiting = threads.submit(() -> await(claim, LONG_MILLIS, 2));
             RemoteSlot first = awaitSlot();
             RemoteSlot second = Objects.requireNonNull(available.take(OURS, "far.away"));
             assertThat(available.take(OURS, "far.away")).as("no third slot").isNull();
@@ -100,7 +100,7 @@ class WorkAvailabilityTest {
 
             assertThat(waiting.get()).containsExactly(step);
             assertThat(available.take(OURS, "far.away")).as("the claim is answered").isNull();
-            assertThat(claim.await(0, offer(2))).as("once").isEmpty();
+            assertThat(await(claim, 0, 2)).as("once").isEmpty();
         }
     }
 
@@ -108,7 +108,7 @@ class WorkAvailabilityTest {
     @Timeout(60)
     void refusedCommitLeavesTheClaimWaiting() throws Exception {
         try (WorkAvailability.Watch claim = searched(OURS); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            Future<List<StepAssignment>> waiting = threads.submit(() -> claim.await(LONG_MILLIS, offer(1)));
+            Future<List<StepAssignment>> waiting = threads.submit(() -> await(claim, LONG_MILLIS, 1));
             available.settled(List.of(awaitSlot()));
             RemoteSlot again = awaitSlot();
             StepAssignment step = step();
@@ -126,7 +126,11 @@ class WorkAvailabilityTest {
             AtomicReference<Thread> thread = new AtomicReference<>();
             Future<List<StepAssignment>> waiting = threads.submit(() -> {
                 thread.set(Thread.currentThread());
-                return claim.await(LONG_MILLIS, offer(1));
+                try {
+                    return await(claim, LONG_MILLIS, 1);
+                } catch (InterruptedException e) {
+                    return claim.end();
+                }
             });
             RemoteSlot slot = awaitSlot();
             Objects.requireNonNull(thread.get()).interrupt();
@@ -145,7 +149,7 @@ class WorkAvailabilityTest {
                 WorkAvailability.Watch late = available.watch(OURS, Set.of("far.away")::contains);
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             assertThat(available.take(OURS, "far.away")).as("none waits").isNull();
-            Future<List<StepAssignment>> waiting = threads.submit(() -> claim.await(LONG_MILLIS, offer(1)));
+            Future<List<StepAssignment>> waiting = threads.submit(() -> await(claim, LONG_MILLIS, 1));
             available.settled(List.of(awaitSlot()));
             assertThat(available.take(OURS, "other")).isNull();
             gone.set(true);
@@ -155,7 +159,7 @@ class WorkAvailabilityTest {
             available.signal();
             assertThat(available.take(OURS, "far.away")).as("it is to search first").isNull();
             assertThat(waiting.get()).isEmpty();
-            assertThat(late.await(0, offer(1))).as("it has not searched").isEmpty();
+            assertThat(await(late, 0, 1)).as("it has not searched").isEmpty();
         }
     }
 
@@ -163,6 +167,12 @@ class WorkAvailabilityTest {
         WorkAvailability.Watch watch = available.watch(workspace, Set.of("far.away")::contains);
         assertThat(watch.news()).isTrue();
         return watch;
+    }
+
+    private List<StepAssignment> await(WorkAvailability.Watch claim, long millis, int slots)
+            throws InterruptedException {
+        claim.await(millis, offer(slots));
+        return claim.withdraw();
     }
 
     private WorkAvailability.Offer offer(int slots) {
