@@ -290,6 +290,30 @@ class EngineTest {
         assertThat(claimed).isEqualTo(runs);
     }
 
+    /** Repeated until the first of two steps is given between two claims, which takes less than 250 ms. */
+    @Test
+    void stepGivenBetweenClaimsHidesNoneInTheQueue() throws Exception {
+        Engine engine = nodes.node();
+        RemoteWork remote = engine.remoteWork();
+        Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
+            for (int i = 0; i < 3; i++) {
+                assertThat(remote.claim(again(Duration.ZERO, () -> false))).isEmpty();
+            }
+            UUID first = nodes.submit(engine, REMOTE, "far.away");
+            nodes.submit(engine, REMOTE, "far.away");
+            Item one = remote.claim(again(PATIENCE, () -> false)).getFirst();
+            boolean given = one.runId().equals(first)
+                    && nodes.count("SELECT count(*) FROM run_event_packs WHERE run_id = '" + first + "'") == 1;
+            List<Item> rest = remote.claim(again(given ? Duration.ZERO : PATIENCE, () -> false));
+            assertThat(rest).hasSize(1);
+            for (Item item : List.of(one, rest.getFirst())) {
+                assertThat(complete(remote, "worker", item, "1").status()).isEqualTo("ok");
+                nodes.awaitState(item.runId(), "completed");
+            }
+            return given;
+        });
+    }
+
     /** Its key is revoked, or the server stops, while it waits for a commit. */
     @Test
     void claimThatMustNotWaitAnyLongerGivesItsStepBack() throws Exception {

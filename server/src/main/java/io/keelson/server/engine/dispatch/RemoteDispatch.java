@@ -133,7 +133,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                     sign = System.nanoTime();
                 }
                 List<StepAssignment> given = watch.withdraw();
-                boolean news = watch.news();
+                boolean news = given.isEmpty() && watch.news();
                 if (news || !given.isEmpty()) {
                     drained = draining.of(claim.workspaceId(), claim.workerId());
                 }
