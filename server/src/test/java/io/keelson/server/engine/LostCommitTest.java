@@ -3,14 +3,22 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Loss;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.engine.dispatch.RemoteWork.Claim;
+import io.keelson.server.engine.dispatch.RemoteWork.Item;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +48,35 @@ class LostCommitTest {
             assertThat(nodes.count("select count(*) from orchestration_events where event_type = 'run_paused'"))
                     .isEqualTo(1);
             assertThat(engine.submit(new Command.Resume(run, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
+            nodes.assertSound();
+        }
+    }
+
+    /** Where the step was leased by a commit that the node does not know of, it gets the step when that lease has ended. */
+    @Timeout(60)
+    @ParameterizedTest
+    @EnumSource(Loss.class)
+    void waitingClaimGetsTheStepOfTheCommit(Loss loss, @TempDir Path folder) throws Exception {
+        try (CountingProxy proxy = new CountingProxy(TestDatabase.createUrl());
+                Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS);
+                Nodes nodes = new Nodes(folder, database)) {
+            Engine engine = nodes.node();
+            NewRun run = nodes.run("{name: short, plan: {tasks: [{id: a, steps: [{tool: remote.work}]}]}}",
+                    "remote.work");
+            CountDownLatch waits = new CountDownLatch(2);
+            FutureTask<List<Item>> claim = new FutureTask<>(() -> engine.remoteWork().claim(new Claim(Nodes.WORKSPACE,
+                    "worker", List.of("remote.work"), 1, Duration.ofMinutes(1), Duration.ofSeconds(1), "1", null, false,
+                    () -> false, () -> {
+                        waits.countDown();
+                        return false;
+                    })));
+            Thread.startVirtualThread(claim);
+            waits.await();
+            proxy.lose(loss, "run_heads");
+            engine.submit(new Command.Create(run, true, Nodes.WHO)).join();
+
+            assertThat(claim.get()).extracting(Item::runId).containsExactly(run.id());
+            assertThat(proxy.lost()).isTrue();
             nodes.assertSound();
         }
     }
