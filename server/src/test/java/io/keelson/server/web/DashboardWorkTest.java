@@ -493,6 +493,7 @@ class DashboardWorkTest extends DashboardChecks {
         api.awaitState(run, "budget_exceeded");
         Page page = browser.signedIn("/ui/inbox?run=" + run);
         sees(page.getByText("has reached its hard limit").first());
+        sees(button(page, "Finish what runs…"));
         Locator amount = page.locator(".detail").getByLabel("New limit of the run");
         PlaywrightAssertions.assertThat(amount).hasValue("2");
         page.keyboard().press("a");
