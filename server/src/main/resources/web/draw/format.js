@@ -88,6 +88,9 @@ export function label(text, most = 300) {
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
 }
 
+/** What people call an agent; the engine's own tasks are called by what they are. */
+export const agentName = (agent) => (agent === '.engine' ? 'planning and hooks' : agent);
+
 const DAY = 86_400_000;
 /** Days of a period, also those without charges. */
 export function days(items, from, to) {

@@ -29,7 +29,11 @@ export function merged(all, most = 40) {
 }
 
 const FOLD = 0.1;
-const FOLDED = 0.025;
+/** Width of one fold, and of all of them at most. */
+const FOLDED = 0.1;
+const ALL_FOLDED = 0.4;
+/** Width of the label of a mark. */
+const LABEL = 0.1;
 const LEAST_MS = 60_000;
 
 /** The scale from time to part of the width; idle stretches longer than a minute and a tenth of the whole fold away. */
@@ -38,7 +42,8 @@ export function scale(from, to, idle, fold) {
   const pieces = fold ? idle.map((each) => ({ from: Math.max(from, each.from_ms), to: Math.min(to, each.to_ms) })).filter((each) => each.to - each.from > span * FOLD && each.to - each.from > LEAST_MS) : [];
   const folded = pieces.reduce((sum, each) => sum + each.to - each.from, 0);
   if (folded > span * 0.9995) return scale(from, to, [], false);
-  const wide = (1 - pieces.length * FOLDED) / (span - folded);
+  const width = Math.min(FOLDED, ALL_FOLDED / pieces.length);
+  const wide = (1 - pieces.length * width) / (span - folded);
   const part = (at) => {
     let x = 0;
     let last = from;
@@ -46,27 +51,27 @@ export function scale(from, to, idle, fold) {
     for (const each of pieces) {
       if (t <= each.from) break;
       x += (each.from - last) * wide;
-      if (t < each.to) return x + ((t - each.from) / (each.to - each.from)) * FOLDED;
-      x += FOLDED;
+      if (t < each.to) return x + ((t - each.from) / (each.to - each.from)) * width;
+      x += width;
       last = each.to;
     }
     return x + (t - last) * wide;
   };
-  return { part, folds: pieces.map((each) => ({ ...each, x: part(each.from), ms: each.to - each.from })) };
+  return { part, folds: pieces.map((each) => ({ ...each, x: part(each.from), width, ms: each.to - each.from })) };
 }
 
 const STEPS = [100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 6048e5];
 
-/** At most `most` marks for the axis, at round distances from the beginning, with room between them; none in what is folded. */
+/** At most `most` marks for the axis, at round distances from the beginning, with room between them and before folds; none in what is folded. */
 export function ticks(from, to, { part, folds }, most = 6) {
   const shown = to - from - folds.reduce((sum, each) => sum + each.ms, 0);
   const step = STEPS.find((each) => shown / each <= most) ?? shown / most;
   const marks = [];
   let begin = from;
-  for (const fold of [...folds, { from: to, to }]) {
+  for (const fold of [...folds, { from: to, to, x: 1.03 }]) {
     for (let at = Math.ceil(begin / step) * step; at <= fold.from; at += step) {
       const x = part(at);
-      if (x < 0.93 && (!marks.length || x - marks[marks.length - 1].x > 0.1)) marks.push({ x, ms: at });
+      if (x < fold.x - LABEL && (!marks.length || x - marks[marks.length - 1].x > LABEL)) marks.push({ x, ms: at });
     }
     begin = fold.to;
   }

@@ -1,4 +1,5 @@
 // The tree of a run's tasks as flat rows. Pure: rows in, rows out.
+import { agentName } from './format.js';
 import { familyOf, tally } from './state.js';
 
 const TROUBLE = new Set(['failed', 'backoff', 'person']);
@@ -18,7 +19,7 @@ export function group(tasks, byAgent = false) {
     const known = of ? groups.get(of) : null;
     if (known) known.items.push(task);
     else if (agent) {
-      const node = { id: of, key: agent, title: agent, items: [task], task: null };
+      const node = { id: of, key: agent, title: agentName(agent), items: [task], task: null };
       groups.set(of, node);
       nodes.push(node);
     } else if (task.group_id) {

@@ -3,7 +3,7 @@ import { all, get, now, post, read } from '../api/client.js';
 import { me } from '../store/me.js';
 import { prefs } from '../store/prefs.js';
 import { route } from '../store/route.js';
-import { days, credits, exact, many, short } from '../draw/format.js';
+import { agentName, days, credits, exact, many, short } from '../draw/format.js';
 import { Page } from '../part/page.js';
 import { empty, meter, name, problem, skeleton, spark, toast, when } from '../part/bits.js';
 import { edit, save } from '../part/editor.js';
@@ -47,7 +47,7 @@ class Money extends Page {
   /** What a line of a report is about, as people call it. */
   #called(by, each) {
     if (each[by] === null) return html`<span class="soft">${UNNAMED[by] ?? 'none'}</span>`;
-    if (each.agent === '.engine') return html`<span class="soft">planning and verification</span>`;
+    if (by === 'agent') return name(agentName(each.agent), 120);
     if (by === 'run') return html`<a href="/ui/runs/${each.run}?view=money">${name(each.run_name ?? each.run, 120)}</a>`;
     if (by === 'recipe') return html`<a href="/ui/runs?recipe_id=${each.recipe}">${name(this.data.recipes.get(each.recipe) ?? each.recipe, 120)}</a>`;
     return name(each[by], 120);
@@ -56,7 +56,7 @@ class Money extends Page {
   /** The run in which an agent cost most. */
   #most({ agent }) {
     const run = this.data.dearest.get(agent);
-    return run ? html`<span class="small soft cut">most in <a href="/ui/runs/${run.run}?view=money">${name(run.run_name ?? run.run, 120)}</a></span>` : nothing;
+    return run ? html`<span class="small soft cut">most in <a href="/ui/runs/${run.run}?view=money">${name(run.run_name ?? run.run, 120)}</a>, <span class="num" title=${exact(run.credits)}>${credits(run.credits)}</span></span>` : nothing;
   }
 
   /** @param {string[]} by */

@@ -11,6 +11,9 @@ import { icon } from '../part/icon.js';
 
 const DAY = 86_400_000;
 
+/** The line below a list that does not show all. */
+const rest = (all, shown, href) => (all > shown ? html`<p class="pad small"><a href=${href}>and ${count(all - shown)} more</a></p>` : nothing);
+
 /** What needs a person, what runs, what failed, what it costs. */
 class Overview extends Page {
   static properties = { data: { state: true }, failure: { state: true } };
@@ -43,7 +46,7 @@ class Overview extends Page {
   #needs({ inbox, stats }) {
     return html`<section class="card"><header><h2>Needs you</h2><span class="count num">${count(stats.total)}${stats.overdue ? html` · <strong class="i-failed">${stats.overdue} overdue</strong>` : nothing}</span><a class="end small" href="/ui/inbox">Inbox</a></header>
       ${inbox.length ? html`<ul class="lines">${inbox.map((item) => html`<li><a class="line-link" href="/ui/inbox?item=${item.id}"><span class="i-person row">${icon(kindOf(item)[0])}</span><span class="grow stack tight"><span class="cut"><strong>${name(item.run_name ?? kindOf(item)[1], 80)}</strong></span><span class="cut soft small">${name(item.question, 160)}</span></span>
-        <span class="small num ${item.overdue ? 'i-failed' : 'soft'}">${item.overdue ? 'overdue' : ago(item.created_at)}</span></a></li>`)}</ul>` : empty('check', 'Nothing waits for you', 'Approvals, reviews and tickets appear here.')}</section>`;
+        <span class="small num ${item.overdue ? 'i-failed' : 'soft'}">${item.overdue ? 'overdue' : ago(item.created_at)}</span></a></li>`)}</ul>${rest(stats.total, inbox.length, '/ui/inbox')}` : empty('check', 'Nothing waits for you', 'Approvals, reviews and tickets appear here.')}</section>`;
   }
 
   #now({ open: { items: list }, total }) {
@@ -53,7 +56,7 @@ class Overview extends Page {
     return html`<li><a class="line-link" href="/ui/runs/${run.id}">${reason ? mark(reasonFamily(reason.code), reason.code) : mark(family(run.state), words(run.state))}<span class="grow stack tight"><span class="cut"><strong>${name(run.name, 80)}</strong> <span class="faint mono small">${shortId(run.id)}</span></span>
           <span class="cut soft small">${reason ? sentence(reason.text, 200) : words(run.state)}</span></span>
           <span class="mini">${stateBar({ done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped }, run.task_count)}</span><span class="small soft num">${ago(run.created_at)}</span></a></li>`;
-  })}</ul>` : empty('play', 'Nothing runs', 'Start a run from a recipe, or from the command line:', 'keelson run examples/repository-report.yaml')}</section>`;
+  })}</ul>${rest(total, list.length, '/ui/runs')}` : empty('play', 'Nothing runs', 'Start a run from a recipe, or from the command line:', 'keelson run examples/repository-report.yaml')}</section>`;
   }
 
   #failed({ failed }) {

@@ -179,11 +179,16 @@ class Runs extends Part {
     return html`<span role="columnheader" aria-sort=${sorted}><button class="sort" @click=${() => this.#sortBy(column)}>${title}${sorted === 'none' ? nothing : icon('down', sorted === 'ascending' ? 'small up' : 'small')}</button></span>`;
   }
 
+  /** A click beside the link opens the run, too; one that ends a selection of text does not. */
+  #opened(event, href) {
+    if (!event.target.closest('a, input, .c-pick') && getSelection().isCollapsed) route.go(href);
+  }
+
   #row(run, i) {
     const reason = runs.reason(run);
     const done = { done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped };
     const href = `/ui/runs/${run.id}`;
-    return html`<div class="run-row ${i === this.at ? 'at' : ''}" role="row" aria-rowindex=${i + 2} aria-selected=${this.picked.has(run.id)} ?data-at=${i === this.at} ${place({ transform: `translateY(${i * this.#height()}px)` })}>
+    return html`<div class="run-row ${i === this.at ? 'at' : ''}" role="row" aria-rowindex=${i + 2} aria-selected=${this.picked.has(run.id)} ?data-at=${i === this.at} ${place({ transform: `translateY(${i * this.#height()}px)` })} @click=${(event) => this.#opened(event, href)}>
       <span role="cell" class="c-pick"><input type="checkbox" aria-label="Select ${label(run.name, 60)} ${shortId(run.id)}" .checked=${this.picked.has(run.id)} @change=${() => this.#pick(run.id)}></span>
       <span role="cell" class="c-state">${badge(run.state, isOpen(run) ? reason : null)}</span>
       <span role="cell" class="c-name cut"><a href=${href}>${name(run.name)}</a> <span class="faint mono small">${shortId(run.id)}</span></span>

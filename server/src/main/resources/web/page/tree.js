@@ -99,7 +99,7 @@ class Tree extends Part {
   }
 
   #line(row, axis, at) {
-    return html`<span role="gridcell" class="line">${axis.marks.map((each) => html`<i class="rule" ${place({ left: `${each.x * 100}%` })}></i>`)}${axis.folds.map((fold) => html`<i class="fold" ${place({ left: `${fold.x * 100}%` })}></i>`)}
+    return html`<span role="gridcell" class="line">${axis.marks.map((each) => html`<i class="rule" ${place({ left: `${each.x * 100}%` })}></i>`)}${axis.folds.map((fold) => html`<i class="fold" ${place({ left: `${fold.x * 100}%`, width: `${fold.width * 100}%` })}></i>`)}
       ${this.#segments(row, at).map((each) => {
     const x = axis.part(each.from);
     const width = axis.part(each.to) - x;
@@ -169,7 +169,7 @@ class Tree extends Part {
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
           <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms).replace(/ 00? [smh]$/, '')}` : clock(this.from)}</span>`)}
-            ${axis.folds.map((each) => html`<button class="fold-text small" title="Nothing worked for ${duration(each.ms)}. Unfold" aria-label="Unfold ${duration(each.ms)} of idle time" ${place({ left: `${each.x * 100}%` })} @click=${() => route.set({ fold: 'no' }, true)}>⌇</button>`)}</span></div>
+            ${axis.folds.map((each) => html`<button class="fold-text small" title="Nothing worked for ${duration(each.ms)}. Unfold" aria-label="Unfold ${duration(each.ms)} of idle time" ${place({ left: `${each.x * 100}%`, width: `${each.width * 100}%` })} @click=${() => route.set({ fold: 'no' }, true)}>⌇ ${duration(each.ms).replace(/^(\d+ \w+) .*/, '$1')}</button>`)}</span></div>
         <div class="tree-body" role="rowgroup" @scroll=${(event) => { const top = Math.floor(event.target.scrollTop / HEIGHT); if (Math.abs(top - this.top) > 2 || top === 0) this.top = top; }}>
           <div class="tree-all" role="presentation" ${place({ height: `${this.#rows.length * HEIGHT}px` })}>${repeat(shown, (row) => row.id, (row, i) => this.#row(row, first + i, axis, at))}</div></div></div>
       ${this.#rows.length ? nothing : html`<p class="pad soft">${this.data.tasks.length ? `No task is like that; ${WORDS.done} tasks may be hidden.` : 'There are no tasks yet.'}</p>`}</div>`;

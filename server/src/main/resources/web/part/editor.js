@@ -98,7 +98,10 @@ export function edit(question) {
       } catch (refused) {
         failure = refused.input ? null : refused;
         problems = refused.input ? { [refused.input]: refused.message }
-          : Object.fromEntries((refused.problems ?? []).map((each) => [each.pointer?.split('/').filter((part) => part && part !== 'inputs')[0], each.message]).filter(([key]) => key));
+          : Object.fromEntries((refused.problems ?? []).map((each) => {
+            const [field, ...inside] = each.pointer?.split('/').filter((part) => part && part !== 'inputs') ?? [];
+            return [field, inside.length ? `${inside.join('/')}: ${each.message}` : each.message];
+          }).filter(([key]) => key));
       }
       busy = false;
       draw();

@@ -63,7 +63,7 @@ export function fields(schemas, problems, values = {}) {
     const kind = kindOf(schema);
     const wrong = problems[input];
     return html`<div class="field"><label for=${input}>${name(input, 100)}${schema.default === undefined && !given.optional && kind !== 'boolean' ? html` <span class="soft small">required</span>` : nothing}</label>${control(input, schema, kind, wrong ? 'true' : 'false')}
-      <span class="small soft" id="${input}-hint">${schema.description ? html`${name(schema.description, 500)} ` : nothing}${HINTS[kind] ?? HINTS[schema.format] ?? nothing}</span>
+      <span class="small soft" id="${input}-hint">${schema.description ? html`${name(schema.description, 500)}${HINTS[kind] ?? HINTS[schema.format] ? ' · ' : ''}` : nothing}${HINTS[kind] ?? HINTS[schema.format] ?? nothing}</span>
       ${wrong ? html`<span class="small i-failed" role="alert">${wrong}</span>` : nothing}</div>`;
   });
 }

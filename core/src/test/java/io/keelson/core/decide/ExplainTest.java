@@ -134,6 +134,8 @@ class ExplainTest {
         World world = World.start(RunPolicy.DEFAULT.with(new Concurrency("prod", 2)), plan(task("a")));
         Explanation reason = Explain.run(world.view, around).getFirst();
         assertThat(reason.code()).isEqualTo("CONCURRENCY_KEY");
+        assertThat(reason.text()).isEqualTo("it waits for its turn: at most 2 runs with the concurrency key 'prod'"
+                + " may be at work, and others came first");
         assertThat(reason.on()).containsExactly("prod");
     }
 

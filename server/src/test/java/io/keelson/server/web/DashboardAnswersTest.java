@@ -156,13 +156,14 @@ class DashboardAnswersTest extends DashboardChecks {
     void chargesOfAnAgentAreDividedByWhatTheyAreFor() {
         String run = api
                 .create("""
-                {"name": "painted", "start": true, "plan": {"tasks": [{"id": "t", "title": "Paint",
+                {"name": "painted", "start": true, "config": {"hooks": {"before_run": {"tool": "noop", "input": {"cost": 0.5}}}}, "plan": {"tasks": [{"id": "t", "title": "Paint",
                   "suggested_agent": {"type": "contractor", "agent_name": "painter", "model": "small"},
                   "verify": [{"kind": "model", "model": "judge", "criteria": [{"criterion": "It is coloured."}]}]}]}}""");
         api.awaitState(run, "completed");
         Page page = browser.signedIn("/ui/runs/" + run + "?view=agents");
         PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0016");
         PlaywrightAssertions.assertThat(row(page, "painter")).containsText("0.0005 work · 0.0011 verification");
+        PlaywrightAssertions.assertThat(row(page, "planning and hooks")).containsText("0.50");
         sees(page.getByText("Verification is what judges cost that checked the output"));
     }
 

@@ -144,6 +144,10 @@ class DashboardTest extends DashboardChecks {
         Locator row = row(page, "release-train");
         PlaywrightAssertions.assertThat(row).containsText("a human has to decide: Ship version 4.2 to everyone?");
         PlaywrightAssertions.assertThat(row.locator(".c-state")).hasText("running waits for a person");
+        row.locator(".c-state").click();
+        page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
+        page.goBack();
+        sees(row);
         page.keyboard().press("j");
         page.keyboard().press("x");
         sees(page.getByText("1 selected"));
@@ -188,6 +192,18 @@ class DashboardTest extends DashboardChecks {
                   const labels = x('.tree-head'); const lines = x('.tree-body .tree-row');
                   return labels.length > 1 && labels.length === lines.length
                     && labels.every((each, i) => Math.abs(each - lines[i]) <= 1); }""")).isEqualTo(true);
+    }
+
+    @Test
+    void aFoldedWaitIsWideEnoughToBeSeenAndCoversNoLabel() {
+        Page page = browser.signedIn("/ui/runs/" + train);
+        assertThat(page.evaluate("""
+                async () => { const { scale, ticks } = await import('/ui/f/draw/timeline.js');
+                  const idle = Array.from({ length: 3 }, (_, i) => ({ from_ms: 1000 + i * 601_000, to_ms: 600_000 + i * 601_000 }));
+                  const of = (waits) => { const axis = scale(0, waits * 601_000, idle.slice(0, waits), true);
+                    return axis.folds.map(fold => axis.part(fold.to) - axis.part(fold.from) > 0.09
+                      && ticks(0, waits * 601_000, axis, 7).every(tick => tick.x <= fold.x - 0.1 || tick.x >= fold.x + 0.09)); };
+                  return JSON.stringify([of(1), of(3)]); }""")).isEqualTo("[[true],[true,true,true]]");
     }
 
     @Test

@@ -535,7 +535,7 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("not JSON");
         payload.fill("{\"amount\": \"ten\"}");
         save(page, "Send").click();
-        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("number");
+        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("amount: string found, number expected");
         browser.expect("422");
         payload.fill("{\"amount\": 10}");
         save(page, "Send").click();
@@ -557,6 +557,21 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(page.locator("h1 ~ .awaits")).hasText("waits for a retry");
         PlaywrightAssertions.assertThat(page.locator(".tree-body .s-backoff")).isAttached();
         PlaywrightAssertions.assertThat(page.locator(".tree-body .s-failed")).isAttached();
+        page.setViewportSize(390, 844);
+        assertThat(page.locator(".tree-body").boundingBox().height).isLessThan(60);
+    }
+
+    @Test
+    void overviewSaysHowManyOpenRunsItDoesNotShow() {
+        for (int i = 0; i < 10; i++) {
+            api.create("""
+                    {"name": "not-begun", "plan": {"tasks": [{"id": "t", "steps": [{"tool": "noop"}]}]}}""");
+        }
+        Page page = browser.signedIn("/ui/");
+        Locator now = page.locator("section").filter(new Locator.FilterOptions().setHasText(Pattern.compile("^\\s*Now")));
+        PlaywrightAssertions.assertThat(now.locator("li")).hasCount(9);
+        now.getByText(Pattern.compile("^and \\d+ more$")).click();
+        page.waitForURL("**/ui/runs");
     }
 
     @Test

@@ -311,8 +311,8 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
                             ? "the new plan is checked again, and carried out if its models then have prices"
                             : "the new plan takes the place of all tasks that are not completed, and the run goes on";
             case BUDGET -> exceeded(row).isEmpty()
-                    ? "the run goes on, if its limit allows it or you give a higher one; instead, another model may take all further"
-                            + " turns, or the run may end with what runs now"
+                    ? "the run goes on, with a higher limit that you give or that it already has; another model may take all further"
+                            + " turns instead, or the run may end with what runs now"
                     : "the run goes on, if the task's budget allows it or you give a higher one";
             case PROPOSAL -> ProposalActions.changesPlan(row.path("proposal_data"))
                     ? "the planner makes a new plan of it, if the run has a planner and re-plannings left"
