@@ -125,6 +125,7 @@ class Run extends Part {
 
   /** The run's state in the words of each contract. */
   async #vocabulary(run) {
+    this.querySelector('.menu')?.hidePopover?.();
     const states = await get(`/runs/${run.id}/states`).catch((failure) => { toast(failure.message, true); });
     if (!states) return;
     const counts = (tasks) => Object.entries(tasks ?? {}).map(([state, n]) => `${n} ${state}`).join(', ');
@@ -215,10 +216,11 @@ class Run extends Part {
     return html`<div class="head"><div class="stack grow tight"><nav class="row small soft" aria-label="Breadcrumb"><a href="/ui/runs">Runs</a>${icon('right', 'small')}<button class="link mono" title="Copy the id" @click=${() => copy(run.id)}>${shortId(run.id)}</button>
           ${run.attempt_number > 1 ? html`<span>attempt ${run.attempt_number}</span>` : nothing}<span>plan v${run.plan_version}</span>${run.forked_from ? html`<a href="/ui/runs/${run.forked_from}">forked</a>` : nothing}${run.parent_run_id ? html`<a href="/ui/runs/${run.parent_run_id}">parent</a>` : nothing}
           ${run.child_count ? html`<a href="/ui/runs?parent_run_id=${run.id}">${many(run.child_count, 'child run')}</a>` : nothing}${run.tags.slice(0, 6).map((tag) => html`<a class="tag" href="/ui/runs?tag=${encodeURIComponent(tag)}">${name(tag, 40)}</a>`)}</nav>
-        <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state, isOpen(run) ? this.data.reasons[0] : null)}<button class="btn bare low" title="What the published contracts call this state" @click=${() => this.#vocabulary(run)}>Names of this state</button></div></div>
+        <div class="row wrap"><h1 class="cut">${name(run.name, 200)}</h1>${badge(run.state, isOpen(run) ? this.data.reasons[0] : null)}</div></div>
         <div class="row wrap">${allowed.filter((action) => action.first).map((action) => this.#button(action, run))}
           <button class="btn only" popovertarget="more" aria-label="More actions" title="More actions">${icon('more')}</button>
-          <div class="menu card" id="more" popover @beforetoggle=${beside}>${allowed.filter((action) => !action.first).map((action) => this.#button(action, run))}</div></div></div>
+          <div class="menu card" id="more" popover @beforetoggle=${beside}>${allowed.filter((action) => !action.first).map((action) => this.#button(action, run))}
+            <button class="btn" title="What the published contracts call this state" @click=${() => this.#vocabulary(run)}>${icon('list', 'small')}Names of this state…</button></div></div></div>
       ${gone ? html`<div class="note warn" role="status">${icon('alert')}<span>This run was deleted, at ${clock(gone)} at the latest. What you see is from before.</span></div>` : nothing}
       ${this.#headline(run)}${this.#facts(run)}
       ${run.goal && run.goal !== run.name ? html`<p class="goal soft">${name(run.goal, 600)}</p>` : nothing}

@@ -174,8 +174,10 @@ public final class Explain {
     private boolean turn(RunRow run) {
         Concurrency turn = run.policy().concurrency();
         if (turn != null) {
-            reasons.add(new Explanation("CONCURRENCY_KEY", "it waits for its turn: at most " + turn.limit() + (turn.limit() == 1 ? " run" : " runs")
-                    + " with the concurrency key '" + turn.key() + "' may be at work, and others came first", null, null, null,
+            reasons.add(new Explanation("CONCURRENCY_KEY",
+                    "it waits for its turn: at most " + turn.limit() + (turn.limit() == 1 ? " run" : " runs")
+                            + " with the concurrency key '" + turn.key() + "' may be at work, and others came first",
+                    null, null, null,
                     List.of(turn.key())));
         }
         return turn != null;

@@ -383,7 +383,8 @@ class DashboardTest extends DashboardChecks {
     @Test
     void statesAreShownInTheWordsOfEachContract() {
         Page page = browser.signedIn("/ui/runs/" + train);
-        button(page, "Names of this state").click();
+        button(page, "More actions").click();
+        button(page, "Names of this state…").click();
         Locator dialog = page.getByRole(AriaRole.DIALOG);
         JsonNode contracts = api.get("/api/v1/runs/" + train + "/states").json().get("contracts");
         assertThat(contracts.propertyNames()).hasSize(5);

@@ -535,7 +535,8 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("not JSON");
         payload.fill("{\"amount\": \"ten\"}");
         save(page, "Send").click();
-        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT)).containsText("amount: string found, number expected");
+        PlaywrightAssertions.assertThat(dialog(page).getByRole(AriaRole.ALERT))
+                .containsText("amount: string found, number expected");
         browser.expect("422");
         payload.fill("{\"amount\": 10}");
         save(page, "Send").click();
@@ -568,7 +569,8 @@ class DashboardWorkTest extends DashboardChecks {
                     {"name": "not-begun", "plan": {"tasks": [{"id": "t", "steps": [{"tool": "noop"}]}]}}""");
         }
         Page page = browser.signedIn("/ui/");
-        Locator now = page.locator("section").filter(new Locator.FilterOptions().setHasText(Pattern.compile("^\\s*Now")));
+        Locator now =
+                page.locator("section").filter(new Locator.FilterOptions().setHasText(Pattern.compile("^\\s*Now")));
         PlaywrightAssertions.assertThat(now.locator("li")).hasCount(9);
         now.getByText(Pattern.compile("^and \\d+ more$")).click();
         page.waitForURL("**/ui/runs");
