@@ -175,8 +175,10 @@ class Run extends Part {
     const counts = this.data.counts ?? { done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped };
     const shown = Object.values(counts).reduce((sum, each) => sum + each, 0);
     const end = run.completed_at ? Date.parse(run.completed_at) : now();
-    const begun = run.started_at ? Date.parse(timeline?.from ?? run.started_at) : null;
-    const parts = begun && timeline ? Object.keys(WORDS).map((kind) => [kind, timeline.spent[`${kind}_ms`]]).filter(([, ms]) => ms > (end - begun) / 200).sort((a, b) => b[1] - a[1]) : [];
+    const spent = Object.keys(WORDS).map((kind) => [kind, timeline?.spent[`${kind}_ms`] ?? 0]);
+    // A run that plans, waits for the approval of its plan, or is queued has spent time, though none of its tasks has started.
+    const begun = run.started_at || spent.some(([kind, ms]) => kind !== 'other' && ms > 0) ? Date.parse(timeline?.from ?? run.started_at) : null;
+    const parts = begun ? spent.filter(([, ms]) => ms > Math.max(0, end - begun) / 200).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
     const charged = run.credits_charged;
     const others = besideCharges(run);

@@ -28,6 +28,8 @@ export function comparable(task) {
 
 const SHORT = 160;
 const MOST_STEPS = 20;
+/** Characters of a changed member. */
+const CHANGE = 600;
 
 /** What the steps of a task call, with their inputs. */
 function stepsOf(task) {
@@ -36,17 +38,28 @@ function stepsOf(task) {
     ${task.steps.length > MOST_STEPS ? html`<span class="small soft">and ${many(task.steps.length - MOST_STEPS, 'more step')}</span>` : nothing}`;
 }
 
+/** Names of the members whose change is shown whole, so that the card does not repeat them. */
+const shownWhole = (row) => new Set(row.fields.filter((field) => Math.max(plain(field.before).length, plain(field.after).length) <= CHANGE).map((field) => field.name));
+
+/** A task of a plan as a card. */
+function card(row, i) {
+  const shown = shownWhole(row);
+  const { task } = row;
+  const after = task.depends_on?.map((each) => each.task ?? each).join(', ');
+  return html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind] ?? i + 1}</span>
+    <div class="stack grow"><div class="row wrap"><strong>${name(row.title ?? row.id, 160)}</strong><code class="soft cut">${name(row.id, 60)}</code>
+      ${agentOf(task) ? html`<span class="soft small">agent ${name(agentOf(task), 60)}</span>` : nothing}
+      ${task.estimated_cost ? html`<span class="end num soft">~${credits(task.estimated_cost)}</span>` : nothing}</div>
+      ${after && !shown.has('after') ? html`<span class="small soft">after ${name(after, 200)}</span>` : nothing}
+      ${task.description && task.description !== row.title && !shown.has('description') ? html`<span class="small clamp">${name(task.description, 600)}</span>` : nothing}
+      ${shown.has('steps') ? nothing : stepsOf(task)}
+      ${task.success_criteria && !shown.has('success_criteria') ? html`<span class="small soft">done when: ${name(task.success_criteria, 300)}</span>` : nothing}
+      ${task.verify?.length && !shown.has('checks') ? html`<span class="small soft">${many(task.verify.length, 'check')} of its output</span>` : nothing}
+      ${row.fields.map((field) => html`<div class="change small"><code>${field.name}</code><del>${name(plain(field.before), CHANGE)}</del><ins>${name(plain(field.after), CHANGE)}</ins></div>`)}</div></li>`;
+}
+
 /** Tasks of a plan as cards, with what is different from the one before. */
 export function planTasks(diff) {
-  return html`<ol class="plan">${diff.slice(0, 300).map((row, i) => html`<li class="plan-task d-${row.kind}"><span class="sign" title=${WORD[row.kind]} aria-label=${WORD[row.kind]} role="img">${SIGN[row.kind] ?? i + 1}</span>
-    <div class="stack grow"><div class="row wrap"><strong>${name(row.title ?? row.id, 160)}</strong><code class="soft cut">${name(row.id, 60)}</code>
-      ${agentOf(row.task) ? html`<span class="soft small">agent ${name(agentOf(row.task), 60)}</span>` : nothing}
-      ${row.task.estimated_cost ? html`<span class="end num soft">~${credits(row.task.estimated_cost)}</span>` : nothing}</div>
-      ${row.task.depends_on?.length ? html`<span class="small soft">after ${name(row.task.depends_on.map((each) => each.task ?? each).join(', '), 200)}</span>` : nothing}
-      ${row.task.description && row.task.description !== row.title ? html`<span class="small clamp">${name(row.task.description, 600)}</span>` : nothing}
-      ${stepsOf(row.task)}
-      ${row.task.success_criteria ? html`<span class="small soft">done when: ${name(row.task.success_criteria, 300)}</span>` : nothing}
-      ${row.task.verify?.length ? html`<span class="small soft">${many(row.task.verify.length, 'check')} of its output</span>` : nothing}
-      ${row.fields.map((field) => html`<div class="change small"><code>${field.name}</code><del>${name(plain(field.before), 600)}</del><ins>${name(plain(field.after), 600)}</ins></div>`)}</div></li>`)}</ol>
+  return html`<ol class="plan">${diff.slice(0, 300).map(card)}</ol>
     ${diff.length > 300 ? html`<p class="soft">and ${many(diff.length - 300, 'more task')}</p>` : nothing}`;
 }

@@ -303,7 +303,10 @@ class DashboardTest extends DashboardChecks {
     @Test
     void inboxIsAnsweredByKeyboardAfterItsConsequenceWasShown() {
         String id = seed.approvedPlan();
-        Page page = browser.signedIn("/ui/inbox?run=" + id);
+        Page page = browser.signedIn("/ui/runs/" + id);
+        PlaywrightAssertions.assertThat(page.locator(".figures")).containsText("Elapsed");
+        PlaywrightAssertions.assertThat(page.locator(".figures")).not().containsText("not started");
+        page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName("Answer")).click();
         sees(page.getByText("Translate the notes").first());
         page.keyboard().press("a");
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.DIALOG))

@@ -401,6 +401,7 @@ class DashboardWorkTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(steps.locator("del")).containsText("fail {");
         PlaywrightAssertions.assertThat(steps.locator("ins")).hasText("noop {\"cost\":0.25}");
         PlaywrightAssertions.assertThat(changes.locator(".d-changed .change")).hasCount(2);
+        PlaywrightAssertions.assertThat(changes.locator(".d-changed .calls")).hasCount(0);
         Locator detail = page.locator(".detail");
         PlaywrightAssertions.assertThat(detail).containsText("Task Drive failed: no road");
         PlaywrightAssertions.assertThat(detail)
