@@ -32,8 +32,6 @@ const FOLD = 0.1;
 /** Width of one fold, and of all of them at most. */
 const FOLDED = 0.1;
 const ALL_FOLDED = 0.4;
-/** Width of the label of a mark. */
-const LABEL = 0.1;
 const LEAST_MS = 60_000;
 
 /** The scale from time to part of the width; idle stretches longer than a minute and a tenth of the whole fold away. */
@@ -62,16 +60,17 @@ export function scale(from, to, idle, fold) {
 
 const STEPS = [100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 6048e5];
 
-/** At most `most` marks for the axis, at round distances from the beginning, with room between them and before folds; none in what is folded. */
+/** At most `most` marks for the axis, at round distances from the beginning, with room for their labels between them and before folds; none in what is folded. */
 export function ticks(from, to, { part, folds }, most = 6) {
   const shown = to - from - folds.reduce((sum, each) => sum + each.ms, 0);
   const step = STEPS.find((each) => shown / each <= most) ?? shown / most;
+  const room = 0.75 / most;
   const marks = [];
   let begin = from;
   for (const fold of [...folds, { from: to, to, x: 1.03 }]) {
     for (let at = Math.ceil(begin / step) * step; at <= fold.from; at += step) {
       const x = part(at);
-      if (x < fold.x - LABEL && (!marks.length || x - marks[marks.length - 1].x > LABEL)) marks.push({ x, ms: at });
+      if (x < fold.x - room && (!marks.length || x - marks[marks.length - 1].x > room)) marks.push({ x, ms: at });
     }
     begin = fold.to;
   }

@@ -201,8 +201,10 @@ class DashboardTest extends DashboardChecks {
                 async () => { const { scale, ticks } = await import('/ui/f/draw/timeline.js');
                   const idle = Array.from({ length: 3 }, (_, i) => ({ from_ms: 1000 + i * 601_000, to_ms: 600_000 + i * 601_000 }));
                   const of = (waits) => { const axis = scale(0, waits * 601_000, idle.slice(0, waits), true);
+                    const clear = (most, room) => fold => ticks(0, waits * 601_000, axis, most)
+                      .every(tick => tick.x <= fold.x - room || tick.x >= fold.x + 0.09);
                     return axis.folds.map(fold => axis.part(fold.to) - axis.part(fold.from) > 0.09
-                      && ticks(0, waits * 601_000, axis, 7).every(tick => tick.x <= fold.x - 0.1 || tick.x >= fold.x + 0.09)); };
+                      && clear(7, 0.1)(fold) && clear(3, 0.24)(fold)); };
                   return JSON.stringify([of(1), of(3)]); }""")).isEqualTo("[[true],[true,true,true]]");
     }
 
