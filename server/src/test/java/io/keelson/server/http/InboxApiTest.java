@@ -233,6 +233,23 @@ class InboxApiTest {
     }
 
     @Test
+    void resultHasTheArtifactsOfCarriedTasks() {
+        String run = open(api.create("""
+                {"name": "carried", "start": true, "config": {"acceptance": "human"}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"tool": "artifact.write", "input": {"name": "a.txt", "content": "x"}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [
+                    {"kind": "approval", "input": {"question": "Go on?"}},
+                    {"tool": "artifact.write", "input": {"name": "b.txt", "content": "x"}}]}]}}"""));
+        post(awaitItem(run, "approval_step").get("links").get("reject").stringValue(), "{}", 200);
+        api.awaitState(run, "failed");
+        post("/api/v1/runs/" + run + "/retry", "{\"from\": \"failed\"}", 200);
+        post(awaitItem(run, "approval_step").get("links").get("accept").stringValue(), "{}", 200);
+
+        assertThat(awaitItem(run, "result_acceptance").at("/data/artifacts").valueStream().map(JsonNode::asString))
+                .containsExactly("a.txt", "b.txt");
+    }
+
+    @Test
     void oneItemNamesTheRequestsThatAnswerIt() {
         waiting(Waits.TASK_REVIEW);
         JsonNode item = items("").getFirst();

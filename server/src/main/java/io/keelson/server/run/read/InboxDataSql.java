@@ -70,7 +70,10 @@ final class InboxDataSql {
             """
             jsonb_build_object('goal', r.goal, 'tasks_completed', r.tasks_completed,
                 'tasks_failed', r.tasks_failed, 'artifacts', array(
-                    select f.name from artifacts f where f.run_id = r.id and f.attempt = r.attempt_number
+                    select distinct f.name from artifacts f where f.run_id = r.id
+                       and (f.attempt = r.attempt_number or f.step_id in (
+                            select s.id from orchestration_tasks w join task_steps s on s.task_id = w.reused_from
+                             where w.run_id = r.id and w.attempt = r.attempt_number))
                      order by f.name limit 50), 'verified', (
                     select coalesce(jsonb_agg(jsonb_build_object('task', x.key, 'title', x.title, 'state', x.state,
                         'attempt', x.attempt_number, 'success_criteria', x.success_criteria, 'score',
