@@ -28,6 +28,7 @@ class Tree extends Part {
   #of = null;
   #steps = new Map();
   #merged = new Map();
+  #kinds = new Set();
   #question = '';
   #byAgent = false;
 
@@ -137,6 +138,7 @@ class Tree extends Part {
       this.#byAgent = byAgent;
       this.#nodes = group(this.data.tasks, byAgent);
       this.agents = new Set(this.data.tasks.map((task) => task.agent_name).filter(Boolean)).size;
+      this.#kinds = new Set(this.data.tasks.flatMap((task) => task.stretches.map((each) => each.kind)));
       this.#merged.clear();
       this.#question = '';
     }
@@ -165,7 +167,7 @@ class Tree extends Part {
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
         ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold], ...(this.agents > 1 || byAgent ? [['by', 'agent', 'By agent', byAgent]] : [])].map((/** @type {any[]} */ [parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
-        <span class="end legend small soft" aria-hidden="true">${LEGEND.filter(([kind]) => timeline.spent[`${kind}_ms`] > 0).map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
+        <span class="end legend small soft" aria-hidden="true">${LEGEND.filter(([kind]) => this.#kinds.has(kind)).map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
           <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms).replace(/ 00? [smh]$/, '')}` : clock(this.from)}</span>`)}

@@ -308,6 +308,8 @@ class DashboardTest extends DashboardChecks {
         Page page = browser.signedIn("/ui/runs/" + id);
         PlaywrightAssertions.assertThat(page.locator(".figures")).containsText("Elapsed");
         PlaywrightAssertions.assertThat(page.locator(".figures")).not().containsText("not started");
+        PlaywrightAssertions.assertThat(page.locator(".tree-head")).isVisible();
+        PlaywrightAssertions.assertThat(page.locator(".legend")).not().containsText("waits for a person");
         page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName("Answer")).click();
         sees(page.getByText("Translate the notes").first());
         page.keyboard().press("a");
