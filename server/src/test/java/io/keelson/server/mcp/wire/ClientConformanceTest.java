@@ -52,7 +52,12 @@ class ClientConformanceTest {
     private final OutboundClient outbound = new OutboundClient(true);
     private final List<String> unexpected = new ArrayList<>();
 
-    /** Results of one suite. */
+    /**
+     * Results of one suite.
+     *
+     * @param passed checks
+     * @param failed scenarios with a check that did not pass; how many those are depends on when a suite's server ends
+     */
     private record Count(int passed, int failed) {
         Count and(Count other) {
             return new Count(passed + other.passed, failed + other.failed);
@@ -79,7 +84,7 @@ class ClientConformanceTest {
             }
             assertThat(unexpected).isEmpty();
             GeneratedDocs.check("docs/internals/proof.md", "mcp client conformance", """
-                    | suite | revision | scenarios of clients | checks passed | not passed, each with its reason in the baseline |
+                    | suite | revision | scenarios of clients | checks passed | scenarios with checks that did not pass, each with its reason in the baseline |
                     |---|---|---|---|---|
                     | 0.1.16 | 2025-11-25 | %d | %d | %d |
                     | 0.2.0-alpha.12 | 2026-07-28 | %d | %d | %d |
@@ -111,7 +116,7 @@ class ClientConformanceTest {
             List<String> states = Json.read(Files.readString(checks)).valueStream()
                     .map(check -> check.path("status").asString()).toList();
             return new Count((int) states.stream().filter("SUCCESS"::equals).count(),
-                    (int) states.stream().filter(List.of("FAILURE", "WARNING")::contains).count());
+                    states.stream().anyMatch(List.of("FAILURE", "WARNING")::contains) ? 1 : 0);
         } catch (IOException e) {
             throw new AssertionError(e);
         }
