@@ -38,9 +38,9 @@ import io.keelson.server.http.mcp.McpTasks;
 import io.keelson.server.http.mcp.McpTools;
 import io.keelson.server.http.mcp.PageLinks;
 import io.keelson.server.http.mcp.RecipeTools;
-import io.keelson.server.http.mcp.RunDocuments;
+import io.keelson.server.http.mcp.OfferedRunDocuments;
 import io.keelson.server.http.mcp.RunStarts;
-import io.keelson.server.http.mcp.WorkspaceTools;
+import io.keelson.server.http.mcp.OfferedRunTools;
 import io.keelson.server.http.runs.AgentActions;
 import io.keelson.server.http.runs.ArtifactActions;
 import io.keelson.server.http.runs.BulkActions;
@@ -188,12 +188,12 @@ final class Routes {
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
         new EngineActions(services.ready(), reads, openApi).addTo(table);
-        RunDocuments documents = new RunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
+        OfferedRunDocuments documents = new OfferedRunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
         RunStarts starts = new RunStarts(creation, idempotency);
         McpTasks tasks = new McpTasks(reads, runs, documents, new InboxQuestions(items, decisions), ends,
                 options.longestPoll());
         McpTools tools = new McpTools(
-                new WorkspaceTools(starts, submissions.missions(), documents, explain, runs, items, decisions),
+                new OfferedRunTools(starts, submissions.missions(), documents, explain, runs, items, decisions),
                 new RecipeTools(services.database(), services.stores().recipes(), submissions.missions(), starts),
                 documents, tasks);
         new McpEndpoint(tools, new McpResources(reads, reports, artifacts), tasks, hosts, cookie, options.version())

@@ -42,7 +42,7 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
     }
 
     private List<JsonNode> waiting(Incoming incoming, ObjectNode run) {
-        if (!RunDocuments.waits(run)) {
+        if (!OfferedRunDocuments.waits(run)) {
             return List.of();
         }
         Filter ofRun = new Filter(null, UUID.fromString(run.get("id").stringValue()), null, false, false);

@@ -23,13 +23,13 @@ public final class McpTasks {
 
     private final Reads reads;
     private final RunActions runs;
-    private final RunDocuments documents;
+    private final OfferedRunDocuments documents;
     private final InboxQuestions questions;
     private final RunEndPoll ends;
     private final Duration patience;
 
     /** @param patience how long a request for a result waits for the run's end */
-    public McpTasks(Reads reads, RunActions runs, RunDocuments documents, InboxQuestions questions, RunEndPoll ends,
+    public McpTasks(Reads reads, RunActions runs, OfferedRunDocuments documents, InboxQuestions questions, RunEndPoll ends,
             Duration patience) {
         this.reads = reads;
         this.runs = runs;
@@ -72,7 +72,7 @@ public final class McpTasks {
             end.reached(incoming.request(), patience);
         }
         ObjectNode run = reads.run(incoming.workspace(), id);
-        if (!RunDocuments.ended(run)) {
+        if (!OfferedRunDocuments.ended(run)) {
             throw new RpcError(OK, Mcp.INTERNAL_ERROR, "the run has not ended: ask again", null);
         }
         ObjectNode result = documents.result(incoming.request(), run);
@@ -83,7 +83,7 @@ public final class McpTasks {
     ObjectNode cancel(Incoming incoming) throws InterruptedException {
         ObjectNode run = run(incoming);
         incoming.require(Scope.RUNS_WRITE);
-        boolean ended = RunDocuments.ended(run);
+        boolean ended = OfferedRunDocuments.ended(run);
         if (ended && !incoming.modern()) {
             throw RpcError.invalid("the task has ended");
         }
@@ -161,7 +161,7 @@ public final class McpTasks {
         if (run.path("error_message").isString()) {
             return state + ": " + run.get("error_message").stringValue();
         }
-        return RunDocuments.waits(run) && !RunDocuments.ended(run)
+        return OfferedRunDocuments.waits(run) && !OfferedRunDocuments.ended(run)
                 ? state + " and waits for a person: " + documents.links().inbox(incoming.request(),
                         UUID.fromString(run.get("id").stringValue()))
                 : state;

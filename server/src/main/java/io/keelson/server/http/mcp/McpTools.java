@@ -24,10 +24,10 @@ public final class McpTools {
 
     private final Map<String, OfferedTool> known = new LinkedHashMap<>();
     private final RecipeTools recipes;
-    private final RunDocuments documents;
+    private final OfferedRunDocuments documents;
     private final McpTasks tasks;
 
-    public McpTools(WorkspaceTools workspace, RecipeTools recipes, RunDocuments documents, McpTasks tasks) {
+    public McpTools(OfferedRunTools workspace, RecipeTools recipes, OfferedRunDocuments documents, McpTasks tasks) {
         workspace.list().forEach(tool -> known.put(tool.name(), tool));
         this.recipes = recipes;
         this.documents = documents;

@@ -45,7 +45,7 @@ public record RecipeTools(Database database, RecipeStore recipes, RecipeMissions
         ObjectNode schema = listed.inputsOmitted() ? Json.object().put("type", "object")
                 : schema(recipe.mission().path("inputs"));
         return new OfferedTool(recipe.name(), recipe.name(), description, Scope.RUNS_WRITE, schema, null,
-                OfferedTool.schema(RunDocuments.SCHEMA), Hints.STARTS, true,
+                OfferedTool.schema(OfferedRunDocuments.SCHEMA), Hints.STARTS, true,
                 (call, given) -> starts.start(call, recipe.name(), null, given, () -> {
                     RecipeRow now = missions.find(call.workspace(), recipe.name()).orElseThrow(
                             () -> ApiProblem.of(ErrorCode.RECIPE_NOT_FOUND, "the recipe is no longer there"));

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The tools that every workspace has. */
-public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocuments documents, ExplainActions explain,
+public record OfferedRunTools(RunStarts starts, RecipeMissions missions, OfferedRunDocuments documents, ExplainActions explain,
         RunActions runs, InboxItems items, InboxDecisions decisions) {
 
     private static final int INBOX_PAGE = 50;
@@ -87,19 +87,19 @@ public record WorkspaceTools(RunStarts starts, RecipeMissions missions, RunDocum
                 tool("mission_start", "Start a mission", "Starts a durable run of a goal or of a recipe, and answers "
                         + "its id at once. The run goes on without this client. It may call tools with effects and spend "
                         + "credits; what needs approval waits for a person.", Scope.RUNS_WRITE, START,
-                        RunDocuments.SCHEMA, Hints.STARTS, this::start),
+                        OfferedRunDocuments.SCHEMA, Hints.STARTS, this::start),
                 tool("create_mission", "Create a mission", "The same as mission_start.", Scope.RUNS_WRITE, START,
-                        RunDocuments.SCHEMA, Hints.STARTS, this::start),
+                        OfferedRunDocuments.SCHEMA, Hints.STARTS, this::start),
                 tool("mission_status", "Look at a mission",
                         "The state of a run, its progress and cost, why it waits, and "
                                 + "its output once it has ended.",
-                        Scope.RUNS_READ, OF_RUN.formatted(""), RunDocuments.SCHEMA, Hints.READS,
+                        Scope.RUNS_READ, OF_RUN.formatted(""), OfferedRunDocuments.SCHEMA, Hints.READS,
                         this::status),
                 tool("explain", "Explain a wait", "Why a run waits: for a person, a slot, a time, a worker or another "
                         + "task.", Scope.RUNS_READ, OF_RUN.formatted(""), EXPLAINED, Hints.READS,
                         (call, given) -> document(explain.explained(call.workspace(), run(given)))),
                 tool("run_cancel", "Cancel a run", "Ends a run. What its steps have already done stays.",
-                        Scope.RUNS_WRITE, OF_RUN.formatted(REASON), RunDocuments.SCHEMA,
+                        Scope.RUNS_WRITE, OF_RUN.formatted(REASON), OfferedRunDocuments.SCHEMA,
                         new Hints(false, true, true, false), this::cancel),
                 tool("inbox_list", "List what waits for people", "Questions, approvals and reviews that wait for a "
                         + "person, the most urgent first.", Scope.RUNS_READ, INBOX.formatted(kinds), PAGE, Hints.READS,

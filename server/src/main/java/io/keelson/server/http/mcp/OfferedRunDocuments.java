@@ -9,7 +9,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Runs as results of tools: the state, and what a client does next. */
-public record RunDocuments(Reads reads, PageLinks links) {
+public record OfferedRunDocuments(Reads reads, PageLinks links) {
 
     /** Characters of an output that a result has; a longer one is read as a resource. */
     private static final int MAX_OUTPUT = 65_536;
