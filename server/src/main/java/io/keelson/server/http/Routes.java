@@ -36,11 +36,11 @@ import io.keelson.server.http.mcp.McpEndpoint;
 import io.keelson.server.http.mcp.McpResources;
 import io.keelson.server.http.mcp.McpTasks;
 import io.keelson.server.http.mcp.McpTools;
+import io.keelson.server.http.mcp.OfferedRunDocuments;
+import io.keelson.server.http.mcp.OfferedRunTools;
 import io.keelson.server.http.mcp.PageLinks;
 import io.keelson.server.http.mcp.RecipeTools;
-import io.keelson.server.http.mcp.OfferedRunDocuments;
 import io.keelson.server.http.mcp.RunStarts;
-import io.keelson.server.http.mcp.OfferedRunTools;
 import io.keelson.server.http.runs.AgentActions;
 import io.keelson.server.http.runs.ArtifactActions;
 import io.keelson.server.http.runs.BulkActions;
@@ -188,7 +188,8 @@ final class Routes {
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
         new EngineActions(services.ready(), reads, openApi).addTo(table);
-        OfferedRunDocuments documents = new OfferedRunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
+        OfferedRunDocuments documents =
+                new OfferedRunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
         RunStarts starts = new RunStarts(creation, idempotency);
         McpTasks tasks = new McpTasks(reads, runs, documents, new InboxQuestions(items, decisions), ends,
                 options.longestPoll());

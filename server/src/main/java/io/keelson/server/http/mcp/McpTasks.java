@@ -29,7 +29,8 @@ public final class McpTasks {
     private final Duration patience;
 
     /** @param patience how long a request for a result waits for the run's end */
-    public McpTasks(Reads reads, RunActions runs, OfferedRunDocuments documents, InboxQuestions questions, RunEndPoll ends,
+    public McpTasks(Reads reads, RunActions runs, OfferedRunDocuments documents, InboxQuestions questions,
+            RunEndPoll ends,
             Duration patience) {
         this.reads = reads;
         this.runs = runs;

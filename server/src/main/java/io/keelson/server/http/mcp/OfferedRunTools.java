@@ -21,7 +21,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The tools that every workspace has. */
-public record OfferedRunTools(RunStarts starts, RecipeMissions missions, OfferedRunDocuments documents, ExplainActions explain,
+public record OfferedRunTools(RunStarts starts, RecipeMissions missions, OfferedRunDocuments documents,
+        ExplainActions explain,
         RunActions runs, InboxItems items, InboxDecisions decisions) {
 
     private static final int INBOX_PAGE = 50;
