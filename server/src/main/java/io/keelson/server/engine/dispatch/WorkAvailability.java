@@ -25,9 +25,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes the searches that may find work, and gives work that commits of this node open to the claims of workers that wait. Work that this node queues wakes those for its tool and workspace; all
- * other wake-ups are for every search and may be spurious. The {@link DueWorkPoller} signals work that other nodes have queued,
- * for as long as it is queued.
+ * Wakes searches that may find work, and leases steps that commits of this node open to waiting claims of workers. Work that
+ * this node queues wakes the searches for its tool and workspace; all other wake-ups are for every search and may be spurious.
+ * The {@link DueWorkPoller} signals work that other nodes have queued, for as long as it is queued.
  */
 public final class WorkAvailability implements LocalCapacity.RemoteSlots {
     /**
