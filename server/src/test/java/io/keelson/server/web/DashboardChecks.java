@@ -8,7 +8,9 @@ import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import io.keelson.server.http.ApiServer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
@@ -72,9 +74,11 @@ abstract class DashboardChecks {
         return page.locator(".live").first();
     }
 
-    /** The first item of the inbox of a run. */
+    /** The first item of the inbox of a run, once there is one. */
     String item(String run) {
-        return api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
+        return Awaitility.await().atMost(Duration.ofSeconds(60)).until(
+                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").asString(""),
+                id -> !id.isEmpty());
     }
 
     /** Sends JSON by another method than POST. */
