@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The one PostgreSQL of a test JVM: started when first asked for, ended with the JVM. Its folder below {@code target}
- * holds hundreds of databases and takes long to delete, so the next test JVM deletes it beside its tests.
+ * The one PostgreSQL of a test JVM: started when first asked for, ended and deleted with the JVM. The next test JVM deletes
+ * the folders of those that were killed.
  */
 public final class TestPostgres {
 
@@ -32,13 +32,16 @@ public final class TestPostgres {
             Files.createDirectories(BINARIES);
             List<Path> leftovers = leftovers();
             Thread.ofPlatform().daemon().name("leftovers").start(() -> leftovers.forEach(TestPostgres::delete));
-            Path data = Files.createTempDirectory(BINARIES, "test-" + ProcessHandle.current().pid() + "-")
-                    .resolve("data");
-            // With hundreds of databases autovacuum would start ten workers a second.
+            Path folder = Files.createTempDirectory(BINARIES, "test-" + ProcessHandle.current().pid() + "-");
+            Path data = folder.resolve("data");
+            // With dozens of databases autovacuum would start a worker each second.
             var parameters = EmbeddedPostgresOptions.throwaway(data, BINARIES).with("max_connections", "200")
                     .with("autovacuum", "off").parameters();
-            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(data, BINARIES, parameters, false));
-            Runtime.getRuntime().addShutdownHook(new Thread(server::close));
+            var server = EmbeddedPostgres.start(new EmbeddedPostgresOptions(data, BINARIES, parameters, true));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                server.close();
+                delete(folder);
+            }));
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
