@@ -203,6 +203,21 @@ public final class ApiServer implements AutoCloseable {
         });
     }
 
+    /** Waits until the feed has all events so far: it ends before the oldest open transaction, which may be another test's. */
+    void awaitFeed() {
+        long now = transaction("pg_current_xact_id()");
+        Awaitility.await().until(() -> transaction("pg_snapshot_xmin(pg_current_snapshot())") > now);
+    }
+
+    private long transaction(String function) {
+        return database.withConnection(c -> {
+            try (var s = c.prepareStatement("select " + function + "::text::bigint"); var rows = s.executeQuery()) {
+                rows.next();
+                return rows.getLong(1);
+            }
+        });
+    }
+
     /** Waits until the server has sent a query with this text to its database: a call that makes it is under way. */
     void awaitQuery(String text) {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(

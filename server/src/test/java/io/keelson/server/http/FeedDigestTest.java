@@ -1,7 +1,6 @@
 package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.keelson.server.json.Json;
 import java.nio.file.Path;
@@ -35,8 +34,7 @@ class FeedDigestTest {
         second = api.create(MANY);
         api.awaitState(first, "completed");
         api.awaitState(second, "completed");
-        // The feed ends before the oldest open transaction, which may be another test's.
-        await().until(() -> digests("").size() == events(first) + events(second));
+        api.awaitFeed();
     }
 
     @AfterAll

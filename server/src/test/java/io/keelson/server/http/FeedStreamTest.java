@@ -77,6 +77,7 @@ class FeedStreamTest {
                 api.awaitState(run.get(), "completed");
             }
             late.get();
+            api.awaitFeed();
             over.set(true);
             List<Long> table = ids("""
                     select e.id from orchestration_events e join orchestration_runs r on r.id = e.run_id
@@ -144,6 +145,7 @@ class FeedStreamTest {
         String other = api.create(MANY);
         api.awaitState(one, "completed");
         api.awaitState(other, "completed");
+        api.awaitFeed();
         List<Seen> all = all("?after=0&wait_ms=0");
         assertThat(all.stream().map(e -> e.data.get("run_id").stringValue())).contains(one, other)
                 .doesNotContain(theirs);

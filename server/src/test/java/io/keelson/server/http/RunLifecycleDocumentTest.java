@@ -115,6 +115,7 @@ class RunLifecycleDocumentTest {
         Quoted.assertSame(completed, Quoted.json(COMPLETED, "run_2026-02-14_080000_abc123", "run_" + run,
                 "2026-02-14T08:00:00Z", Quoted.time(running, "started_at"), "2026-02-14T08:03:45Z",
                 Quoted.time(completed, "finished_at"), "prop_2026-02-14_xyz789", "prop_" + proposal));
+        api.awaitFeed();
         List<String> events = api.get("/events/stream?after=0&wait_ms=0&run_id=run_" + run).text().lines()
                 .filter(line -> line.startsWith("data: ")).map(line -> line.substring(6)).toList();
         for (String line : STREAM.lines().toList()) {
