@@ -209,7 +209,8 @@ public final class Decider {
         };
         boolean rejected = d.run.state == RunState.FAILED && no.equals(d.run.errorCode);
         boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
-            case PLAN -> d.run.startedAt != null || d.run.state == RunState.READY;
+            case PLAN -> d.run.policy().approvePlan()
+                    && (d.run.startedAt != null || d.run.state == RunState.READY);
             case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
             case BUDGET -> RunBudget.answeredSo(d, command);
         };

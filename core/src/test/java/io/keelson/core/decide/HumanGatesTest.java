@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -257,7 +258,18 @@ class HumanGatesTest {
         assertThat(world.state()).isNotEqualTo(waiting);
     }
 
-    private Command answered(Command.DecideGate.Gate gate, Instant asked, boolean approve) {
+    @Test
+    void anApprovedPlanMayBeApprovedAgainAndOneThatNobodyWasAskedAboutMayNot() {
+        world = Gate.PLAN.reached(OnTimeout.REMIND);
+        Command approve = answered(Command.DecideGate.Gate.PLAN, null, true);
+        world.done(approve);
+        assertThat(world.send(approve)).isEqualTo(Reply.UNCHANGED);
+        world = World.start(rules().policy(), plan(task("a")));
+        assertThat(world.refused(answered(Command.DecideGate.Gate.PLAN, null, true)).code())
+                .isEqualTo("INVALID_STATE_TRANSITION");
+    }
+
+    private Command answered(Command.DecideGate.Gate gate, @Nullable Instant asked, boolean approve) {
         return new Command.DecideGate(world.id(), gate, approve, null, Map.of(), Command.DecideGate.Way.AS_BEFORE,
                 asked,
                 null, World.WHO);

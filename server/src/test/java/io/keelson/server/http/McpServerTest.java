@@ -208,6 +208,29 @@ class McpServerTest {
         api.awaitState(run, "completed");
     }
 
+    /** A client whose answer was lost repeats the call. */
+    @Test
+    void aPlanIsApprovedOnceAndTheCallMayBeRepeated() {
+        String plan = "\"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"name\": \"x\", \"tool\": \"noop\"}]}]}";
+        String run =
+                api.create("{\"start\": true, \"config\": {\"autonomy\": {\"level\": \"approve\"}}, " + plan + "}");
+        String call = "{\"run_id\": \"%s\", \"reason\": \"fine\"}".formatted(run);
+        api.awaitState(run, "awaiting_approval");
+        for (int i = 0; i < 2; i++) {
+            JsonNode decided = person.call("approve_plan", call).path("structuredContent");
+            assertThat(decided.path("decision").asString()).isEqualTo("accepted");
+            assertThat(decided.path("run_id").asString()).isEqualTo(run);
+            api.awaitState(run, "completed");
+        }
+        assertThat(api.get("/api/v1/runs/" + run + "/events").json().path("items").valueStream()
+                .filter(event -> event.path("event_type").asString().equals("run_approved"))).hasSize(1);
+
+        String never = api.create("{\"start\": true, " + plan + "}");
+        refusesTool(person, "approve_plan", "{\"run_id\": \"%s\"}".formatted(never), "INVALID_STATE_TRANSITION");
+        refusesTool(person, "approve_plan", "{\"run_id\": \"00000000-0000-7000-8000-00000000dead\"}",
+                "RUN_NOT_FOUND");
+    }
+
     private void awaitHuman(String run) {
         Awaitility.await().untilAsserted(
                 () -> assertThat(api.run(run).path("waits_for_humans").asInt()).isEqualTo(1));

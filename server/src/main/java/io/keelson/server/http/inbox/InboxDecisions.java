@@ -123,15 +123,20 @@ public final class InboxDecisions {
     }
 
     /**
-     * Approves the plan with which the run waits.
+     * Approves the plan with which the run waits. Repeating it is not an error.
      *
      * @param said the {@code reason}, if there is one
-     * @throws ApiProblem when no plan waits
+     * @throws ApiProblem when no plan waits and none was approved
      */
     public ObjectNode approvePlan(ApiRequest request, UUID run, ObjectNode said) throws InterruptedException {
         Id ofRun = new Id(InboxKind.PLAN_APPROVAL, run, null);
         Id waits = items.waiting(request.workspace(), ofRun);
-        return decide(request, (waits == null ? ofRun : waits).text(), true, said);
+        if (waits != null) {
+            return decide(request, waits.text(), true, said);
+        }
+        submission.submit(request, new Command.DecideGate(run, Gate.PLAN, true, null, Map.of(), Way.AS_BEFORE, null,
+                said.path("reason").asString(null), request.actor()));
+        return decided(request, ofRun, true, run);
     }
 
     private ApiResponse decide(ApiRequest request, Decision decision) throws InterruptedException {
@@ -150,19 +155,23 @@ public final class InboxDecisions {
         requireKnown("content", decision.content == null || id.kind() == InboxKind.ELICITATION, id);
         requireKnown("input", decision.input == null || id.kind() == InboxKind.CALL_APPROVAL, id);
         requireKnown("answer", decision.answer == null || id.kind() == InboxKind.QUESTION, id);
-        ObjectNode decided = Json.object().put("id", id.text()).put("kind", id.kind().wire())
-                .put("decision", decision.accept ? "accepted" : "rejected");
         if (id.kind() == InboxKind.TOOL_CHANGE) {
             request.require(Scope.ADMIN);
             if (!mcp.answer(request.workspace(), id.subject(), decision.accept, decision.comment, request.origin())) {
                 throw InboxItems.notFound(id.text());
             }
-            return decided.putNull("run_id").putNull("run_state");
+            return decided(request, id, decision.accept, null);
         }
         UUID run = run(request.workspace(), id);
         decide(request, run, id, decision);
-        return decided.put("run_id", run.toString())
-                .put("run_state", reads.run(request.workspace(), run).get("state").stringValue());
+        return decided(request, id, decision.accept, run);
+    }
+
+    private ObjectNode decided(ApiRequest request, Id id, boolean accept, @Nullable UUID run) {
+        return Json.object().put("id", id.text()).put("kind", id.kind().wire())
+                .put("decision", accept ? "accepted" : "rejected").put("run_id", run == null ? null : run.toString())
+                .put("run_state",
+                        run == null ? null : reads.run(request.workspace(), run).get("state").stringValue());
     }
 
     private static void requireKnown(String member, boolean known, Id id) {
