@@ -40,6 +40,7 @@ import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -116,7 +117,16 @@ public final class Nodes implements AutoCloseable {
     }
 
     public static Store store() {
-        return Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read, Duration.ofDays(30));
+        return store(DbClock.DATABASE);
+    }
+
+    /** A store for which it is always the same time, so that no commit on a slow machine is of another time. */
+    public static Store storeAt(Instant now) {
+        return store(() -> now);
+    }
+
+    private static Store store(DbClock clock) {
+        return Store.of(clock, new StoredPlans(tool -> Duration.ofSeconds(30))::read, Duration.ofDays(30));
     }
 
     public UUID submit(Engine engine, String yaml, String... remoteTools) {

@@ -82,6 +82,7 @@ class BatchCommitTest {
     }
 
     private final Bystander bystander = new Bystander();
+    private final Store store = Nodes.storeAt(Instant.now());
 
     @ParameterizedTest
     @CsvSource({"1, true", "1, false", "10, true", "10, false", "200, true", "200, false"})
@@ -123,7 +124,7 @@ class BatchCommitTest {
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS.withPoolSize(1));
                 Connection connection = database.committerConnection()) {
             List<Observer.Way> ways = new ArrayList<>();
-            BatchCommit batchCommit = new BatchCommit(Nodes.store().runs(), new ViewCache(1_000),
+            BatchCommit batchCommit = new BatchCommit(store.runs(), new ViewCache(1_000),
                     UuidCreator::getTimeOrderedEpoch, bystander, new DatabaseTime(nanos::get), () -> Prices.NONE,
                     new Observer() {
                         @Override
@@ -212,8 +213,7 @@ class BatchCommitTest {
 
     private BatchCommit flush(ViewCache views) {
         // A fixed clock: its time is never too old, even on a slow machine.
-        return new BatchCommit(Nodes.store().runs(), views, UuidCreator::getTimeOrderedEpoch,
-                bystander,
+        return new BatchCommit(store.runs(), views, UuidCreator::getTimeOrderedEpoch, bystander,
                 new DatabaseTime(() -> 0), () -> Prices.NONE, Observer.NONE);
     }
 

@@ -79,9 +79,10 @@ class CreditSlotsTest {
     @BeforeEach
     void open(@TempDir Path folder) throws Exception {
         nodes = Nodes.poor(folder);
+        Instant now = Instant.now();
         DatabaseTime time = new DatabaseTime(() -> 0);
-        time.set(Instant.now());
-        batchCommit = new BatchCommit(Nodes.store().runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
+        time.set(now);
+        batchCommit = new BatchCommit(Nodes.storeAt(now).runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
                 BYSTANDER, time, () -> Prices.NONE, new Observer() {
                     @Override
                     public void flushed(Way way, int commands, long nanos) {
