@@ -177,7 +177,7 @@ class TerminalTest {
 
         gone.close();
 
-        Awaitility.await().atMost(Duration.ofSeconds(10))
+        Awaitility.await()
                 .until(() -> watch.said().toString().contains("the server is not reachable, retrying"));
         watch.process().destroyForcibly();
     }

@@ -283,7 +283,7 @@ class DevModelTest {
                     }
                     assertThat(model.newest().get("outcome").stringValue()).isEqualTo("open");
                 }
-                Awaitility.await().atMost(Duration.ofSeconds(1))
+                Awaitility.await().atMost(Duration.ofSeconds(30))
                         .until(() -> model.newest().get("outcome").stringValue().equals("gone"));
                 assertThat(model.newest().get("delivered").booleanValue()).isFalse();
                 assertThat(model.newest().at("/billed/output").intValue()).isPositive();

@@ -329,7 +329,7 @@ class ModelTurnsTest {
         Run run = contractor("Sleep long", "");
         Awaitility.await().atMost(LIMIT).until(() -> outcome("slow").equals("open"));
         keelson.runs().cancel(run.id(), null);
-        Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> outcome("slow").equals("gone"));
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> outcome("slow").equals("gone"));
         assertNamed(run, "run_cancelled");
     }
 

@@ -26,7 +26,7 @@ class BackgroundTaskTest {
     }
 
     private void await(Semaphore semaphore) throws InterruptedException {
-        assertThat(semaphore.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(semaphore.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

@@ -23,12 +23,12 @@ import tools.jackson.databind.node.JsonNodeFactory;
 
 /** A tool of this server whose system asks it to wait. */
 class BusyToolTest {
-    private static final Duration RETRY_AFTER = Duration.ofMillis(1_200);
-
     private record Sent(String model, long at) {}
 
     private final List<Sent> sent = new CopyOnWriteArrayList<>();
     private final BusySystems systems = new BusySystems(System::nanoTime);
+    private volatile boolean busyOnce;
+    private volatile Duration retryAfter = Duration.ofMillis(1_200);
     private volatile String busy = "small";
     private Nodes nodes;
 
@@ -45,7 +45,8 @@ class BusyToolTest {
             try (BusySystems.Pass pass = systems.enter("model:" + model, "MODEL_UNAVAILABLE")) {
                 sent.add(new Sent(model, System.nanoTime()));
                 if (model.equals(busy)) {
-                    throw pass.busy(RETRY_AFTER, "slow down " + call.input().path("key").asString(""));
+                    busy = busyOnce ? "none" : busy;
+                    throw pass.busy(retryAfter, "slow down " + call.input().path("key").asString(""));
                 }
                 return ToolResult.of(JsonNodeFactory.instance.stringNode(model));
             }
@@ -86,10 +87,10 @@ class BusyToolTest {
 
     @Test
     void nothingIsSentToABusyModelBeforeItsTime() throws Exception {
+        busyOnce = true;
         Engine engine = nodes.node();
         UUID first = submit(engine, "small", "");
         awaitDeferred(first);
-        busy = "none";
         UUID sibling = submit(engine, "small", "");
         UUID other = submit(engine, "other", "");
         nodes.awaitState(other, "completed");
@@ -98,7 +99,7 @@ class BusyToolTest {
 
         List<Long> times = sent.stream().filter(each -> each.model.equals("small")).map(Sent::at).toList();
         assertThat(times).hasSize(3);
-        assertThat(times.get(1) - times.get(0)).isGreaterThanOrEqualTo(RETRY_AFTER.toNanos());
+        assertThat(times.get(1) - times.get(0)).isGreaterThanOrEqualTo(retryAfter.toNanos());
         assertThat(nodes.count("select max(attempt) from orchestration_steps")).isEqualTo(1);
         assertThat(nodes.count("select sum(failures) from orchestration_steps")).isZero();
         assertThat(nodes.count("select count(*) from orchestration_events e where e::text like '%4b1e%'")).isZero();
@@ -121,6 +122,7 @@ class BusyToolTest {
 
     @Test
     void runFailsAfterItsPatience() throws Exception {
+        retryAfter = Duration.ofMinutes(1);
         UUID run = submit(nodes.node(), "small", "config: {timeouts: {provider_wait_seconds: 0.3}}");
         nodes.awaitState(run, "failed");
         assertThat(nodes.text("select error_code from orchestration_steps")).isEqualTo("MODEL_UNAVAILABLE");
@@ -129,6 +131,7 @@ class BusyToolTest {
 
     @Test
     void cancelledRunIsNotTriedAgain() throws Exception {
+        retryAfter = Duration.ofMinutes(1);
         Engine engine = nodes.node();
         UUID run = submit(engine, "small", "");
         awaitDeferred(run);

@@ -218,22 +218,6 @@ public final class ApiServer implements AutoCloseable {
         });
     }
 
-    /** Waits until the server has sent a query with this text to its database: a call that makes it is under way. */
-    void awaitQuery(String text) {
-        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(
-                () -> database.withConnection(c -> {
-                    try (var s = c.prepareStatement("""
-                            select count(*) from pg_stat_activity
-                            where datname = current_database() and pid <> pg_backend_pid() and position(? in query) > 0
-                            """)) {
-                        s.setString(1, text);
-                        try (ResultSet row = s.executeQuery()) {
-                            return row.next() && row.getLong(1) > 0;
-                        }
-                    }
-                }));
-    }
-
     /** Waits until something in the server's database waits for a lock. */
     void awaitLock() {
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(

@@ -294,7 +294,7 @@ class DispatchApiTest {
     /** A connection on which a worker has sent a claim that waits, and what follows it. */
     private Socket claiming(String worker, String next) throws Exception {
         Socket socket = new Socket(api.url().getHost(), api.url().getPort());
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(60_000);
         String body = "{\"worker_id\": \"" + worker + "\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}";
         socket.getOutputStream()
                 .write(("POST /api/v1/dispatch/claim HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
+import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,7 +44,7 @@ class HttpServerTest {
     /** Sends bytes as they are and answers everything that comes until the server closes the connection. */
     private static String raw(String request) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), api.url().getPort())) {
-            socket.setSoTimeout(20_000);
+            socket.setSoTimeout(60_000);
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
             socket.getOutputStream().flush();
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -117,11 +119,13 @@ class HttpServerTest {
     @Test
     void callsThatWaitAreAnsweredWhenTheServerStops() throws Exception {
         CompletableFuture<ApiServer.Answer> held;
-        try (ApiServer own = new ApiServer(folder.resolve("own"))) {
+        try (CountingProxy proxy = new CountingProxy(TestDatabase.createUrl());
+                ApiServer own = new ApiServer(folder.resolve("own"), proxy.url())) {
             String run = own.create(ApiServer.WAITS);
             held = CompletableFuture
                     .supplyAsync(() -> own.get("/api/v1/runs/" + run + "/events?after=9&wait_ms=60000"));
-            own.awaitQuery("join orchestration_events");
+            Awaitility.await().until(
+                    () -> proxy.executed().stream().anyMatch(sql -> sql.contains("join orchestration_events")));
         }
 
         assertThat(held.get().status()).isEqualTo(200);

@@ -392,7 +392,7 @@ class McpApiTest {
         Answer refused = api.post("/api/v1/runs", CALL.formatted(false, "mcp.other.add",
                 "{\"code\": \"%s!\"}".formatted("a".repeat(120))));
         assertThat(refused.text()).contains("TOOL_INPUT_INVALID").contains("/code");
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(3));
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(30));
     }
 
     @Test

@@ -66,7 +66,7 @@ class SlowClientsTest {
                 bytesArrive(slow, "a");
                 pass(PATIENCE.dividedBy(2));
             }
-            slow.setSoTimeout(20_000);
+            slow.setSoTimeout(60_000);
             assertThat(slow.getInputStream().read()).isEqualTo(-1);
             ask(served);
             ask(idle);
@@ -152,7 +152,7 @@ class SlowClientsTest {
 
     /** Reads one answer, which has no body. */
     private static void answered(Socket client) throws IOException {
-        client.setSoTimeout(20_000);
+        client.setSoTimeout(60_000);
         StringBuilder answer = new StringBuilder();
         while (answer.indexOf("\r\n\r\n") < 0) {
             int read = client.getInputStream().read();

@@ -119,7 +119,7 @@ class TimelineApiTest {
                 each -> each.get("kind").stringValue(), TreeMap::new,
                 Collectors.summingLong(each -> each.get("to_ms").longValue() - each.get("from_ms").longValue())));
         assertThat(sums.keySet()).contains("backoff", "person", "queued", "work");
-        assertThat(sums.get("backoff")).isBetween(300L, 5_000L);
+        assertThat(sums.get("backoff")).isGreaterThanOrEqualTo(300);
         assertThat(sums.get("person")).isGreaterThanOrEqualTo(300);
         assertThat(sums.get("queued")).isGreaterThanOrEqualTo(300);
         assertThat(sums.get("work")).isGreaterThanOrEqualTo(300);

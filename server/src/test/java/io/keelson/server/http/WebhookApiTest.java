@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -76,6 +77,10 @@ class WebhookApiTest {
 
     private static JsonNode json(Receiver.Got got) {
         return Json.read(got.body().getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Stream<String> ids() {
+        return receiver.got().stream().map(Receiver.Got::id).distinct();
     }
 
     private List<String> types() {
@@ -182,14 +187,13 @@ class WebhookApiTest {
         for (int tries = 1; tries <= 2; tries++) {
             int so = tries;
             Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> api.get(path(webhook) + "/deliveries").json()
-                    .get("items").valueStream().anyMatch(each -> each.get("attempts").intValue() == so));
-            assertThat(receiver.got()).hasSize(so);
+                    .get("items").valueStream().anyMatch(each -> each.get("attempts").intValue() >= so));
             api.sql("update webhook_endpoints set due_at = clock_timestamp()");
         }
         await(4);
 
         assertThat(receiver.got()).extracting(Receiver.Got::path).containsOnly("/");
-        assertThat(new TreeSet<>(receiver.got().stream().map(Receiver.Got::id).toList())).hasSize(2);
+        assertThat(ids()).hasSize(2);
         assertThat(receiver.got().subList(0, 3)).extracting(Receiver.Got::id)
                 .containsOnly(receiver.got().getFirst().id());
         Awaitility.await().until(() -> api.get(path(webhook)).json().get("pending").intValue() == 0);
@@ -258,12 +262,13 @@ class WebhookApiTest {
                            json_build_object('text', repeat('x', 20000)))) from generate_series(1, 2))
                   from generate_series(1, %d, 2) n""".formatted(run, events));
 
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> receiver.got().size() == 2 * events);
+        Awaitility.await().atMost(Duration.ofMinutes(3)).until(() -> ids().count() == 2 * events);
 
         for (JsonNode each : List.of(first, second)) {
             List<Long> seqs = receiver.got().stream().filter(got -> got.signedBy(each.get("secret").stringValue()) == 1)
                     .map(got -> json(got).get("data").get("seq").longValue()).toList();
-            assertThat(seqs).hasSize(events).isSorted().doesNotHaveDuplicates();
+            assertThat(seqs).as("a delivery without a timely answer is repeated").isSorted();
+            assertThat(seqs.stream().distinct()).hasSize(events);
         }
         assertThat(receiver.got()).allSatisfy(got -> assertThat(json(got).get("data").has("traceparent")).isFalse());
     }

@@ -13,7 +13,6 @@ import io.keelson.server.secret.SecretStore;
 import io.keelson.server.tool.builtin.Processes;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -39,8 +38,7 @@ class McpConnectionsTest {
             List<Long> processes = Files.readAllLines(folder.resolve("pids")).stream().map(Long::valueOf).toList();
             assertThat(processes).hasSize(2).allMatch(Processes::alive);
             connections.close();
-            Awaitility.await().atMost(Duration.ofSeconds(5))
-                    .until(() -> processes.stream().noneMatch(Processes::alive));
+            Awaitility.await().until(() -> processes.stream().noneMatch(Processes::alive));
             first.close();
             second.close();
         }

@@ -77,8 +77,7 @@ class McpKillTest {
             List<Long> children = List.of(child(pid), child(deaf));
             assertThat(children).allMatch(Processes::alive);
             first.kill();
-            Awaitility.await().atMost(Duration.ofSeconds(2))
-                    .until(() -> children.stream().noneMatch(Processes::alive));
+            Awaitility.await().atMost(LIMIT).until(() -> children.stream().noneMatch(Processes::alive));
             other.tasks.put("t1", "completed");
             try (ServerProcess second = ServerProcess.start(folder.resolve("data"), settings)) {
                 Keelson again = second.client();

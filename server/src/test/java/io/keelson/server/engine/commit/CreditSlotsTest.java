@@ -82,13 +82,14 @@ class CreditSlotsTest {
         Instant now = Instant.now();
         DatabaseTime time = new DatabaseTime(() -> 0);
         time.set(now);
-        batchCommit = new BatchCommit(Nodes.storeAt(now).runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
-                BYSTANDER, time, () -> Prices.NONE, new Observer() {
-                    @Override
-                    public void flushed(Way way, int commands, long nanos) {
-                        ways.add(way);
-                    }
-                });
+        batchCommit =
+                new BatchCommit(Nodes.storeAt(now).runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
+                        BYSTANDER, time, () -> Prices.NONE, new Observer() {
+                            @Override
+                            public void flushed(Way way, int commands, long nanos) {
+                                ways.add(way);
+                            }
+                        });
     }
 
     @AfterEach

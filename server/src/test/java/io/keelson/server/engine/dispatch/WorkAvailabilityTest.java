@@ -33,7 +33,7 @@ class WorkAvailabilityTest {
     private final WorkAvailability available = new WorkAvailability("noop"::equals, tool -> SlotKind.COMPUTING);
 
     @Test
-    @Timeout(20)
+    @Timeout(60)
     void stepQueuedAfterAVainSearchAndBeforeTheWaitEndsTheWait() throws Exception {
         try (WorkAvailability.Watch claim = available.watch(OURS, Set.of("far.away")::contains)) {
             assertThat(claim.news()).isTrue();

@@ -102,7 +102,7 @@ class BackgroundAnswerTest {
         ModelEndpoint endpoint = new ModelEndpoint("small", WireKind.OPENAI_RESPONSES,
                 URI.create("http://127.0.0.1:" + provider.getAddress().getPort() + "/v1"), "m", "key", Map.of());
         return client.sendStored(endpoint, new ModelRequest("", List.of(new Message.User("Hi")), List.of(),
-                ToolChoice.NONE, null, 100), Duration.ofSeconds(20), ids).get(20, TimeUnit.SECONDS);
+                ToolChoice.NONE, null, 100), Duration.ofSeconds(20), ids).get(60, TimeUnit.SECONDS);
     }
 
     @Test
@@ -144,7 +144,7 @@ class BackgroundAnswerTest {
         ids.leaseLost = true;
         assertThat(catchThrowable(() -> send(ids, new Reply(200, "{\"id\": \"r1\", \"status\": \"queued\"}"))))
                 .hasCauseInstanceOf(InterruptedException.class);
-        assertThat(requests.poll(20, TimeUnit.SECONDS)).isEqualTo("POST /v1/responses");
-        assertThat(requests.poll(20, TimeUnit.SECONDS)).isEqualTo("POST /v1/responses/r1/cancel");
+        assertThat(requests.poll(60, TimeUnit.SECONDS)).isEqualTo("POST /v1/responses");
+        assertThat(requests.poll(60, TimeUnit.SECONDS)).isEqualTo("POST /v1/responses/r1/cancel");
     }
 }
