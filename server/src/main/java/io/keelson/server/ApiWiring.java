@@ -4,6 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.engine.Engine;
 import io.keelson.server.http.ApiServices;
 import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
@@ -11,6 +12,7 @@ import io.keelson.server.http.support.Observed;
 import io.keelson.server.run.read.Explainer;
 import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.web.Dashboard;
+import org.jspecify.annotations.Nullable;
 
 /** The HTTP API over a server's other parts. */
 final class ApiWiring {
@@ -38,9 +40,14 @@ final class ApiWiring {
                                 parts.roster(), parts.models(), parts.mcp(), storage.secrets(), parts.recipes(),
                                 storage.endpoints(),
                                 storage.deliveries()),
-                        background, () -> parts.engine().commits() && answers(database)),
+                        background, () -> obstacle(parts.engine(), database)),
                 new Observed(observation.http(), observation.metrics()::background, observation.metrics()::page,
                         settings.metricsAccess()));
+    }
+
+    private static @Nullable String obstacle(Engine engine, Database database) {
+        String found = engine.obstacle();
+        return found != null || answers(database) ? found : "the database does not respond";
     }
 
     private static boolean answers(Database database) {

@@ -54,6 +54,9 @@ final class Background {
             tasks.addAll(closer.register(new StatusDocuments(database, storage.artifacts().documents()).start())
                     .tasks());
         }
+        DataFolderSpace space = closer.register(new DataFolderSpace(settings.dataDir()).start());
+        observation.metrics().dataFolder(space::free);
+        tasks.addAll(space.tasks());
         EventSweeper events =
                 closer.register(new EventSweeper(database, new EventRetention(DbClock.DATABASE), storage.artifacts(),
                         settings.events(), UuidCreator::getTimeOrderedEpoch).start());

@@ -1,5 +1,7 @@
 package io.keelson.server;
 
+import io.keelson.server.db.DatabaseException;
+import io.keelson.server.db.embedded.FullDisk;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -32,6 +34,14 @@ public final class DataFolder {
             Files.createDirectories(absolute.getParent());
         }
         Files.createDirectories(absolute, PosixFilePermissions.asFileAttribute(PRIVATE));
+    }
+
+    /** DATA_DIR_FULL where that is the reason, else DATA_DIR_NOT_WRITABLE. */
+    public static StartupException unusable(Path folder, IOException e) {
+        return FullDisk.named(e.getMessage())
+                ? new StartupException(DatabaseException.Code.DATA_DIR_FULL.name(), FullDisk.message(folder), e)
+                : new StartupException(DatabaseException.Code.DATA_DIR_NOT_WRITABLE.name(),
+                        "cannot use the data directory " + folder + ": " + FileProblems.reason(e), e);
     }
 
     private static void tighten(Path folder) throws IOException {

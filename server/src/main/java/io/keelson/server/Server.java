@@ -61,8 +61,7 @@ public final class Server implements AutoCloseable {
         } catch (HttpStartException e) {
             throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
-            throw new StartupException("DATA_DIR_NOT_WRITABLE",
-                    "cannot use the data directory " + settings.dataDir() + ": " + FileProblems.reason(e), e);
+            throw DataFolder.unusable(settings.dataDir(), e);
         }
     }
 

@@ -53,7 +53,9 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
         return start(dataDir, environment, command(arguments));
     }
 
-    static CliProcess start(Path dataDir, Map<String, String> environment, List<String> command) throws IOException {
+    /** The same of a whole command. */
+    public static CliProcess start(Path dataDir, Map<String, String> environment, List<String> command)
+            throws IOException {
         CliProcess started = open(dataDir, environment, command);
         started.process().getOutputStream().close();
         return started;
@@ -72,7 +74,7 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
                 read(process.getErrorStream(), new StringWriter()));
     }
 
-    static List<String> command(String... arguments) {
+    public static List<String> command(String... arguments) {
         List<String> command = new ArrayList<>(ChildJvm.command());
         command.add("io.keelson.cli.Main");
         command.addAll(List.of(arguments));

@@ -73,7 +73,12 @@ public final class DoctorCommand extends CliCommand {
     }
 
     private static CheckResult server(Keelson server) {
-        return server.ready() ? CheckResult.ok("server", "ready at " + server.url())
+        if (server.ready()) {
+            return CheckResult.ok("server", "ready at " + server.url());
+        }
+        return server.present()
+                ? CheckResult.fail("server", "the server at " + server.url() + " accepts no runs",
+                        server.url() + "/readyz and the server's log name the reason")
                 : CheckResult.fail("server", "no server responds at " + server.url(),
                         "start it with `keelson server`, or correct KEELSON_URL");
     }

@@ -2,6 +2,7 @@ package io.keelson.cli.admin;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.keelson.cli.view.AmountText;
+import io.keelson.server.DataFolderSpace;
 import io.keelson.server.Setting;
 import io.keelson.server.Settings;
 import java.io.IOException;
@@ -27,8 +28,6 @@ final class MachineChecks {
     private static final int JAVA = 25;
     /** Files of a server besides its sockets. */
     private static final int FILES = 500;
-    private static final long LITTLE_SPACE = 1L << 30;
-    private static final long NO_SPACE = 100L << 20;
     private static final Set<PosixFilePermission> OF_OTHERS = Set.of(PosixFilePermission.GROUP_READ,
             PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE);
 
@@ -91,10 +90,11 @@ final class MachineChecks {
         try {
             long free = Files.getFileStore(folder).getUsableSpace();
             String message = AmountText.size(free) + " free";
-            if (free < NO_SPACE) {
+            if (free < DataFolderSpace.VERY_LITTLE) {
                 return CheckResult.fail("disk space", message, "free some, or move KEELSON_DATA_DIR to another disk");
             }
-            return free < LITTLE_SPACE ? CheckResult.warn("disk space", message, "runs and artifacts need more space")
+            return free < DataFolderSpace.LITTLE
+                    ? CheckResult.warn("disk space", message, "runs and artifacts need more space")
                     : CheckResult.ok("disk space", message);
         } catch (IOException e) {
             return CheckResult.warn("disk space", "unknown: " + e.getMessage(), "check " + folder);

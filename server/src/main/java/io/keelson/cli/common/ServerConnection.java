@@ -167,8 +167,7 @@ public final class ServerConnection implements AutoCloseable {
             DataFolder.create(settings.dataDir());
             Logging.toFile(settings, settings.dataDir().resolve("keelson-run.log"));
         } catch (IOException e) {
-            throw new StartupException("DATA_DIR_NOT_WRITABLE", "cannot write to the data folder "
-                    + settings.dataDir() + ": " + FileProblems.reason(e), e);
+            throw DataFolder.unusable(settings.dataDir(), e);
         }
     }
 

@@ -9,6 +9,8 @@ public final class DatabaseException extends RuntimeException {
     public enum Code {
         /** Another live process holds the data directory. */
         DATA_DIR_IN_USE,
+        /** The disk of the data directory has no space left. */
+        DATA_DIR_FULL,
         /** The data directory cannot be created or written. */
         DATA_DIR_NOT_WRITABLE,
         /** The data directory was made by another major version of PostgreSQL. */

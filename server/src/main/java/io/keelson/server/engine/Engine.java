@@ -232,9 +232,10 @@ public final class Engine implements Commands, AutoCloseable {
         return executor.size(kind);
     }
 
-    /** Whether this node has recently committed something, so that it can accept work. */
-    public boolean commits() {
-        return maintenance.commits() && committer.hasRoom();
+    /** Why this node can accept no work; null if it has recently committed something and the database has space. */
+    public @Nullable String obstacle() {
+        return !committer.hasRoom() ? "the database's disk is full"
+                : maintenance.commits() ? null : "the database has not committed this server's heartbeat";
     }
 
     /** Its periodic maintenance. */

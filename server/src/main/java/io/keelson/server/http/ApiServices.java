@@ -30,16 +30,17 @@ import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Endpoints;
 import java.util.UUID;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The services that the API exposes.
  *
- * @param ready whether runs can be taken at the moment
+ * @param obstacle why no runs can be taken at the moment; gives null if they can
  */
 public record ApiServices(Database database, AuthServices auth, Runs runs, Work work, Stores stores,
-        Background background, BooleanSupplier ready) {
+        Background background, Supplier<@Nullable String> obstacle) {
 
     /**
      * Reads and creates runs.

@@ -187,7 +187,7 @@ final class Routes {
         new AuditActions(services.auth().auditLog()).addTo(table);
         new NodeActions(services.database()).addTo(table);
         new MetricsActions(observed, authenticator).addTo(table);
-        new EngineActions(services.ready(), reads, openApi).addTo(table);
+        new EngineActions(services.obstacle(), reads, openApi).addTo(table);
         OfferedRunDocuments documents =
                 new OfferedRunDocuments(reads, new PageLinks(cookie, options.dashboard() != null));
         RunStarts starts = new RunStarts(creation, idempotency);

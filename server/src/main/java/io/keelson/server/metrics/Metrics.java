@@ -88,6 +88,11 @@ public final class Metrics {
         return duration.toNanos() / 1e9;
     }
 
+    /** Adds the free bytes of the data folder's disk. */
+    public void dataFolder(LongSupplier free) {
+        meters.gauge(Metric.DATA_FOLDER_FREE, free::getAsLong);
+    }
+
     /** Adds gauges of the connection pools. */
     public void pools(Database database) {
         pool("engine", database::engineUse);

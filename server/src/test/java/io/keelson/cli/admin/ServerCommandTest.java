@@ -1,6 +1,7 @@
 package io.keelson.cli.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.keelson.cli.CliProcess;
 import io.keelson.cli.CliProcess.Result;
@@ -17,6 +18,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -107,6 +110,16 @@ class ServerCommandTest {
                 CliProcess.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server")
                         .end(),
                 1, "DATABASE_UNREACHABLE");
+    }
+
+    /** On a file system of 1 MiB, which only the process sees. */
+    @Test
+    void aFullDiskIsCalledThat() throws Exception {
+        assumeTrue(new ProcessBuilder("unshare", "-rm", "true").start().waitFor() == 0);
+        List<String> command = new ArrayList<>(List.of("unshare", "-rm", "sh", "-c",
+                "mount -t tmpfs -o size=1m tmpfs \"$0\" && exec \"$@\"", folder.toString()));
+        command.addAll(CliProcess.command("server"));
+        assertOneLine(CliProcess.start(data(), Map.of(), command).end(), 1, "DATA_DIR_FULL");
     }
 
     @Test

@@ -242,7 +242,7 @@ class OpenApiTest {
                             new BulkDriver(database, jobs, engine,
                                     workspace -> new BulkRetryAdmission.Answer.Closed()),
                             new WorkspacePurger(database, new RunReader(), engine)),
-                    () -> true)).routes();
+                    () -> null)).routes();
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.keelson.cli.InProcessCli;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.db.TestPostgres;
@@ -44,7 +45,13 @@ class OutageTest {
             assertThat(full.status()).isEqualTo(503);
             assertThat(full.json().get("code").stringValue()).isEqualTo("DATABASE_FULL");
             assertThat(full.json().get("detail").stringValue()).contains("disk is full");
-            assertThat(api.get("/readyz").status()).isEqualTo(503);
+            ApiServer.Answer notReady = api.get("/readyz");
+            assertThat(notReady.status()).isEqualTo(503);
+            assertThat(notReady.json().get("detail").stringValue()).isEqualTo("the database's disk is full");
+            assertThat(
+                    InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_URL", api.url().toString()),
+                            "doctor").out())
+                    .contains("the server at " + api.url() + " accepts no runs");
             assertThat(api.get("/healthz").status()).isEqualTo(200);
             api.sql("drop event trigger no_room");
             assertThat(api.get("/readyz").status()).isEqualTo(200);

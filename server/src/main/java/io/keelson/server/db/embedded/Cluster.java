@@ -87,6 +87,15 @@ final class Cluster {
         }
     }
 
+    /** Size of its disk. */
+    long diskBytes() {
+        try {
+            return Files.getFileStore(path()).getTotalSpace();
+        } catch (IOException e) {
+            throw DataDirectory.notWritable(path(), e);
+        }
+    }
+
     /** The command line of the server on this port. */
     List<String> serverCommand(int port, Map<String, String> settings) {
         var arguments = new ArrayList<>(List.of("-D", path().toString(), "-p", Integer.toString(port)));
@@ -105,6 +114,9 @@ final class Cluster {
                 "--data-checksums", "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
                 "--locale=C", "--no-instructions", durable ? "--sync-method=fsync" : "--no-sync")));
         if (!made.ok()) {
+            if (FullDisk.named(made.output())) {
+                throw FullDisk.failure(directory.path(), null);
+            }
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "initdb could not create " + unfinished
                     + ". " + reason(made.output()));
         }

@@ -38,7 +38,7 @@ public final class DataDirectory implements AutoCloseable {
     /**
      * Makes the directory where absent and takes its lock.
      *
-     * @throws DatabaseException DATA_DIR_NOT_WRITABLE or DATA_DIR_IN_USE
+     * @throws DatabaseException DATA_DIR_FULL, DATA_DIR_NOT_WRITABLE or DATA_DIR_IN_USE
      */
     public static DataDirectory open(Path directory) {
         Path path = create(directory);
@@ -83,7 +83,11 @@ public final class DataDirectory implements AutoCloseable {
         }
     }
 
+    /** DATA_DIR_FULL where that is the cause, else DATA_DIR_NOT_WRITABLE. */
     static DatabaseException notWritable(Path path, IOException cause) {
+        if (FullDisk.named(cause.getMessage())) {
+            return FullDisk.failure(path, cause);
+        }
         return new DatabaseException(Code.DATA_DIR_NOT_WRITABLE, "Cannot write " + path + " ("
                 + cause + "). Give a data directory that this user may write.", cause);
     }

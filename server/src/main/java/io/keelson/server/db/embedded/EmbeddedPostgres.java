@@ -14,6 +14,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -101,7 +102,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
      * Has something done once PostgreSQL has ended without being asked to. It is not started again: what ended it, such as
      * a full disk, may need a human, and who starts the whole server again starts it too.
      *
-     * @param what is given EMBEDDED_POSTGRES_ENDED
+     * @param what is given DATA_DIR_FULL or EMBEDDED_POSTGRES_ENDED
      */
     public void whenLost(Consumer<DatabaseException> what) {
         var _ = lost.thenAccept(what);
@@ -129,20 +130,21 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     private void ended() {
         if (!closing) {
-            var failure = new DatabaseException(Code.EMBEDDED_POSTGRES_ENDED,
-                    "The embedded PostgreSQL on " + cluster.path()
-                            + " has ended, and not because it was asked to; " + cluster.logs()
-                            + " may say why. What was committed"
-                            + " is safe: start Keelson again.");
+            DatabaseException failure = FullDisk.at(cluster.path())
+                    ? FullDisk.failure(cluster.path(), null)
+                    : new DatabaseException(Code.EMBEDDED_POSTGRES_ENDED, "The embedded PostgreSQL on "
+                            + cluster.path() + " has ended, and not because it was asked to; " + cluster.logs()
+                            + " may say why. What was committed is safe: start Keelson again.");
             LOG.error("{}", failure.getMessage());
             lost.complete(failure);
         }
     }
 
     private static Postmaster startOnFreePort(Cluster cluster, EmbeddedPostgresOptions options, IntSupplier ports) {
+        Map<String, String> settings = options.settings(cluster.diskBytes());
         for (int attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
-            Optional<Postmaster> started = Postmaster.start(cluster, ports.getAsInt(), options.settings(),
-                    options.throwaway());
+            Optional<Postmaster> started =
+                    Postmaster.start(cluster, ports.getAsInt(), settings, options.throwaway());
             if (started.isPresent()) {
                 return started.get();
             }
@@ -172,6 +174,9 @@ public final class EmbeddedPostgres implements AutoCloseable {
             }
             hashSecretOnce(statement);
         } catch (SQLException | IOException e) {
+            if (FullDisk.named(e.getMessage())) {
+                throw FullDisk.failure(cluster.path(), e);
+            }
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "The embedded PostgreSQL on "
                     + cluster.path() + " started but cannot be used: " + e.getMessage(), e);
         }

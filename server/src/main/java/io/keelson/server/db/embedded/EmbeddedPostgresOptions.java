@@ -9,11 +9,14 @@ import java.util.Map;
  *
  * @param dataDirectory the server's data directory; made with mode 0700 where absent
  * @param binaries      the folder that holds the unpacked programs, a folder per version; may be shared by processes
- * @param parameters    PostgreSQL settings that replace or add to {@link #defaults()}
+ * @param parameters    PostgreSQL settings that replace or add to {@link #defaults}
  * @param throwaway     for tests: closing stops PostgreSQL without a checkpoint and deletes the data directory
  */
 public record EmbeddedPostgresOptions(Path dataDirectory, Path binaries, Map<String, String> parameters,
         boolean throwaway) {
+
+    private static final long MIN_LOG_MB = 128;
+    private static final long MAX_LOG_MB = 2_048;
 
     public EmbeddedPostgresOptions {
         parameters = Map.copyOf(parameters);
@@ -37,19 +40,23 @@ public record EmbeddedPostgresOptions(Path dataDirectory, Path binaries, Map<Str
         return new EmbeddedPostgresOptions(dataDirectory, binaries, more, throwaway);
     }
 
-    /** Every setting, {@link #parameters} over {@link #defaults()}. */
-    Map<String, String> settings() {
-        var all = new LinkedHashMap<>(defaults());
+    /**
+     * Every setting, {@link #parameters} over {@link #defaults}.
+     *
+     * @param diskBytes size of the disk, of which the log before a checkpoint takes an eighth
+     */
+    Map<String, String> settings(long diskBytes) {
+        var all = new LinkedHashMap<>(defaults(Math.clamp((diskBytes >> 20) / 8, MIN_LOG_MB, MAX_LOG_MB)));
         all.putAll(parameters);
         return all;
     }
 
     /** Whether the data must survive a power cut. */
     boolean durable() {
-        return !"off".equals(settings().get("fsync"));
+        return !"off".equals(parameters.get("fsync"));
     }
 
-    private static Map<String, String> defaults() {
+    private static Map<String, String> defaults(long logMegabytes) {
         return Map.ofEntries(
                 Map.entry("listen_addresses", "127.0.0.1"),
                 Map.entry("unix_socket_directories", ""),
@@ -58,8 +65,8 @@ public record EmbeddedPostgresOptions(Path dataDirectory, Path binaries, Map<Str
                 Map.entry("synchronous_commit", "on"),
                 Map.entry("shared_buffers", "128MB"),
                 Map.entry("wal_compression", "on"),
-                Map.entry("max_wal_size", "2GB"),
-                Map.entry("min_wal_size", "256MB"),
+                Map.entry("max_wal_size", logMegabytes + "MB"),
+                Map.entry("min_wal_size", Math.min(logMegabytes, 256) + "MB"),
                 Map.entry("checkpoint_timeout", "15min"),
                 Map.entry("jit", "off"),
                 Map.entry("timezone", "UTC"),

@@ -30,7 +30,7 @@ record PostgresBinaries(Path home) {
      * them unpacks, beside the final place, and a rename makes the result appear whole.
      *
      * @throws DatabaseException EMBEDDED_POSTGRES_UNSUPPORTED where this build has no archive for this machine,
-     *                           DATA_DIR_NOT_WRITABLE where the folder cannot be written
+     *                           DATA_DIR_FULL or DATA_DIR_NOT_WRITABLE where the folder cannot be written
      */
     static PostgresBinaries in(Path folder) {
         Path home = folder.resolve("postgres-" + version() + "-bin");

@@ -42,7 +42,7 @@ final class Postmaster {
      *
      * @param throwaway whether its data is of no use after the stop, which then writes none of it
      * @return empty if the port is in use
-     * @throws DatabaseException EMBEDDED_POSTGRES_FAILED with the tail of its log
+     * @throws DatabaseException DATA_DIR_FULL, or EMBEDDED_POSTGRES_FAILED with the tail of its log
      */
     static Optional<Postmaster> start(Cluster cluster, int port, Map<String, String> settings, boolean throwaway) {
         try {
@@ -55,8 +55,12 @@ final class Postmaster {
             if (taken(port)) {
                 return Optional.empty();
             }
+            String tail = log.tail();
+            if (FullDisk.named(tail) || FullDisk.at(cluster.path())) {
+                throw FullDisk.failure(cluster.path(), null);
+            }
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "The embedded PostgreSQL did not start on "
-                    + cluster.path() + ". The end of its log:" + log.tail());
+                    + cluster.path() + ". The end of its log:" + tail);
         } catch (IOException e) {
             throw DataDirectory.notWritable(cluster.logs(), e);
         } catch (InterruptedException e) {

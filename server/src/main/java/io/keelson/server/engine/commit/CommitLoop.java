@@ -82,13 +82,15 @@ final class CommitLoop implements Runnable {
                 return;
             } catch (SQLException | SqlFailure | StaleViewException e) {
                 boolean lost = !rolledBack();
+                boolean full = diskSpace.refused(e);
                 if (!lost && batch.size() > 1) {
-                    LOG.warn("a batch of {} commands was refused and is split: {}", batch.size(), e.getMessage());
+                    if (!full) {
+                        LOG.warn("a batch of {} commands was refused and is split: {}", batch.size(), e.getMessage());
+                    }
                     commit(batch.subList(0, batch.size() / 2));
                     commit(batch.subList(batch.size() / 2, batch.size()));
                     return;
                 }
-                diskSpace.refused(e);
                 if (tried == TRIES || !lost && !transientRefusal(e)) {
                     try (LogContext _ = LogContext.run(batch.getFirst().command.runId())) {
                         logRefusal(e);

@@ -24,12 +24,14 @@ final class DiskSpace {
         this.database = database;
     }
 
-    /** A commit was refused. */
-    void refused(Exception failure) {
+    /** A commit was refused; returns whether for lack of space. */
+    boolean refused(Exception failure) {
         Throwable cause = failure instanceof SqlFailure wrapped ? wrapped.getCause() : failure;
-        if (cause instanceof SQLException sql && FULL.equals(sql.getSQLState())) {
+        boolean space = cause instanceof SQLException sql && FULL.equals(sql.getSQLState());
+        if (space) {
             full = true;
         }
+        return space;
     }
 
     /** Whether there is space; after a refusal tries a write. */

@@ -12,8 +12,8 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Excerpt;
 import io.keelson.server.json.Json;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The engine about itself. */
@@ -21,12 +21,13 @@ public final class EngineActions {
 
     private static final List<ObjectNode> LIFECYCLES = LifecycleDocument.all().stream().map(Json::tree).toList();
 
-    private final BooleanSupplier ready;
+    private final Supplier<@Nullable String> obstacle;
     private final Reads reads;
     private final Supplier<ObjectNode> openApi;
 
-    public EngineActions(BooleanSupplier ready, Reads reads, Supplier<ObjectNode> openApi) {
-        this.ready = ready;
+    /** @param obstacle why no runs can be taken at the moment; gives null if they can */
+    public EngineActions(Supplier<@Nullable String> obstacle, Reads reads, Supplier<ObjectNode> openApi) {
+        this.obstacle = obstacle;
         this.reads = reads;
         this.openApi = openApi;
     }
@@ -52,9 +53,10 @@ public final class EngineActions {
     }
 
     private ApiResponse ready() {
-        if (!ready.getAsBoolean() || !reads.answer()) {
-            throw ApiProblem.of(ErrorCode.NOT_READY, "the engine or its database is not ready").header("Retry-After",
-                    "1");
+        String found = obstacle.get();
+        if (found != null || !reads.answer()) {
+            throw ApiProblem.of(ErrorCode.NOT_READY, found == null ? "the database does not respond" : found)
+                    .header("Retry-After", "1");
         }
         return ApiResponse.ok(Json.object().put("status", "ready"));
     }
