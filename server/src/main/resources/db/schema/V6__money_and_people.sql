@@ -437,7 +437,7 @@ create table if not exists call_waits (
     state varchar(10) not null check (state in ('sent', 'asked', 'answered', 'task')),
     server_state text,
     remote_task text,
-    questions jsonb,
+    questions json,
     answers jsonb,
     answered_by varchar(255),
     rounds integer not null default 0,
@@ -448,6 +448,7 @@ comment on table call_waits is 'Calls of tools of other servers that have been s
 comment on column call_waits.state is
     'sent: its outcome is unknown; asked: a person is to answer; answered: to be sent again; task: works on the other server';
 comment on column call_waits.server_state is 'what the other server wants to have back with the answers';
+comment on column call_waits.questions is 'json: the fields of a form stay in their order';
 comment on column call_waits.remote_task is 'the task''s id on the other server';
 
 create index if not exists ix_call_waits_run on call_waits (run_id);

@@ -6,7 +6,7 @@ import { route } from '../store/route.js';
 import { count, credits, duration, exact, short } from '../draw/format.js';
 import { family, isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, mark, name, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
+import { badge, mark, name, others, problem, sentence, skeleton, toast, until, when } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { json } from '../part/json.js';
@@ -141,7 +141,7 @@ class Drawer extends Part {
     return html`<aside class="drawer card" aria-label="Task ${row.key}"><header><h2 tabindex="-1" class="cut grow">${name(row.title || row.key, 200)}</h2>
         <button class="btn bare only" title="Close" aria-label="Close" @click=${() => route.set({ task: null })}>${icon('cross')}</button></header>
       <div class="pad stack gap4"><div class="row wrap">${badge(row.state, this.why?.[0])}<code class="cut">${name(row.key, 80)}</code>${row.attempt_number > 1 ? html`<span class="soft small">attempt ${row.attempt_number}</span>` : nothing}</div>
-      ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${sentence(reason.text, 1000)}${until(reason)}</span></li>`)}</ul>` : nothing}
+      ${this.why?.length ? html`<ul class="why stack">${this.why.map((reason) => html`<li class="row">${mark(reasonFamily(reason.code), reason.code)}<span>${sentence(reason.text, 1000)}${until(reason)} ${others(reason)}</span></li>`)}</ul>` : nothing}
       ${task?.error_message ? html`<div class="note bad">${icon('cross')}<span><code>${task.error_code}</code> ${name(task.error_message, 2000)}</span></div>` : nothing}
       ${this.#buttons()}${this.#details()}${this.failure ? problem(this.failure, () => this.#load(this.row)) : nothing}</div></aside>`;
   }

@@ -9,7 +9,7 @@ import { runs } from '../store/runs.js';
 import { besideCharges, clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, problem, revealTab, sentence, skeleton, stateBar, toast, until, when } from '../part/bits.js';
+import { badge, copy, mark, meter, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, until, when } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { beside } from '../part/place.js';
@@ -150,15 +150,15 @@ class Run extends Part {
     if (!reasons.length) return nothing;
     const first = reasons[0];
     const of = reasonFamily(first.code);
-    const others = reasons.slice(1, 4);
+    const further = reasons.slice(1, 4);
     const key = (reason) => this.data.tasks?.find((task) => task.id === reason.task_id)?.key;
     const line = (reason) => html`${sentence(reason.text, 600)}${until(reason)}`;
     const stopped = first.code === 'BUDGET_EXCEEDED';
     return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(first)}</strong>
-      ${others.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
+      ${further.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
       ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}
       ${stopped && !this.data.gone ? html`<k-budget .run=${run.id} .version=${run.version_id} @answered=${() => this.data.soon()} @late=${() => this.data.soon()}></k-budget>` : nothing}</div>
-      <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}
+      <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}${others(first)}
       ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
       ${key(first) ? html`<button class="btn" @click=${() => route.set({ task: key(first), view: null })}>Show it</button>` : nothing}</span></div>`;
   }
@@ -181,11 +181,11 @@ class Run extends Part {
     const parts = begun ? spent.filter(([, ms]) => ms > Math.max(0, end - begun) / 200).sort((a, b) => b[1] - a[1]) : [];
     const limit = run.hard_limit_usd;
     const charged = run.credits_charged;
-    const others = besideCharges(run);
+    const beside = besideCharges(run);
     return html`<dl class="figures">
       <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, Math.max(run.task_count, shown))}</dd></div>
       <div><dt>Charged</dt><dd><strong class="num" title=${exact(charged)}>${credits(charged)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
-        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${others.length || !limit ? html`<span class="small soft">${others.length ? others.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
+        ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>
       <div class="wide"><dt>Elapsed</dt><dd><strong class="num">${begun ? duration(end - begun) : 'not started'}</strong>${parts.length ? html`<span class="small soft">${parts.map(([kind, ms], i) => html`${i ? ' · ' : ''}<span title=${kind === 'other' ? 'Planning, pauses, and the time between attempts' : nothing}>${WORDS[kind]} ${duration(ms).replaceAll(' ', '\u00a0')}</span>`)}</span>` : html`<span class="small soft">since ${when(run.started_at ?? run.created_at)}</span>`}</dd></div></dl>`;
   }

@@ -89,8 +89,8 @@ class RunTab extends Part {
     const { charged } = this.data;
     const last = new Map(items.map((each) => [each.name, each]));
     const others = [...new Set((charged ?? []).map((each) => each.agent))].filter((agent) => !last.has(agent));
-    return html`<table class="list"><thead><tr><th>State</th><th>Agent</th><th class="right">Tasks</th><th class="right">Attempt</th>${charged ? html`<th class="right">Charged</th>` : nothing}<th>Started</th><th>Ended</th></tr></thead><tbody>${items.map((each) => html`<tr><td>${badge(each.state)}</td><td>${each.name ? name(agentName(each.name), 100) : html`<span class="soft">of the run itself</span>`}</td>
-      <td class="right num">${each.task_count}</td><td class="right num">${each.attempt_number}</td>${charged ? html`<td class="right">${last.get(each.name) === each ? this.#charged(each.name) : nothing}</td>` : nothing}<td>${when(each.started_at)}</td><td>${when(each.completed_at)}</td></tr>`)}
+    return html`<table class="list"><thead><tr><th>State</th><th>Agent</th><th class="right">Tasks</th><th class="right">Attempt</th>${charged ? html`<th class="right">Charged</th>` : nothing}<th>Started</th><th>Tasks ended</th></tr></thead><tbody>${items.map((each) => html`<tr><td>${badge(each.state)}</td><td>${each.name ? name(agentName(each.name), 100) : html`<span class="soft">of the run itself</span>`}</td>
+      <td class="right num">${each.task_count}</td><td class="right num">${each.attempt_number}</td>${charged ? html`<td class="right">${last.get(each.name) === each ? this.#charged(each.name) : nothing}</td>` : nothing}<td>${when(each.started_at)}</td><td>${when(each.task_count ? each.tasks_ended_at : each.completed_at)}</td></tr>`)}
       ${others.map((agent) => html`<tr><td></td><td>${agent ? name(agentName(agent), 100) : html`<span class="soft">without an agent</span>`}</td><td></td><td></td><td class="right">${this.#charged(agent)}</td><td></td><td></td></tr>`)}</tbody></table>
       ${charged?.some((each) => each.purpose === 'verification') ? html`<p class="pad small soft">Verification is what judges cost that checked the output of the agent's tasks.</p>` : nothing}`;
   }

@@ -31,6 +31,7 @@ class Tree extends Part {
   #kinds = new Set();
   #question = '';
   #byAgent = false;
+  #asked = null;
 
   constructor() {
     super();
@@ -48,7 +49,8 @@ class Tree extends Part {
   }
 
   #pick(row) {
-    if (row.task) route.set({ task: row.task.key }); else this.#open(row.id, !row.open);
+    if (row.asked) { if (row.open) route.go(`/ui/inbox?run=${this.data.id}`); }
+    else if (row.task) route.set({ task: row.task.key }); else this.#open(row.id, !row.open);
   }
 
   /** The steps of an open task, asked for once per version of its row. */
@@ -85,6 +87,7 @@ class Tree extends Part {
 
   /** Stretches of a row; those of a group once per answer, since they are of many tasks. */
   #segments(row, at) {
+    if (row.asked) return row.asked.map(({ from_ms: from, to_ms: to }) => ({ kind: 'person', from, to: to ?? Math.max(at, from + 1) }));
     if (row.step) return this.#ofStep(row.step, at);
     if (!row.group) return merged(stretches(row.task, at));
     if (!this.#merged.has(row.id)) this.#merged.set(row.id, merged(row.group.items.flatMap((task) => stretches(task, at))));
@@ -110,20 +113,21 @@ class Tree extends Part {
   }
 
   #took(row, at) {
+    if (row.asked) return this.#segments(row, at).reduce((sum, each) => sum + each.to - each.from, 0);
     const parts = row.step ? this.#ofStep(row.step, at) : row.task ? stretches(row.task, at) : [];
     return parts.length ? parts[parts.length - 1].to - parts[0].from : null;
   }
 
   #row(row, i, axis, at) {
-    const { task, step } = row;
+    const { task, step, asked } = row;
     const state = (step ?? task)?.state;
     const took = this.#took(row, at);
     const picked = !!task && !step && task.key === this.picked;
     return html`<div class="tree-row ${i === this.at ? 'at' : ''} ${picked ? 'picked-row' : ''}" role="row" id="row-${i}" aria-level=${row.level} aria-rowindex=${i + 2}
-        aria-expanded=${row.kids ? String(!!row.open) : nothing} aria-selected=${picked} ${place({ transform: `translateY(${i * HEIGHT}px)`, '--level': row.level })}
+        title=${asked && row.open ? 'Answer in the inbox' : nothing} aria-expanded=${row.kids ? String(!!row.open) : nothing} aria-selected=${picked} ${place({ transform: `translateY(${i * HEIGHT}px)`, '--level': row.level })}
         @click=${() => { this.at = i; this.#pick(row); }}>
       <span role="gridcell" class="tree-name">${row.kids ? html`<i class="twist" @click=${(event) => { event.stopPropagation(); this.at = i; this.#open(row.id, !row.open); }}>${icon(row.open ? 'down' : 'right', 'small')}</i>` : html`<i class="twist"></i>`}
-        ${row.group ? html`<strong class="cut">${name(row.group.title, 120)}</strong><span class="soft num">×${count(row.group.items.length)}</span><span class="group-bar">${stateBar(row.group.counts)}</span>`
+        ${asked ? html`${mark('person', 'a person')}<strong class="cut">Questions about the run</strong>${asked.length > 1 ? html`<span class="soft num">×${count(asked.length)}</span>` : nothing}` : row.group ? html`<strong class="cut">${name(row.group.title, 120)}</strong><span class="soft num">×${count(row.group.items.length)}</span><span class="group-bar">${stateBar(row.group.counts)}</span>`
     : html`${step ? mark(family(state), state) : mark(familyOf(task), familyOf(task) === family(state) ? state : `${state}, ${WORDS[familyOf(task)]}`)}<span class="cut ${step ? 'soft' : ''}">${step ? name(step.name, 120) : name(task.title || task.key, 160)}</span>
         ${step ? html`<span class="mono faint small cut">${name(step.tool ?? step.kind, 40)}</span>` : task.item_index !== null ? html`<span class="faint small num">[${task.item_index}]</span>` : nothing}
         ${!step && task.title?.length > LONG ? html`<span class="faint small mono key cut">${name(task.key, 40)}</span>` : nothing}
@@ -133,19 +137,22 @@ class Tree extends Part {
 
   /** Nodes and rows are made again only when tasks, filters or open rows are others. */
   #arrange(byAgent, options) {
-    if (this.#of !== this.data.tasks || this.#byAgent !== byAgent) {
+    const { asked } = this.data.timeline;
+    if (this.#of !== this.data.tasks || this.#byAgent !== byAgent || this.#asked !== asked) {
       this.#of = this.data.tasks;
+      this.#asked = asked;
       this.#byAgent = byAgent;
       this.#nodes = group(this.data.tasks, byAgent);
       this.agents = new Set(this.data.tasks.map((task) => task.agent_name).filter(Boolean)).size;
-      this.#kinds = new Set(this.data.tasks.flatMap((task) => task.stretches.map((each) => each.kind)));
+      this.#kinds = new Set([...this.data.tasks.flatMap((task) => task.stretches.map((each) => each.kind)), ...(asked.length ? ['person'] : [])]);
       this.#merged.clear();
       this.#question = '';
     }
     const question = JSON.stringify([options, [...this.opened]]);
     if (question === this.#question) return;
     this.#question = question;
-    this.#rows = rows(this.#nodes, { ...options, opened: this.opened, stepsOf: (task) => this.#stepsOf(task) });
+    this.#rows = [...(asked.length && !options.text ? [{ id: 'asked', level: 1, asked, open: asked.some((each) => each.to_ms === null), kids: 0 }] : []),
+      ...rows(this.#nodes, { ...options, opened: this.opened, stepsOf: (task) => this.#stepsOf(task) })];
     this.at = Math.max(0, Math.min(this.at, this.#rows.length - 1));
   }
 

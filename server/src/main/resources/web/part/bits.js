@@ -1,7 +1,7 @@
 // Small templates that every page uses.
 import { html, nothing } from 'lit';
 import { now } from '../api/client.js';
-import { duration, label, time, utc } from '../draw/format.js';
+import { duration, label, shortId, time, utc } from '../draw/format.js';
 import { FAMILIES, ICONS, WORDS, awaits, family, words } from '../draw/state.js';
 import { icon } from './icon.js';
 import { place } from './place.js';
@@ -38,6 +38,13 @@ export function when(at) {
 /** When a reason ends by itself: the next try of a backoff begins then. */
 export function until({ code, until: at }) {
   return at ? html` <span class="soft">${/BACKOFF/.test(code) ? 'next at' : 'until'} ${when(at)}</span>` : nothing;
+}
+
+const OTHERS = { CONCURRENCY_KEY: 'The run ahead', CHILD_RUN: 'The child run' };
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Links to the runs that a reason waits for. */
+export function others({ code, on }) {
+  return OTHERS[code] ? on.filter((each) => ID.test(each)).map((id) => html`<a class="btn low" href="/ui/runs/${id}">${icon('right', 'small')}${OTHERS[code]} <span class="mono small">${shortId(id)}</span></a>`) : nothing;
 }
 
 export function ago(at) {

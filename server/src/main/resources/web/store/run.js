@@ -125,7 +125,7 @@ export class RunData extends EventTarget {
       this.timeline = timeline;
     } else {
       for (const row of timeline.tasks) this.#rows.set(row.id, shown(row));
-      this.timeline = { ...this.timeline, to: timeline.to, open: timeline.open, last_seq: timeline.last_seq };
+      this.timeline = { ...this.timeline, to: timeline.to, open: timeline.open, last_seq: timeline.last_seq, asked: timeline.asked ?? this.timeline.asked };
       if (!timeline.tasks.length) return;
     }
     this.tasks = [...this.#rows.values()];

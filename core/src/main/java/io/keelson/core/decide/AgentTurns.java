@@ -108,7 +108,7 @@ final class AgentTurns {
     /** Why a person is asked about a call, by the rules of the agent that does the task now; null for no reason. */
     private static @Nullable CallGate gate(TaskRow task, TurnAnswer.Call call) {
         if (call.tool().equals(AgentTerms.ASK)) {
-            return CallGate.QUESTION;
+            return CallGate.question(call.input());
         }
         AgentTerms terms = Rungs.terms(task);
         return (terms == null ? CallApprovals.NONE : terms.approvals()).gate(call.tool(), call.effects(),

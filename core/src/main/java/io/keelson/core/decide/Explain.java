@@ -63,9 +63,21 @@ public final class Explain {
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
 
+        /** Who paused a run that is paused; null where no event tells it. */
+        @Nullable Pause paused(UUID run);
+
+        /** Some of the runs of the workspace that are at work with that concurrency key, the earliest first. */
+        List<UUID> atWork(String key);
+
         /** The prices in force, for a run that its limits have stopped. */
         Prices prices();
     }
+
+    /**
+     * @param by the name of the principal or part of the engine
+     * @param reason as it was given; null for none
+     */
+    public record Pause(String by, @Nullable String reason) {}
 
     /** The reasons of a whole run: its own, then those of at most a hundred open tasks that could move. */
     public static List<Explanation> run(RunView view, Surroundings around) {
@@ -122,9 +134,9 @@ public final class Explain {
                 return false;
             }
             case RESUMING -> add("STARTING", "the run is being set up", null);
-            case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
+            case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a person has to approve the plan",
                     around.due(TimerKind.HUMAN, run.id()));
-            case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
+            case PAUSED -> add("PAUSED", paused(around.paused(run.id())), null);
             case BUDGET_EXCEEDED -> {
                 if (run.gate == RunRow.Gate.FINISHING) {
                     return gate(run);
@@ -170,15 +182,22 @@ public final class Explain {
         }
     }
 
+    private static String paused(@Nullable Pause pause) {
+        return (pause == null ? "the run is paused"
+                : "the run was paused by " + pause.by() + (pause.reason() == null ? "" : ": " + pause.reason()))
+                + "; work in flight may finish";
+    }
+
     /** Adds the wait for a concurrency key; without a key only the tasks have reasons. */
     private boolean turn(RunRow run) {
         Concurrency turn = run.policy().concurrency();
         if (turn != null) {
+            List<String> on = new ArrayList<>(List.of(turn.key()));
+            around.atWork(turn.key()).forEach(ahead -> on.add(ahead.toString()));
             reasons.add(new Explanation("CONCURRENCY_KEY",
                     "it waits for its turn: at most " + turn.limit() + (turn.limit() == 1 ? " run" : " runs")
                             + " with the concurrency key '" + turn.key() + "' may be at work, and others came first",
-                    null, null, null,
-                    List.of(turn.key())));
+                    null, null, null, on));
         }
         return turn != null;
     }
@@ -254,10 +273,10 @@ public final class Explain {
                 return false;
             }
             case FINISHING -> {
-                add("FINISHING", "a human has decided that it ends with what runs now; nothing else is begun", null);
+                add("FINISHING", "a person has decided that it ends with what runs now; nothing else is begun", null);
                 return false;
             }
-            case ACCEPTANCE -> add("RESULT_ACCEPTANCE", "a human has to accept the result",
+            case ACCEPTANCE -> add("RESULT_ACCEPTANCE", "a person has to accept the result",
                     around.due(TimerKind.HUMAN, run.id()));
         }
         return true;
@@ -299,7 +318,7 @@ public final class Explain {
                     deadline(task, task.nextRunAt);
                 }
             }
-            case AWAITING_HUMAN -> add(task, "TASK_REVIEW", "a human has to judge the output",
+            case AWAITING_HUMAN -> add(task, "TASK_REVIEW", "a person has to judge the output",
                     around.due(TimerKind.HUMAN, task.id()), List.of());
             case CONTINUING -> add(task, "NEXT_TURN", "its next turn begins in a moment",
                     around.due(TimerKind.TASK_CONTINUE, task.id()), List.of());
@@ -381,7 +400,8 @@ public final class Explain {
 
     private void step(StepRow step) {
         String tool = step.spec().tool();
-        if (step.queued && !step.held() && !around.served(tool)) {
+        boolean served = !step.queued || step.held() || around.served(tool);
+        if (!served) {
             add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
                     ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
                     : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
@@ -389,7 +409,7 @@ public final class Explain {
         switch (step.state) {
             case PENDING -> {
                 if (step.queued) {
-                    unclaimed(step);
+                    unclaimed(step, served);
                 } else if (step.evaluating && step.asks()) {
                     add(step, "CONDITION_EVALUATING", "the condition of its approval is being evaluated", null,
                             List.of());
@@ -412,7 +432,7 @@ public final class Explain {
                 } else if (waitsForHolds(step)) {
                     creditsHeld(step);
                 } else {
-                    unclaimed(step);
+                    unclaimed(step, served);
                 }
             }
             case AWAITING_RETRY -> {
@@ -440,7 +460,7 @@ public final class Explain {
                 }
                 deadline(step.task(), step.nextRunAt);
             }
-            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide"
+            case WAITING_APPROVAL -> add(step, "APPROVAL", "a person has to decide"
                     + (step.gate == null ? asked(step) : because(step.gate)),
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> {
@@ -494,15 +514,18 @@ public final class Explain {
         deadline(step.task(), step.nextRunAt);
     }
 
-    private void unclaimed(StepRow step) {
+    /** @param served whether a worker or the server serves its tool; if not, that is explained */
+    private void unclaimed(StepRow step, boolean served) {
         String full = step.held() ? null : around.full(step.spec().tool(), step.spec().input());
         if (full != null) {
             add(step, "WORKSPACE_LIMIT", "so much is at work in its workspace that it has to wait (" + full + ")", null,
                     List.of(full));
             return;
         }
-        add(step, "QUEUED", "it is ready and waits to be claimed for '" + step.spec().tool() + "'", null,
-                List.of(step.spec().tool()));
+        if (served) {
+            add(step, "QUEUED", "it is ready and waits to be claimed for '" + step.spec().tool() + "'", null,
+                    List.of(step.spec().tool()));
+        }
     }
 
     /** Adds the deadline that comes before the awaited event, if there is one; each once. */

@@ -133,7 +133,7 @@ final class Holds {
         BigDecimal ofRun = left(HardLimit.run(d), own);
         BigDecimal ofTask = left(HardLimit.task(d, task), own);
         String raise = ": raise it with `keelson budget " + d.run.id();
-        return Reply.rejected("CREDITS_HELD", "the next request may cost " + Amounts.text(cost) + " USD, and "
+        return Reply.rejected("CREDITS_HELD", "the next request may cost " + Amounts.credits(cost) + ", and "
                 + (ofRun != null && cost.compareTo(ofRun) > 0
                         ? "the run's hard limit of " + Amounts.text(Objects.requireNonNull(HardLimit.limit(d.run)))
                                 + " leaves " + Amounts.text(ofRun) + raise + " --hard-limit USD`"

@@ -74,7 +74,7 @@ final class TaskBudgets {
     /** For people: the cost of the task beside its budget. */
     static String text(RunView view, TaskBudgetRow budget) {
         return "task " + budget.task() + " used " + Amounts.text(HardLimit.used(view, budget)) + " of "
-                + Amounts.text(budget.limit()) + " USD";
+                + Amounts.credits(budget.limit());
     }
 
     static RunPayload.TaskCost cost(RunView view, TaskBudgetRow budget) {

@@ -209,11 +209,11 @@ final class Verdicts {
             case REJECT -> {
                 d.note(task, null, new TaskPayload.HumanRejected(d.by(), comment, retries));
                 Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
-                        comment == null ? "a human rejected the output" : comment));
+                        comment == null ? "a person rejected the output" : comment));
             }
             case RETRY -> {
                 StepError why = new StepError("OUTPUT_REJECTED", ErrorClass.QUALITY,
-                        comment == null ? "a human asked for another attempt" : comment);
+                        comment == null ? "a person asked for another attempt" : comment);
                 task.errorCode = why.code();
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();

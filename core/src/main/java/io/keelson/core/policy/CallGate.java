@@ -6,14 +6,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why an agent's call waits for a person, or may have to.
  *
- * @param detail the condition, what is wrong with it, or the source of data from outside; null for any other reason
+ * @param detail the condition, what is wrong with it, the source of data from outside, or the input of a question with its
+ *            members in the agent's order; null for any other reason
  */
 public record CallGate(Reason reason, @Nullable String detail) {
 
     /** Reasons. */
     public enum Reason {
-        /** The agent asks a person. */
-        QUESTION,
         /** A rule asks about each call. */
         ALWAYS,
         /** The tool's effects are destructive. */
@@ -25,7 +24,9 @@ public record CallGate(Reason reason, @Nullable String detail) {
         /** The condition could not be evaluated. */
         CONDITION_FAILED,
         /** The condition does not hold: the call is made without a person. */
-        CONDITION_FALSE;
+        CONDITION_FALSE,
+        /** The agent asks a person. */
+        QUESTION;
 
         /** The name in JSON, for example {@code destructive}. */
         public String wire() {
@@ -33,7 +34,10 @@ public record CallGate(Reason reason, @Nullable String detail) {
         }
     }
 
-    public static final CallGate QUESTION = new CallGate(Reason.QUESTION, null);
+    /** @param input of the call, as the agent wrote it */
+    public static CallGate question(String input) {
+        return new CallGate(Reason.QUESTION, input);
+    }
 
     /** As it is stored: the reason's name, then the detail. */
     public String text() {

@@ -65,7 +65,8 @@ public sealed interface StepPayload extends Payload {
         @Override
         public void write(Members to) {
             if (gate != null) {
-                to.put("reason", gate.reason().wire()).put("detail", gate.detail());
+                to.put("reason", gate.reason().wire()).put("detail",
+                        gate.reason() == CallGate.Reason.QUESTION ? null : gate.detail());
             }
         }
     }

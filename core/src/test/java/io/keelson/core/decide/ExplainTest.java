@@ -32,7 +32,10 @@ class ExplainTest {
     private static final EscalationPolicy ASKED = new EscalationPolicy(true, true, Duration.ofSeconds(300), 5, 0.5);
     private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
 
+    private static final UUID AHEAD = UUID.fromString("00000000-0000-7000-8000-0000000000aa");
+
     private @Nullable String full;
+    private Explain.@Nullable Pause paused;
     Prices prices = Prices.NONE;
 
     final Explain.Surroundings around = new Explain.Surroundings() {
@@ -67,6 +70,16 @@ class ExplainTest {
         }
 
         @Override
+        public Explain.@Nullable Pause paused(UUID run) {
+            return paused;
+        }
+
+        @Override
+        public List<UUID> atWork(String key) {
+            return key.equals("prod") ? List.of(AHEAD) : List.of();
+        }
+
+        @Override
         public Prices prices() {
             return prices;
         }
@@ -86,7 +99,7 @@ class ExplainTest {
     @Test
     void anUpstreamAMissingWorkerAndALease() {
         World world = World.start(plan(task("a"), task("b").on("a")));
-        assertThat(codes(Explain.run(world.view, around))).containsExactly("MISSING_WORKER", "QUEUED");
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("MISSING_WORKER");
         Explanation open = Explain.task(world.view, world.task("b"), around).getFirst();
         assertThat(open.code()).isEqualTo("UPSTREAM_OPEN");
         assertThat(open.on()).containsExactly("a");
@@ -104,10 +117,10 @@ class ExplainTest {
         World world = World.start(plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)),
                 task("b").step("ok", StepKind.APPROVAL)));
         world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
-        assertThat(codes(Explain.run(world.view, around))).containsExactly("MISSING_WORKER", "QUEUED", "APPROVAL",
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("MISSING_WORKER", "APPROVAL",
                 "AGENT_CHOSEN");
         assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("MISSING_WORKER",
-                "QUEUED", "AGENT_CHOSEN");
+                "AGENT_CHOSEN");
     }
 
     @Test
@@ -136,7 +149,7 @@ class ExplainTest {
         assertThat(reason.code()).isEqualTo("CONCURRENCY_KEY");
         assertThat(reason.text()).isEqualTo("it waits for its turn: at most 2 runs with the concurrency key 'prod'"
                 + " may be at work, and others came first");
-        assertThat(reason.on()).containsExactly("prod");
+        assertThat(reason.on()).containsExactly("prod", AHEAD.toString());
     }
 
     @Test
@@ -147,7 +160,7 @@ class ExplainTest {
         assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("EARLIER_STEP");
         world.fail(first, ErrorClass.INFRASTRUCTURE);
         assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
-        assertThat(Explain.run(world.view, around).getLast().text()).endsWith("a human has to decide: Ship it?");
+        assertThat(Explain.run(world.view, around).getLast().text()).endsWith("a person has to decide: Ship it?");
         Explanation backoff = Explain.step(world.view, first, around).getFirst();
         assertThat(backoff.until()).isEqualTo(first.nextRunAt());
         assertThat(backoff.text()).contains("backoff before attempt 2 of 3: ");
@@ -164,7 +177,7 @@ class ExplainTest {
         Explanation reason = Explain.step(world.view, step, around).getFirst();
         assertThat(reason.until()).isEqualTo(world.now.plusSeconds(7));
         world.deliver(TimerKind.STEP_RETRY, step.id());
-        assertThat(codes(Explain.step(world.view, step, around))).contains("QUEUED");
+        assertThat(codes(Explain.step(world.view, step, around))).containsExactly("MISSING_WORKER");
     }
 
     @Test
@@ -188,6 +201,12 @@ class ExplainTest {
         world.done(new Command.Approve(world.id(), null, World.WHO));
         world.done(new Command.Pause(world.id(), null, World.WHO));
         assertThat(codes(Explain.run(world.view, around))).containsExactly("PAUSED");
+        assertThat(Explain.run(world.view, around).getFirst().text()).startsWith("the run is paused;");
+        paused = new Explain.Pause("ann", null);
+        assertThat(Explain.run(world.view, around).getFirst().text()).startsWith("the run was paused by ann;");
+        paused = new Explain.Pause("ann", "a holiday");
+        assertThat(Explain.run(world.view, around).getFirst().text())
+                .startsWith("the run was paused by ann: a holiday;");
         world.done(new Command.Cancel(world.id(), null, World.WHO));
         assertThat(codes(Explain.run(world.view, around))).containsExactly("ENDED");
     }

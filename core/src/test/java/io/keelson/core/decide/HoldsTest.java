@@ -196,8 +196,9 @@ class HoldsTest extends OneWorkspace {
         assertThat(third.hold).isEqualTo(new Hold(usd("0.05"), 4_000));
         assertThat(((Reply.Rejected) hold(world, claimed.get(1), new WorstCase("large", 20_000, 8_000, true), true))
                 .message()).as("a further request that is not paid")
-                .isEqualTo("the next request may cost 0.1 USD, and the run's hard limit of 0.12 leaves 0.068: raise it "
-                        + "with `keelson budget " + world.id() + " --hard-limit USD`");
+                .isEqualTo(
+                        "the next request may cost 0.1 credits, and the run's hard limit of 0.12 leaves 0.068: raise it "
+                                + "with `keelson budget " + world.id() + " --hard-limit USD`");
         assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.05"), 4_000));
     }
 

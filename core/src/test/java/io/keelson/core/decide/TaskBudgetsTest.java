@@ -39,12 +39,13 @@ class TaskBudgetsTest extends OneWorkspace {
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
         assertThat(world.view.run().uncollected()).isEqualTo(Amounts.ZERO);
         assertThat(world.events("run_budget_exceeded").getFirst().members())
-                .containsEntry("reason", "task research used 5 of 3 USD")
+                .containsEntry("reason", "task research used 5 of 3 credits")
                 .containsEntry("tasks", List.of(Map.of("task", "research", "used", "5.000000", "budget", "3.000000")));
         List<Explanation> reasons = Explain.run(world.view, new ExplainTest().around);
         assertThat(reasons).singleElement().satisfies(reason -> {
             assertThat(reason.code()).isEqualTo("BUDGET_EXCEEDED");
-            assertThat(reason.text()).isEqualTo("task research used 5 of 3 USD; raise its budget, or cancel the run");
+            assertThat(reason.text())
+                    .isEqualTo("task research used 5 of 3 credits; raise its budget, or cancel the run");
             assertThat(reason.needed()).as("no price tells what the next step costs").isEqualByComparingTo("5");
             assertThat(reason.on()).containsExactly("research");
         });
@@ -78,7 +79,8 @@ class TaskBudgetsTest extends OneWorkspace {
         step(world, null);
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
         assertThat(why(world))
-                .startsWith("task a used 0.8 of 1 USD, and its next step may cost 0.4, 0.2 more than is left; raise");
+                .startsWith(
+                        "task a used 0.8 of 1 credit, and its next step may cost 0.4, 0.2 more than is left; raise");
         world.done(new Command.Resume(world.id(), World.WHO));
         assertThat(world.state()).as("nothing has changed").isEqualTo(RunState.BUDGET_EXCEEDED);
         world.done(raised(world, "a", "1.2"));
@@ -110,7 +112,7 @@ class TaskBudgetsTest extends OneWorkspace {
 
         assertThat(world.refused(new Command.Resume(world.id(), World.WHO)))
                 .extracting(Reply.Rejected::code, Reply.Rejected::message)
-                .containsExactly("BUDGET_EXCEEDED", "task a used 0.6 of 0.5 USD");
+                .containsExactly("BUDGET_EXCEEDED", "task a used 0.6 of 0.5 credits");
         world.done(raised(world, "a", "1"));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         step(world, "0.1");
@@ -125,7 +127,7 @@ class TaskBudgetsTest extends OneWorkspace {
                 new Command.Evaluation.Proceed(List.of("1", "2", "3"), Map.of(), List.of()));
         complete(world, world.claim("a[0]"), "0.5");
         assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-        assertThat(why(world)).startsWith("task a used 0.5 of 0.5 USD");
+        assertThat(why(world)).startsWith("task a used 0.5 of 0.5 credits");
     }
 
     @Test

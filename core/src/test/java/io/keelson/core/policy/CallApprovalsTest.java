@@ -71,7 +71,8 @@ class CallApprovalsTest {
 
     @Test
     void aGateIsStoredAsText() {
-        for (CallGate gate : List.of(CallGate.QUESTION, new CallGate(CallGate.Reason.CONDITION, ".a > 1 and .b"),
+        for (CallGate gate : List.of(CallGate.question("{\"question\": \"Which of them?\"}"),
+                new CallGate(CallGate.Reason.CONDITION, ".a > 1 and .b"),
                 new CallGate(CallGate.Reason.CONDITION, ".a").failed("no number"))) {
             assertThat(CallGate.of(gate.text())).isEqualTo(gate);
         }

@@ -91,10 +91,9 @@ public final class AmountText {
         return amount.stripTrailingZeros().toPlainString();
     }
 
-    /** The cost of a task beside its budget: {@code task research used 5 of 3 USD}. */
+    /** The cost of a task beside its budget: {@code task research used 5 of 3 credits}. */
     public static String used(TaskBudget budget) {
-        return "task " + budget.task() + " used " + decimal(budget.used()) + " of " + decimal(budget.budgetUsd())
-                + " USD";
+        return "task " + budget.task() + " used " + decimal(budget.used()) + " of " + credits(budget.budgetUsd());
     }
 
     /** The options of {@code budget} that raise these budgets: {@code --task research=USD}. */

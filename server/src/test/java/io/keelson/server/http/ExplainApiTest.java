@@ -82,8 +82,34 @@ class ExplainApiTest {
         assertThat(codes(api.get("/api/v1/runs/" + run + "/explain").json())).containsExactly("QUEUED");
         api.sql("update workers set last_seen_at = last_seen_at - interval '2 minutes'");
         JsonNode alone = api.get("/api/v1/runs/" + run + "/explain").json();
-        assertThat(codes(alone)).containsExactly("MISSING_WORKER", "QUEUED");
+        assertThat(codes(alone)).containsExactly("MISSING_WORKER");
         assertThat(alone.at("/reasons/0/on/0").stringValue()).isEqualTo("lonely");
+    }
+
+    @Test
+    void whoPausedARunAndWhichRunIsAheadAreNamed() {
+        String mission =
+                """
+                {"name": "m", "start": true, "config": {"concurrency": {"key": "order-7"}},
+                 "plan": {"tasks": [{"id": "a", "steps": [{"name": "ok", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""";
+        String ahead = api.create(mission);
+        api.awaitSteps(ahead, "waiting_approval", 1);
+        String next = api.create(mission);
+        JsonNode turn = api.get("/api/v1/runs/" + next + "/explain").json();
+        assertThat(codes(turn)).containsExactly("CONCURRENCY_KEY");
+        assertThat(turn.at("/reasons/0/on").valueStream().map(JsonNode::stringValue)).containsExactly("order-7", ahead);
+
+        api.post("/api/v1/runs/" + ahead + "/pause", "{}");
+        api.post("/api/v1/runs/" + ahead + "/resume", "{}");
+        api.post("/api/v1/runs/" + ahead + "/pause", "{\"reason\": \"a holiday\"}");
+        String who = api.get("/api/v1/runs/" + ahead + "/events?limit=500").json().get("items").valueStream()
+                .filter(each -> each.get("event_type").stringValue().equals("run_paused"))
+                .map(each -> each.get("actor_id").stringValue()).findFirst().orElseThrow();
+        assertThat(api.get("/api/v1/runs/" + ahead + "/explain").json().at("/reasons/0/text").stringValue())
+                .isEqualTo("the run was paused by " + who + ": a holiday; work in flight may finish");
+        for (String run : List.of(next, ahead)) {
+            api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        }
     }
 
     @Test

@@ -425,9 +425,11 @@ class McpApiTest {
         String step = step(run).path("id").asString();
         api.sql("""
                 update call_waits set state = 'asked', questions = '{"who": {"method": "elicitation/create", "params": {
-                  "mode": "form", "message": "Whom?", "requestedSchema": {"type": "object"}}}}'
+                  "mode": "form", "message": "Whom?", "requestedSchema": {"type": "object", "properties": {"size": {}, "at": {}}}}}}'
                  where step_id = '%s'""".formatted(step));
         String accept = "/api/v1/inbox/elic_" + step + "/accept";
+        assertThat(api.get("/api/v1/inbox/elic_" + step).text()).as("the server's order of fields")
+                .contains("\"properties\":{\"size\":{},\"at\":{}}");
         Answer accepted = api.post(accept, "{\"content\": {}}", "Idempotency-Key", "during");
         assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
         assertThat(api.post(accept, "{\"content\": {}}").status()).isEqualTo(404);

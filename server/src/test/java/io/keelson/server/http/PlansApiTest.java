@@ -181,7 +181,7 @@ class PlansApiTest {
                 {"goal": "Fly", "kind": "flight", "start": true, "config": %s}""".formatted(config));
         JsonNode reasons = api.get(API + "/runs/" + run + "/explain").json().get("reasons");
         assertThat(reasons.valueStream().map(reason -> reason.get("code").asString()))
-                .containsExactly("PLANNING", "MISSING_WORKER", "QUEUED");
+                .containsExactly("PLANNING", "MISSING_WORKER");
         assertThat(reasons.get(1).get("text").asString())
                 .contains("waits for a worker that serves the planning tool '" + tool + "'");
         JsonNode claimed = api.post(API + "/dispatch/claim", """

@@ -85,11 +85,22 @@ class TimelineApiTest {
                 assertThat(last.get("kind").stringValue()).isEqualTo("person");
                 assertThat(last.get("to_ms").isNull()).isTrue();
             }
+            JsonNode agent = api.get("/api/v1/runs/" + run + "/agents").json().at("/items/0");
+            if (agent.isObject() && api.run(run).get("state").stringValue().equals("running")) {
+                assertThat(agent.get("tasks_ended_at").isString()).as("its work has ended").isTrue();
+                assertThat(agent.get("completed_at").isNull()).as("its result is not accepted").isTrue();
+            }
             String item = api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id").stringValue();
             assertThat(api.post("/api/v1/inbox/" + item + "/accept", answer).status()).isEqualTo(200);
         }
         api.awaitState(run, "completed");
-        assertThat(timeline(run, "").at("/spent/person_ms").longValue()).isGreaterThanOrEqualTo(590);
+        JsonNode timeline = timeline(run, "");
+        assertThat(timeline.at("/spent/person_ms").longValue()).isGreaterThanOrEqualTo(590);
+        assertThat(timeline.get("asked")).as("a plan, a budget, a result").hasSize(3)
+                .allSatisfy(each -> assertThat(each.get("to_ms").longValue() - each.get("from_ms").longValue())
+                        .isGreaterThanOrEqualTo(190));
+        assertThat(timeline.at("/asked/0/to_ms").longValue())
+                .isLessThanOrEqualTo(timeline.at("/tasks/0/stretches/0/from_ms").longValue());
     }
 
     @Test

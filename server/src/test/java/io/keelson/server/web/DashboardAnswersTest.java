@@ -26,7 +26,8 @@ class DashboardAnswersTest extends DashboardChecks {
             rules:
               - {when: {text: "Pay", turn: 1}, answer: {calls: [{tool: echo, input: {sum: 5}}]}}
               - {when: {text: "Ask", turn: 1}, answer: {calls: [{tool: agent_ask, input: {question: "Which colour?",
-                  schema: {type: object, required: [colour], properties: {colour: {enum: [red, blue]}}}}}]}}
+                  schema: {type: object, required: [colour], properties: {colour: {enum: [red, blue]}, size: {type: integer},
+                    at: {type: string}}}}}]}}
               - {when: {text: "Twice", turn: 1}, answer: {calls: [{tool: echo, input: {n: 1}}], usage: {input: 100, output: 400}}}
               - {when: {text: "Tell", first: 1}, answer: {text: "%s", drip_ms: 250, cut_after_bytes: 8000}}
               - {when: {text: "Tell"}, answer: {text: "The second telling is the one that counts, word by word.", drip_ms: 250}}
@@ -115,6 +116,8 @@ class DashboardAnswersTest extends DashboardChecks {
 
         show(page, question, "Which colour?");
         page.keyboard().press("a");
+        assertThat(dialog(page).locator("[data-input]").all()).as("the agent's order")
+                .extracting(each -> each.getAttribute("data-input")).containsExactly("colour", "size", "at");
         dialog(page).getByLabel("colour").selectOption("blue");
         accept(page);
         api.awaitState(question, "completed");

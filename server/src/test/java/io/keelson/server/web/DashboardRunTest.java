@@ -99,6 +99,29 @@ class DashboardRunTest extends DashboardChecks {
     }
 
     @Test
+    void questionsAboutTheRunAndTheRunAheadAreShown() {
+        String ahead = api
+                .create("""
+                {"name": "first-in-line", "start": true, "config": {"autonomy": {"level": "approve"}, "concurrency": {"key": "line"}},
+                 "plan": {"tasks": [{"id": "a", "title": "Do it", "steps": [{"tool": "echo"}]}]}}""");
+        DashboardSeed.await(api, ahead);
+        String next = api
+                .create("""
+                {"name": "next-in-line", "start": true, "config": {"concurrency": {"key": "line"}},
+                 "plan": {"tasks": [{"id": "a", "title": "Do it", "steps": [{"tool": "echo"}]}]}}""");
+        Page page = browser.signedIn("/ui/runs/" + next);
+        page.locator(".headline").getByText("The run ahead").click();
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("first-in-line")));
+        Locator row = page.getByRole(AriaRole.ROW)
+                .filter(new Locator.FilterOptions().setHasText("Questions about the run"));
+        PlaywrightAssertions.assertThat(row.locator(".s-person")).hasCount(1);
+        row.click();
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Inbox")));
+        approve(ahead);
+        api.awaitState(next, "completed");
+    }
+
+    @Test
     void aFanOutIsExpandedInTheGraphAndFoldedAgain() {
         Page page = browser.signedIn("/ui/runs/" + seed.releaseTrain() + "?view=graph");
         page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(Pattern.compile("Translate pages")))

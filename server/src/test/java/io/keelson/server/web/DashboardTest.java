@@ -88,7 +88,7 @@ class DashboardTest extends DashboardChecks {
     @Test
     void endOfTheSessionAsksToSignInAndComesBack() {
         Page page = browser.signedIn("/ui/runs?text=release-train");
-        sees(page.getByText("a human has to decide").first());
+        sees(page.getByText("a person has to decide").first());
         try {
             api.get("/api/v1/sessions").json().get("items")
                     .forEach(each -> api.send("DELETE", "/api/v1/sessions/" + each.get("id").asString(), null));
@@ -142,7 +142,7 @@ class DashboardTest extends DashboardChecks {
     void listSaysWhyARunIsNotFurther() {
         Page page = browser.signedIn("/ui/runs?text=release-train");
         Locator row = row(page, "release-train");
-        PlaywrightAssertions.assertThat(row).containsText("a human has to decide: Ship version 4.2 to everyone?");
+        PlaywrightAssertions.assertThat(row).containsText("a person has to decide: Ship version 4.2 to everyone?");
         PlaywrightAssertions.assertThat(row.locator(".c-state")).hasText("running waits for a person");
         row.locator(".c-state").click();
         page.waitForURL(Pattern.compile(".*/ui/runs/" + train));
@@ -220,7 +220,7 @@ class DashboardTest extends DashboardChecks {
     @Test
     void runShowsHeadlineTreeAndWhatATaskWaitsFor() {
         Page page = browser.signedIn("/ui/runs/" + train);
-        sees(page.locator(".headline").getByText("a human has to decide"));
+        sees(page.locator(".headline").getByText("a person has to decide"));
         Locator grid = page.getByRole(AriaRole.TREEGRID);
         grid.focus();
         page.keyboard().press("End");
@@ -309,7 +309,7 @@ class DashboardTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(page.locator(".figures")).containsText("Elapsed");
         PlaywrightAssertions.assertThat(page.locator(".figures")).not().containsText("not started");
         PlaywrightAssertions.assertThat(page.locator(".tree-head")).isVisible();
-        PlaywrightAssertions.assertThat(page.locator(".legend")).not().containsText("waits for a person");
+        PlaywrightAssertions.assertThat(page.locator(".legend")).hasText("waits for a person");
         page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName("Answer")).click();
         sees(page.getByText("Translate the notes").first());
         page.keyboard().press("a");

@@ -220,7 +220,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             case TOOL_CHANGE -> ToolChange.shown(row.path("asked"));
             case APPROVAL_STEP -> row.get("input");
             case CALL_APPROVAL -> call(row);
-            case QUESTION -> TurnText.meant(row.get("input"));
+            case QUESTION -> asked(row);
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
             case ESCALATION -> replan(row) ? PlanChange.document((ObjectNode) row.get("subject_data")) : failure(row);
         });
@@ -235,6 +235,13 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     private static ObjectNode failure(ObjectNode row) {
         ObjectNode data = ((ObjectNode) row.get("subject_data")).deepCopy();
         return data.put("why", TicketRow.words(text(row, "reason")));
+    }
+
+    /** A question of an agent, with the fields of its form in the agent's order, which the stored input has lost. */
+    private static JsonNode asked(ObjectNode row) {
+        JsonNode gate = row.get("gate_reason");
+        String written = gate.isNull() ? null : CallGate.of(gate.stringValue()).detail();
+        return TurnText.meant(written == null ? row.get("input") : Json.read(written));
     }
 
     /** What will be called, as it will be called. */
@@ -288,8 +295,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return row.path("subject_data").path("task_budgets").valueStream()
                 .filter(each -> each.path("exceeded").asBoolean(false))
                 .map(each -> "task " + text((ObjectNode) each, "task") + " used " + each.path("used").asString("")
-                        + " of "
-                        + each.path("budget_usd").asString("") + " USD")
+                        + " of " + each.path("budget_usd").asString("") + " credits")
                 .toList();
     }
 

@@ -73,7 +73,7 @@ public record OfferedRunTools(RunStarts starts, RecipeMissions missions, Offered
               "hard_limit_usd": {"type": "number", "exclusiveMinimum": 0, "description": "For a budget: the new limit"},
               "downgrade": {"type": "string", "minLength": 1, "maxLength": 200, "description": "For a budget: the model that takes all further turns of agents"},
               "finish_current": {"type": "boolean", "description": "For a budget: whether the run ends with what runs now"},
-              "tasks": {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}, "description": "For a budget: new budgets of tasks in USD, by the tasks' ids in the plan"}
+              "tasks": {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}, "description": "For a budget: new budgets of tasks in credits, by the tasks' ids in the plan"}
             }}""";
     private static final String DECIDED = """
             {"type": "object", "required": ["id", "decision", "run_id", "run_state"], "properties": {

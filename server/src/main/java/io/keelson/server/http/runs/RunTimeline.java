@@ -64,8 +64,19 @@ final class RunTimeline {
             tasks.add(row(task, stretches, span));
         }
         document.set("spent", whole ? spent(TimeSpent.of(all, span.from(), span.to()), span) : null);
+        document.set("asked", times.whole() ? asked(times.asked(), span) : null);
         document.set("tasks", tasks);
         return document;
+    }
+
+    private static ArrayNode asked(List<Between> asked, Span span) {
+        ArrayNode found = Json.array();
+        asked.forEach(each -> {
+            Long to = each.to();
+            found.addObject().put("from_ms", each.from() - span.from()).put("to_ms",
+                    to == null ? null : Long.valueOf(to - span.from()));
+        });
+        return found;
     }
 
     private static Stretch person(Between asked, long now) {

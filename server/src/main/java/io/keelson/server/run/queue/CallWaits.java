@@ -54,7 +54,7 @@ public final class CallWaits {
     private static final String PUT = """
             insert into call_waits (step_id, workspace_id, run_id, task_id, system, tool, state, server_state,
                 remote_task, questions, answers, rounds, since)
-            select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?, {now} where {leased}
+            select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::json, ?::jsonb, ?, {now} where {leased}
             on conflict (step_id) do update
                set state = excluded.state, server_state = excluded.server_state, remote_task = excluded.remote_task,
                    questions = excluded.questions, answers = excluded.answers, rounds = excluded.rounds,

@@ -2,11 +2,13 @@ package io.keelson.server.run.read;
 
 import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.decide.Explain;
+import io.keelson.core.decide.RunRow;
 import io.keelson.core.decide.RunView;
 import io.keelson.core.decide.StepRow;
 import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Prices;
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.run.Explanation;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
@@ -22,11 +24,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
@@ -69,6 +73,25 @@ public final class Explainer {
                           when l.name like 'tool:%' then q.tool = substr(l.name, length('tool:') + 1)
                           else q.model = substr(l.name, length('model:') + 1) end)""";
 
+    /** The last pause of each run, from the pack of events that has it. */
+    private static final String PAUSES = """
+            select r.id, coalesce(e.payload ->> 'paused_by', e.actor_id, e.actor_type) as by, e.payload ->> 'reason' as reason
+              from unnest(?::uuid[]) r (id) cross join lateral (
+                select u.payload, u.actor_id, u.actor_type
+                  from run_event_packs_kept p
+                 cross join lateral keelson_unpack(p.id, p.first_seq, p.agent_id, p.task_id, p.actor_type, p.actor_id, p.body) u
+                 where p.run_id = r.id and p.body::text like '%"e":"run\\_paused"%' and u.event_type = 'run_paused'
+                 order by p.first_seq desc, u.seq desc limit 1) e""";
+
+    /** The earliest runs at work with a concurrency key. */
+    private static final String AT_WORK = """
+            select k.key, r.id from unnest(?::text[]) k (key) cross join lateral (
+                select id from orchestration_runs
+                 where workspace_id = ? and policy #>> '{concurrency,key}' = k.key
+                   and policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
+                   and state not in ('created', 'pending', 'retrying')
+                 order by created_at, id limit 5) r""";
+
     private final DbClock clock;
     private final RunStore runs;
     private final Predicate<String> builtIn;
@@ -85,7 +108,7 @@ public final class Explainer {
     /** @param full the reached limits by name, with their texts */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
             Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels,
-            Map<UUID, String> questions, Prices prices)
+            Map<UUID, String> questions, Map<UUID, Explain.Pause> pauses, Map<String, List<UUID>> atWork, Prices prices)
             implements Explain.Surroundings {
         @Override
         public boolean served(String tool) {
@@ -112,6 +135,16 @@ public final class Explainer {
         @Override
         public @Nullable String question(UUID step) {
             return questions.get(step);
+        }
+
+        @Override
+        public Explain.@Nullable Pause paused(UUID run) {
+            return pauses.get(run);
+        }
+
+        @Override
+        public List<UUID> atWork(String key) {
+            return atWork.getOrDefault(key, List.of());
         }
 
         @Override
@@ -169,7 +202,8 @@ public final class Explainer {
         Array ids = c.createArrayOf("uuid", views.keySet().toArray());
         boolean stopped = views.values().stream().anyMatch(view -> view.run().state() == RunState.BUDGET_EXCEEDED);
         return new Around(builtIn, remote(c, workspaceId), leases(c, ids), timers(c, ids), full(c, workspaceId),
-                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"),
+                texts(c, LABELS, ids, "title"), texts(c, QUESTIONS, ids, "question"), pauses(c, views.values()),
+                atWork(c, workspaceId, views.values()),
                 stopped ? runs.prices(c) : Prices.NONE);
     }
 
@@ -209,6 +243,39 @@ public final class Explainer {
             }
         });
         return texts;
+    }
+
+    private static Map<UUID, Explain.Pause> pauses(Connection c, Collection<RunView> views) throws SQLException {
+        Map<UUID, Explain.Pause> found = new HashMap<>();
+        Object[] paused = views.stream().map(RunView::run).filter(run -> run.state() == RunState.PAUSED)
+                .map(RunRow::id).toArray();
+        if (paused.length > 0) {
+            each(c, PAUSES, c.createArrayOf("uuid", paused), row -> found.put(ViewLoader.uuid(row, "id"),
+                    new Explain.Pause(row.getString("by"), row.getString("reason"))));
+        }
+        return found;
+    }
+
+    private static Map<String, List<UUID>> atWork(Connection c, UUID workspaceId, Collection<RunView> views)
+            throws SQLException {
+        Map<String, List<UUID>> found = new HashMap<>();
+        Object[] keys = views.stream().map(RunView::run).filter(run -> run.state() == RunState.PENDING)
+                .map(run -> run.policy().concurrency()).filter(Objects::nonNull).map(Concurrency::key).distinct()
+                .toArray();
+        if (keys.length == 0) {
+            return found;
+        }
+        try (PreparedStatement statement = c.prepareStatement(AT_WORK)) {
+            statement.setArray(1, c.createArrayOf("text", keys));
+            statement.setObject(2, workspaceId);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.computeIfAbsent(row.getString("key"), _ -> new ArrayList<>())
+                            .add(ViewLoader.uuid(row, "id"));
+                }
+            }
+        }
+        return found;
     }
 
     private static Map<Lane, Instant> leases(Connection c, Array runs) throws SQLException {

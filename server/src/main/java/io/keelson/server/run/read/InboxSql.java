@@ -83,14 +83,14 @@ final class InboxSql {
                 s.id as step_id, s.name as step_name, s.tool as step_tool,
                 case when p.kind in ('approval_step', 'call_approval', 'question') then case when s.resolved_input is null then s.input
                     else s.resolved_input end end as input,
-                case when p.kind = 'call_approval' then s.gate end as gate_reason,
+                case when p.kind in ('call_approval', 'question') then s.gate end as gate_reason,
                 {data} as subject_data,
                 case when p.kind = 'task_review' then t.attempt_number end as gate,
                 case when p.kind = 'task_review' then t.error_message end as feedback,
                 pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data,
-                case when p.kind = 'elicitation' then (select jsonb_build_object('server', c.system, 'tool', c.tool,
+                case when p.kind = 'elicitation' then (select json_build_object('server', c.system, 'tool', c.tool,
                     'questions', c.questions) from call_waits c where c.step_id = p.subject)
-                    when p.kind = 'tool_change' then (select jsonb_build_object('server', m.server, 'tool', m.name,
+                    when p.kind = 'tool_change' then (select json_build_object('server', m.server, 'tool', m.name,
                     'accepted', m.accepted, 'seen', m.seen) from mcp_tools m where m.change = p.subject) end as asked, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
                 case when p.kind = 'budget' then {limit} end as hard_limit_usd,
                 {due} as sort_due, {since} as sort_since

@@ -527,9 +527,12 @@ final class ReadSql {
 
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
-                a.failure_ignored, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at
+                a.failure_ignored, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at,
+                n.tasks_ended_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
-              left join (select run_agent_id, run_id, count(*) as tasks from orchestration_tasks where not superseded
+              left join (select run_agent_id, run_id, count(*) as tasks, case when bool_and(state_type = 'terminal')
+                                then max(coalesce(completed_at, cancelled_at)) end as tasks_ended_at
+                           from orchestration_tasks where not superseded
                           group by run_id, run_agent_id) n on n.run_id = r.id and n.run_agent_id = a.id
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt, a.number""";

@@ -60,7 +60,7 @@ public final class ShortReasons {
         return switch (RunState.of(row.getString("state"))) {
             case CREATED -> reason("NOT_STARTED", "the run was accepted and waits to be started", null);
             case PLANNING -> reason("PLANNING", "its planner makes the plan", null);
-            case AWAITING_APPROVAL -> reason("PLAN_APPROVAL", "a human has to approve the plan", null);
+            case AWAITING_APPROVAL -> reason("PLAN_APPROVAL", "a person has to approve the plan", null);
             case PAUSED -> reason("PAUSED", "the run is paused; work in flight may finish", null);
             case BUDGET_EXCEEDED -> reason("BUDGET_EXCEEDED", "a limit of its cost has stopped it", null);
             case ESCALATED -> reason("TICKET_OPEN", "a ticket waits for its answer", null);
@@ -77,8 +77,8 @@ public final class ShortReasons {
         long ready = row.getLong("ready");
         String timer = row.getString("kind");
         if (asked > 0) {
-            return reason("APPROVAL", asked == 1 ? "a question of it waits for a human"
-                    : asked + " questions of it wait for humans", null);
+            return reason("APPROVAL", asked == 1 ? "a question of it waits for a person"
+                    : asked + " questions of it wait for people", null);
         }
         if (held > 0) {
             return reason("RUNNING", steps(held, "is", "are") + " at work", null);

@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -130,10 +131,11 @@ public final class TimelineReader {
     public record Between(long from, @Nullable Long to) {}
 
     /**
-     * @param asked when people were asked about the run as a whole; without questions about plans, results and budgets where
-     *            only some tasks of a long run are read
+     * @param asked when people were asked about the run as a whole, the earliest first
+     * @param whole false where {@code asked} is without questions about plans, results and budgets, as only some tasks of a
+     *            long run are read
      */
-    public record Times(Span span, List<Task> tasks, List<Between> asked) {}
+    public record Times(Span span, List<Task> tasks, List<Between> asked, boolean whole) {}
 
     /** What selects tasks. */
     private record Range(UUID run, int first, int last, UUID @Nullable [] tasks) {}
@@ -169,10 +171,12 @@ public final class TimelineReader {
                         after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
-        if (after == null || span.lastSeq <= MOST_EVENTS) {
+        boolean whole = after == null || span.lastSeq <= MOST_EVENTS;
+        if (whole) {
             asked.addAll(asked(c, range));
         }
-        return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), asked));
+        asked.sort(Comparator.comparingLong(Between::from));
+        return Optional.of(new Times(span, tasks(c, range, steps(c, range), tickets), asked, whole));
     }
 
     /** When people were asked about a plan, a result or a budget. */

@@ -54,7 +54,7 @@ public final class JsonRows {
             case "numeric" -> object.put(name, row.getBigDecimal(i));
             case "float8" -> object.put(name, row.getDouble(i));
             case "bool" -> object.put(name, row.getBoolean(i));
-            case "jsonb" -> object.set(name, Json.read(row.getString(i)));
+            case "jsonb", "json" -> object.set(name, Json.read(row.getString(i)));
             case "timestamptz" -> object.put(name, Json.time(row.getObject(i, OffsetDateTime.class).toInstant()));
             case "_text" -> strings(object.putArray(name), row.getArray(i));
             default -> object.put(name, row.getString(i));
