@@ -6,6 +6,7 @@ import io.keelson.client.Event;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
+import io.keelson.server.json.IdTime;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -38,8 +39,6 @@ public final class Decided {
             "plan", Set.of("run_approved", "run_failed", "run_cancelled"),
             "result", Set.of("run_accepted", "run_replanning", "run_failed", "run_cancelled"),
             "budget", Set.of("run_resumed", "run_failed", "run_cancelled"));
-    /** Of the times in ids of such questions. */
-    private static final int RADIX = 36;
     private static final int AT_A_TIME = 500;
 
     private Decided() {}
@@ -76,7 +75,7 @@ public final class Decided {
         if (end < 0 || !TOO_LATE.contains(refusal.code())) {
             return refusal;
         }
-        Instant asked = Instant.EPOCH.plus(Long.parseLong(question.substring(end + 1), RADIX), ChronoUnit.MICROS);
+        Instant asked = IdTime.of(question.substring(end + 1));
         Set<String> closes = Objects.requireNonNull(CLOSES.get(kind));
         List<Event> since = events(keelson, question.substring(0, end)).stream()
                 .filter(event -> event.createdAt() != null && event.createdAt().isAfter(asked)).toList();

@@ -77,12 +77,12 @@ final class Claimer implements Runnable {
         if (free == 0) {
             return false;
         }
-        long queued = available.queuedHere(kind);
+        long queued = available.localQueue().queued(kind);
         List<Candidate> found =
                 claims.find(new Search(null, names, free, workspaceRoundRobin));
         node.keep(kind, found.size());
         try {
-            available.looked(kind, queued, found.size() < free);
+            available.localQueue().looked(kind, queued, found.size() < free);
             found.forEach(workspaceRoundRobin::taken);
             List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(),
                     candidate.taskId(), candidate.lane(), holder, lease, Actor.agent(holder)));

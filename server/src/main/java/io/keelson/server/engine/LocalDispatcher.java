@@ -93,7 +93,7 @@ final class LocalDispatcher implements CommitListener {
         public boolean take(String tool) {
             synchronized (LocalDispatcher.this) {
                 SlotKind kind = lanes.slot.apply(tool);
-                boolean spare = free(kind) > listeners.available.waiting(kind);
+                boolean spare = free(kind) > listeners.available.localQueue().waiting(kind);
                 if (spare) {
                     keep(kind, 1);
                 }

@@ -29,9 +29,9 @@ final class OpenApi {
 
     private OpenApi() {}
 
-    /** Begins to read it. */
-    static void prepare() {
-        // The class is initialized by this call.
+    /** Initializes this class, which begins to read the description. */
+    static void initialize() {
+        // The JVM initializes a class before it calls a method of it.
     }
 
     /** A copy, without scopes, errors and examples. */

@@ -7,7 +7,6 @@ import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.json.Json;
-import java.sql.Statement;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -22,11 +21,7 @@ class McpStoreTest {
     @Test
     void lookThatFindsTheSameToolsIsNoChange() {
         try (Database database = TestDatabase.create()) {
-            database.runInTransaction(c -> {
-                try (Statement statement = c.createStatement()) {
-                    statement.execute("insert into workspaces (id, name) values ('" + WORKSPACE + "', 'ours')");
-                }
-            });
+            Bootstrap.ensureWorkspace(database);
             McpStore store = new McpStore(database);
             String none = store.fingerprint();
             store.put(WORKSPACE, "one", DEFINITION, AuditOrigin.SERVER);

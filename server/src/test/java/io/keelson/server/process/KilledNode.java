@@ -1,6 +1,7 @@
 package io.keelson.server.process;
 
 import io.keelson.client.Keelson;
+import io.keelson.server.ServerProxy;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Loss;
 import io.keelson.server.db.CountingProxy.Write;
@@ -31,7 +32,7 @@ final class KilledNode implements AutoCloseable {
     private final Path folder;
     private final CountingProxy toDatabase;
     private volatile ServerProcess process;
-    private final ReplyGate gate = new ReplyGate(() -> process.url());
+    private final ServerProxy gate = new ServerProxy(() -> process.url());
     private final Map<String, String> settings;
     private CountDownLatch doomed = new CountDownLatch(0);
 
@@ -50,12 +51,12 @@ final class KilledNode implements AutoCloseable {
 
     /** By way of the gate. */
     Keelson client() throws IOException {
-        return process.client(gate.url(), Duration.ofSeconds(10));
+        return process.client(gate.url().toString(), Duration.ofSeconds(10));
     }
 
     /** The way by the gate as the environment of a program names it. */
     Map<String, String> address() throws IOException {
-        return Map.of("KEELSON_URL", gate.url(), "KEELSON_API_KEY",
+        return Map.of("KEELSON_URL", gate.url().toString(), "KEELSON_API_KEY",
                 Files.readString(folder.resolve("api-key")).strip());
     }
 

@@ -10,9 +10,11 @@ import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import io.keelson.core.Breadth;
+import io.keelson.server.ServerProxy;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +22,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -310,13 +313,15 @@ class DashboardRunTest extends DashboardChecks {
     void pageGoesOnWithAnotherServerWhenItsOwnDies() throws Exception {
         String run = seed.waiting("survivor");
         ApiServer other = new ApiServer(folder.resolve("two"), database, Map.of());
-        try (SwitchingProxy proxy = new SwitchingProxy(other.url())) {
+        AtomicReference<URI> server = new AtomicReference<>(other.url());
+        try (ServerProxy proxy = new ServerProxy(server::get)) {
             browser.expect(proxy.url().toString());
             Page page = browser.open("/ui/", 1440, 900, ColorScheme.LIGHT);
             page.navigate(proxy.url() + "/ui/runs/" + run);
             browser.signIn(page);
             PlaywrightAssertions.assertThat(foot(page)).containsText("Live");
-            proxy.switchTo(api.url());
+            server.set(api.url());
+            proxy.cut();
             other.close();
             approve(run);
             PlaywrightAssertions.assertThat(state(page)).containsText("completed");

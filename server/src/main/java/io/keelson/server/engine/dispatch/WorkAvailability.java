@@ -9,11 +9,8 @@ import io.keelson.server.tool.SlotKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -40,15 +37,6 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
 
     /** One slot of an offer. */
     private record Slot(Watch watch, String holder, Duration lease) implements LocalCapacity.RemoteSlot {}
-
-    /** Work for slots of one kind. */
-    private static final class Kind {
-        /** Items that this node has queued for its own tools. */
-        private long queuedHere;
-        /** Of them, those that the last search of the queue must have found. */
-        private long accounted;
-        private boolean moreThanKnown = true;
-    }
 
     /**
      * A search that is repeated when there may be work for it: {@link #news}, then the search, then {@link #await}. Work
@@ -189,9 +177,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
     }
 
-    private final Predicate<String> localTools;
-    private final Function<String, SlotKind> slots;
-    private final Map<SlotKind, Kind> kinds = new EnumMap<>(SlotKind.class);
+    private final LocalQueue localQueue;
     private final ReentrantLock lock = new ReentrantLock();
     private final Set<Watch> watches = new LinkedHashSet<>();
     private final Watch here;
@@ -202,17 +188,18 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
      * @param slots what a call of such a tool uses
      */
     public WorkAvailability(Predicate<String> localTools, Function<String, SlotKind> slots) {
-        this.localTools = localTools;
-        this.slots = slots;
-        for (SlotKind kind : SlotKind.values()) {
-            kinds.put(kind, new Kind());
-        }
+        this.localQueue = new LocalQueue(localTools, slots);
         this.here = watch(null, localTools);
     }
 
     /** The search for this node's executors. */
     public Watch here() {
         return here;
+    }
+
+    /** The queued work for this node's executors. */
+    public LocalQueue localQueue() {
+        return localQueue;
     }
 
     /**
@@ -277,19 +264,11 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         }
     }
 
-    private Kind kind(SlotKind kind) {
-        return Objects.requireNonNull(kinds.get(kind));
-    }
-
     /** These items were queued and have no holder. */
     public void queued(Collection<QueueItem> items) {
         lock.lock();
         try {
-            for (QueueItem item : items) {
-                if (localTools.test(item.tool())) {
-                    kind(slots.apply(item.tool())).queuedHere++;
-                }
-            }
+            localQueue.add(items);
             watches.stream().filter(watch -> items.stream().anyMatch(watch::concerns)).forEach(Watch::wake);
         } finally {
             lock.unlock();
@@ -300,7 +279,7 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
     public void slotFreed(SlotKind kind) {
         lock.lock();
         try {
-            if (waiting(kind) > 0) {
+            if (localQueue.waiting(kind) > 0) {
                 here.wake();
             }
         } finally {
@@ -336,44 +315,6 @@ public final class WorkAvailability implements LocalCapacity.RemoteSlots {
         lock.lock();
         try {
             watches.forEach(Watch::wake);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Items queued by this node for its own tools of the kind so far, for {@link #looked}. */
-    public long queuedHere(SlotKind kind) {
-        lock.lock();
-        try {
-            return kind(kind).queuedHere;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * A search has found work for this node's tools of the kind, which it will be asked to claim.
-     *
-     * @param queuedBefore {@link #queuedHere} before the search
-     * @param all whether it found all work within the limits
-     */
-    public void looked(SlotKind kind, long queuedBefore, boolean all) {
-        lock.lock();
-        try {
-            kind(kind).accounted = queuedBefore;
-            kind(kind).moreThanKnown = !all;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Maximum queued work for this node's tools of the kind: that many slots must stay free for it. */
-    public int waiting(SlotKind kind) {
-        lock.lock();
-        try {
-            Kind found = kind(kind);
-            return found.moreThanKnown ? Integer.MAX_VALUE
-                    : (int) Math.min(Integer.MAX_VALUE, found.queuedHere - found.accounted);
         } finally {
             lock.unlock();
         }

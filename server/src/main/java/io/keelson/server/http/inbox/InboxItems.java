@@ -15,6 +15,7 @@ import io.keelson.server.http.support.ListCursor;
 import io.keelson.server.http.support.Lists;
 import io.keelson.server.http.support.Reads;
 import io.keelson.server.json.Excerpt;
+import io.keelson.server.json.IdTime;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.InboxReader;
 import io.keelson.server.run.read.InboxReader.Filter;
@@ -22,7 +23,6 @@ import io.keelson.server.run.read.InboxReader.Place;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -45,12 +45,11 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
      */
     record Id(InboxKind kind, UUID subject, @Nullable Long asked) {
 
-        private static final int RADIX = 36;
         private static final Pattern NUMBERED = Pattern.compile("(.+)_([0-9a-z]{1,12})");
 
         /** Its text. */
         String text() {
-            return kind.prefix() + subject + (asked == null ? "" : "_" + Long.toString(asked, RADIX));
+            return kind.prefix() + subject + (asked == null ? "" : "_" + IdTime.text(asked));
         }
 
         /** The id of that text; null where it has not the form of one. */
@@ -60,7 +59,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
             boolean hasTime = kind.gate() != null && numbered.matches();
             UUID subject = IdKind.uuid(hasTime ? numbered.group(1) : bare);
             return subject == null ? null
-                    : new Id(kind, subject, hasTime ? Long.valueOf(numbered.group(2), RADIX) : null);
+                    : new Id(kind, subject, hasTime ? (Long) IdTime.micros(numbered.group(2)) : null);
         }
 
         /** The id of a row of the inbox. */
@@ -72,7 +71,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
 
         /** {@link #asked} as a time; null where it has none. */
         @Nullable Instant askedAt() {
-            return asked == null ? null : Instant.EPOCH.plus(asked, ChronoUnit.MICROS);
+            return asked == null ? null : IdTime.of(asked);
         }
     }
 

@@ -58,7 +58,7 @@ class WorkAvailabilityTest {
 
             available.queued(List.of(item(THEIRS, "noop"), item(OURS, "other")));
             assertThat(news(all)).containsExactly(true, false, true, true);
-            assertThat(available.queuedHere(SlotKind.COMPUTING)).isEqualTo(1);
+            assertThat(available.localQueue().queued(SlotKind.COMPUTING)).isEqualTo(1);
 
             available.slotFreed(SlotKind.COMPUTING);
             assertThat(news(all)).containsExactly(false, false, false, true);

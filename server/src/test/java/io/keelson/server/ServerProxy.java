@@ -1,4 +1,4 @@
-package io.keelson.server.process;
+package io.keelson.server;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -7,33 +7,45 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Proxies requests to one server, and can withhold a response that the server has begun to send. */
-final class ReplyGate implements AutoCloseable {
+/** Proxies connections to a server. It can cut all of them, and withhold a response that the server has begun to send. */
+public final class ServerProxy implements AutoCloseable {
     private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final AtomicReference<@Nullable Runnable> trap = new AtomicReference<>();
+    private final Set<Socket> open = new HashSet<>();
     private final Address server;
 
     /** Where the server is now. */
-    interface Address {
+    public interface Address {
         /** @throws IOException if no server is ready */
         URI get() throws IOException;
     }
 
-    ReplyGate(Address server) throws IOException {
+    /** @param server asked for each connection */
+    public ServerProxy(Address server) throws IOException {
         this.server = server;
         Thread.ofVirtual().start(this::accept);
     }
 
-    String url() {
-        return "http://127.0.0.1:" + door.getLocalPort();
+    public URI url() {
+        return URI.create("http://127.0.0.1:" + door.getLocalPort());
     }
 
     /** The next answer is withheld, and this is done instead. */
-    void withhold(Runnable instead) {
+    public void withhold(Runnable instead) {
         trap.set(instead);
+    }
+
+    /** Cuts all connections. */
+    public synchronized void cut() throws IOException {
+        for (Socket each : open) {
+            each.close();
+        }
+        open.clear();
     }
 
     private void accept() {
@@ -48,7 +60,7 @@ final class ReplyGate implements AutoCloseable {
     }
 
     private void join(Socket client) {
-        try (client; Socket node = connect()) {
+        try (client; Socket node = connect(client)) {
             Thread asking = Thread.ofVirtual().start(() -> pump(client, node));
             InputStream answers = node.getInputStream();
             OutputStream out = client.getOutputStream();
@@ -67,9 +79,13 @@ final class ReplyGate implements AutoCloseable {
         }
     }
 
-    private Socket connect() throws IOException {
+    /** Connects and registers both sockets in one step, so that {@link #cut} misses none. */
+    private synchronized Socket connect(Socket client) throws IOException {
         URI to = server.get();
-        return new Socket(to.getHost(), to.getPort());
+        Socket node = new Socket(to.getHost(), to.getPort());
+        open.add(client);
+        open.add(node);
+        return node;
     }
 
     private static void pump(Socket from, Socket to) {
@@ -83,5 +99,6 @@ final class ReplyGate implements AutoCloseable {
     @Override
     public void close() throws IOException {
         door.close();
+        cut();
     }
 }
