@@ -71,6 +71,16 @@ public final class IdempotencyKeys {
              where k.response_status is null and k.request_hash = excluded.request_hash"""
             .replace("{now}", DbClock.SQL);
 
+    /**
+     * The commit does not wait for the disk, because the key is used already: if PostgreSQL crashes within the next second, a
+     * repeated request is answered as if no answer had been recorded.
+     */
+    private static final String ANSWERED_LATER = """
+            update idempotency_cache
+               set response_status = ?, response_location = ?, response_body = ?
+             where workspace_id = ? and endpoint = ? and idempotency_key = ? and request_hash = ?
+               and response_status is null and set_config('synchronous_commit', 'off', true) is not null""";
+
     private static final String PURGE = """
             delete from idempotency_cache where ctid = any (array(
                 select ctid from idempotency_cache where expires_at <= {now} order by expires_at limit ?))"""
@@ -100,7 +110,7 @@ public final class IdempotencyKeys {
     /** A used key that has not expired. */
     public Optional<Used> find(Connection c, KeyUse.Id id) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(FIND)) {
-            bind(statement, id);
+            bind(statement, 1, id);
             clock.bind(statement, 4);
             try (ResultSet row = statement.executeQuery()) {
                 if (!row.next()) {
@@ -142,7 +152,7 @@ public final class IdempotencyKeys {
      */
     public boolean use(Connection c, KeyUse use) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(USE_ONE)) {
-            bind(statement, use.id());
+            bind(statement, 1, use.id());
             statement.setString(4, use.requestHash());
             statement.setObject(5, use.run());
             clock.bind(statement, 6);
@@ -153,7 +163,7 @@ public final class IdempotencyKeys {
     /** Records the first response to a request; also uses the key, unless the request itself has done so. */
     public void answered(Connection c, KeyUse use, StoredAnswer answer) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ANSWERED)) {
-            bind(statement, use.id());
+            bind(statement, 1, use.id());
             statement.setString(4, use.requestHash());
             statement.setObject(5, use.run());
             statement.setInt(6, answer.status());
@@ -162,6 +172,21 @@ public final class IdempotencyKeys {
             clock.bind(statement, 9);
             statement.executeUpdate();
         }
+    }
+
+    /** The same in a transaction of its own, after the one that has done what was requested. */
+    public void answeredLater(Connection c, KeyUse use, StoredAnswer answer) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ANSWERED_LATER)) {
+            statement.setInt(1, answer.status());
+            statement.setString(2, answer.location());
+            statement.setString(3, answer.body());
+            bind(statement, 4, use.id());
+            statement.setString(7, use.requestHash());
+            if (statement.executeUpdate() == 1) {
+                return;
+            }
+        }
+        answered(c, use, answer);
     }
 
     /** Deletes expired keys, up to a maximum; returns their number. */
@@ -173,9 +198,9 @@ public final class IdempotencyKeys {
         }
     }
 
-    private static void bind(PreparedStatement statement, KeyUse.Id id) throws SQLException {
-        statement.setObject(1, id.workspaceId());
-        statement.setString(2, id.endpoint());
-        statement.setString(3, id.key());
+    private static void bind(PreparedStatement statement, int first, KeyUse.Id id) throws SQLException {
+        statement.setObject(first, id.workspaceId());
+        statement.setString(first + 1, id.endpoint());
+        statement.setString(first + 2, id.key());
     }
 }

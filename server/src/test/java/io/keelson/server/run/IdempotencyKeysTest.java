@@ -5,11 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.run.IdempotencyKeys.StoredAnswer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** When keys expire, by a fixed clock. */
 class IdempotencyKeysTest {
@@ -47,6 +54,34 @@ class IdempotencyKeysTest {
 
             assertThat(find(database, "k")).hasValue(
                     new IdempotencyKeys.Used("h", new UUID(0, 2), new StoredAnswer(201, "/x", "{\"a\": 1}")));
+        }
+    }
+
+    /** A key that nothing but the answer uses is as durable as what was requested. */
+    @ParameterizedTest
+    @CsvSource({"used, off", "unused, on"})
+    void answerToAUsedKeyDoesNotWaitForTheDisk(String key, String synchronousCommit) {
+        try (Database database = TestDatabase.create()) {
+            database.runInTransaction(c -> assertThat(keys.use(c, use("used"))).isTrue());
+            StoredAnswer answer = new StoredAnswer(201, "/x", "{}");
+            database.runInTransaction(c -> {
+                setting(c, "set local synchronous_commit = on");
+                keys.answeredLater(c, use(key), answer);
+                assertThat(setting(c, "show synchronous_commit")).isEqualTo(synchronousCommit);
+            });
+
+            assertThat(find(database, key)).hasValue(new IdempotencyKeys.Used("h", new UUID(0, 2), answer));
+        }
+    }
+
+    private static @Nullable String setting(Connection c, String sql) throws SQLException {
+        try (Statement statement = c.createStatement()) {
+            if (!statement.execute(sql)) {
+                return null;
+            }
+            ResultSet row = statement.getResultSet();
+            row.next();
+            return row.getString(1);
         }
     }
 

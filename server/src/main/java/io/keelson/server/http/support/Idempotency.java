@@ -142,7 +142,7 @@ public final class Idempotency {
         if (response.status() / 100 == 2) {
             StoredAnswer stored = stored(response);
             database.<@Nullable Object>withConnection(c -> {
-                keys.answered(c, use, stored);
+                keys.answeredLater(c, use, stored);
                 return null;
             });
         }
