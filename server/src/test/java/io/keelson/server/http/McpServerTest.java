@@ -211,7 +211,8 @@ class McpServerTest {
     /** A client whose answer was lost repeats the call. */
     @Test
     void aPlanIsApprovedOnceAndTheCallMayBeRepeated() {
-        String plan = "\"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"name\": \"x\", \"tool\": \"noop\"}]}]}";
+        String plan = "\"name\": \"approved\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": ["
+                + "{\"name\": \"x\", \"tool\": \"noop\"}]}]}";
         String run =
                 api.create("{\"start\": true, \"config\": {\"autonomy\": {\"level\": \"approve\"}}, " + plan + "}");
         String call = "{\"run_id\": \"%s\", \"reason\": \"fine\"}".formatted(run);
