@@ -5,7 +5,8 @@ import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
-import com.networknt.schema.SpecificationVersion;
+import com.networknt.schema.dialect.Dialect;
+import com.networknt.schema.dialect.Dialects;
 import com.networknt.schema.regex.RegularExpression;
 import tools.jackson.databind.JsonNode;
 
@@ -15,6 +16,8 @@ import tools.jackson.databind.JsonNode;
  */
 public final class Schemas {
     private static final String META = "https://json-schema.org/draft/2020-12/schema";
+    private static final Dialect DIALECT =
+            Dialect.builder(Dialects.getDraft202012()).keywords(NumberBound.all()).build();
     private static final SchemaRegistryConfig CONFIG = SchemaRegistryConfig.builder()
             .regularExpressionFactory(Schemas::re2)
             .build();
@@ -23,8 +26,12 @@ public final class Schemas {
 
     /** A registry of its own, for schemas that refer to each other. */
     public static SchemaRegistry registry() {
-        return SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12,
-                builder -> builder.schemaRegistryConfig(CONFIG));
+        return SchemaRegistry.withDefaultDialect(DIALECT, builder -> builder.schemaRegistryConfig(CONFIG));
+    }
+
+    /** The same with Java's patterns, for schemas of our own. */
+    public static SchemaRegistry trusted() {
+        return SchemaRegistry.withDefaultDialect(DIALECT);
     }
 
     /** What every schema must fit itself. */

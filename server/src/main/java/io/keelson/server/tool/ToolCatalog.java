@@ -2,7 +2,6 @@ package io.keelson.server.tool;
 
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
-import com.networknt.schema.SpecificationVersion;
 import io.keelson.server.json.JsonSize;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.json.SchemaErrors;
@@ -46,7 +45,7 @@ public final class ToolCatalog {
     public ToolCatalog(Collection<? extends Tool> tools) {
         ofWorkspaces = WorkspaceTools.NONE;
         workspace = null;
-        SchemaRegistry own = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+        SchemaRegistry own = Schemas.trusted();
         SchemaRegistry foreign = Schemas.registry();
         for (Tool tool : tools) {
             SchemaRegistry schemas = tool.spec().name().startsWith(ToolSpec.MCP) ? foreign : own;

@@ -206,6 +206,7 @@ class BadInputTest {
                 post(CLAIM, claim("\"tools\": [1]"), 422, "WRONG_TYPE", "/tools/0"),
                 post(CLAIM, claim("\"tools\": [\"a\", \" \"]"), 422, "EMPTY", "/tools/1"),
                 post(CLAIM, claim("\"tools\": \"a\""), 422, "WRONG_TYPE", "/tools"),
+                post(CLAIM, claim("\"tools\": [\"a\"], \"max\": 1e30"), 422, "OUT_OF_RANGE", "/max"),
                 post(CLAIM, claim("\"tools\": [\"a\"], \"tool_specs\": [{\"name\": \"b\"}]"), 422, "INVALID_VALUE",
                         "/tool_specs/0/name"),
                 post(CLAIM, claim("\"tools\": [\"a\"], \"tool_specs\": [{\"name\": \"a\", \"effects\": \"none\"}]"),
