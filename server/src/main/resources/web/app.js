@@ -18,6 +18,7 @@ const PAGES = [
   { name: 'money', href: '/ui/money', title: 'Money', icon: 'coins', key: 'm', load: () => import('./page/money.js'), view: () => html`<k-money></k-money>` },
   ...[['board', 'Board', 'graph', 'b', () => import('./page/board.js'), () => html`<k-board></k-board>`], ['schedules', 'Schedules', 'clock', 's', () => import('./page/schedules.js'), () => html`<k-schedules></k-schedules>`],
     ['reports', 'Reports', 'file', 'p', () => import('./page/reports.js'), () => html`<k-reports></k-reports>`], ['workers', 'Workers', 'server', 'w', () => import('./page/workers.js'), () => html`<k-workers></k-workers>`],
+    ['events', 'Events', 'pulse', 'e', () => import('./page/events.js'), () => html`<k-events></k-events>`],
     ['settings', 'Settings', 'gear', 't', () => import('./page/settings.js'), () => html`<k-settings></k-settings>`]].map(([name, title, symbol, key, load, view]) => (
     { name, href: `/ui/${name}`, title, icon: symbol, key, second: true, load, view })),
 ];
@@ -29,7 +30,7 @@ const TRANSCRIPT = { load: () => import('./page/transcript.js'), view: (id) => h
 const THEMES = { auto: ['auto', 'Theme of the system'], light: ['sun', 'Light theme'], dark: ['moon', 'Dark theme'] };
 const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone, 'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York',
   'America/Los_Angeles', 'Asia/Kolkata', 'Asia/Tokyo', 'Australia/Sydney', prefs.values.zone])];
-const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Settings'], ['j k', 'Next, previous row'],
+const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w e t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Events, Settings'], ['j k', 'Next, previous row'],
   ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r e n', 'In the inbox: accept, reject, assign, next'], ['?', 'This list']];
 
 class App extends Part {

@@ -58,7 +58,26 @@ export function scale(from, to, idle, fold) {
   return { part, folds: pieces.map((each) => ({ ...each, x: part(each.from), width, ms: each.to - each.from })) };
 }
 
-const STEPS = [100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 6048e5];
+/** The time at a part of the width, the inverse of a scale. */
+export function timeAt(x, from, to, { part }) {
+  let [low, high] = [from, to];
+  for (let i = 0; i < 50; i++) {
+    const middle = (low + high) / 2;
+    if (part(middle) < x) low = middle; else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** Shortest time that is shown. */
+const LEAST_SHOWN = 20;
+/** A stretch of time around the middle of another one, within the whole; null for the whole. */
+export function zoomed([from, to], factor, whole) {
+  const span = Math.max(LEAST_SHOWN, (to - from) * factor);
+  const begin = Math.max(0, Math.min(whole - span, (from + to - span) / 2));
+  return span >= whole ? null : [begin, begin + span];
+}
+
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 6048e5];
 
 /** At most `most` marks for the axis, at round distances from the beginning, with room for their labels between them and before folds; none in what is folded. */
 export function ticks(from, to, { part, folds }, most = 6) {

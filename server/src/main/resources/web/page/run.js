@@ -173,7 +173,7 @@ class Run extends Part {
   #facts(run) {
     const { timeline } = this.data;
     const counts = this.data.counts ?? { done: run.tasks_completed, failed: run.tasks_failed, ended: run.tasks_skipped };
-    const shown = Object.values(counts).reduce((sum, each) => sum + each, 0);
+    const shown = this.data.counts ? Object.values(counts).reduce((sum, each) => sum + each, 0) : run.task_count;
     const end = run.completed_at ? Date.parse(run.completed_at) : now();
     const spent = Object.keys(WORDS).map((kind) => [kind, timeline?.spent[`${kind}_ms`] ?? 0]);
     // A run that plans, waits for the approval of its plan, or is queued has spent time, though none of its tasks has started.
@@ -183,7 +183,7 @@ class Run extends Part {
     const charged = run.credits_charged;
     const beside = besideCharges(run);
     return html`<dl class="figures">
-      <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, Math.max(run.task_count, shown))}</dd></div>
+      <div><dt>Tasks</dt><dd><strong class="num">${count(run.tasks_completed)}<span class="soft"> / ${count(run.task_count)}</span></strong>${stateBar(counts, shown)}</dd></div>
       <div><dt>Charged</dt><dd><strong class="num" title=${exact(charged)}>${credits(charged)}${limit ? html`<span class="soft"> of ${credits(limit)}</span>` : nothing}</strong>
         ${limit ? meter(charged / limit, charged / limit > 0.9 ? 'failed' : charged / limit > 0.7 ? 'backoff' : 'works', `${Math.round((charged / limit) * 100)} % of the limit`) : nothing}${beside.length || !limit ? html`<span class="small soft">${beside.length ? beside.map(({ what, amount, why }, i) => html`${i ? ' · ' : ''}<span title=${why}>${credits(amount)} ${what}</span>`) : 'no limit of its own'}</span>` : nothing}</dd></div>
       <div><dt>Tokens</dt><dd><strong class="num">${short(run.total_tokens)}</strong><span class="small soft">${count(run.steps_completed)} of ${count(run.steps_total)} steps done</span></dd></div>

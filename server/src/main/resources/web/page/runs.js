@@ -223,6 +223,17 @@ class Runs extends Part {
     this.typing = setTimeout(() => route.set({ text: value.trim() || null }, true), 250);
   }
 
+  /** Asks for what the views do not have. The answers are in the address, as all filters are. */
+  async #ask() {
+    const [{ edit }, recipes] = await Promise.all([import('../part/editor.js'), get('/recipes', { limit: 200 }).catch(() => ({ items: [] }))]);
+    await edit({ title: 'Filter runs', text: 'Empty fields filter nothing.', yes: 'Filter', fields: [
+      { name: 'recipe_id', label: 'Recipe', kind: 'select', half: true, options: [['', 'All'], ...recipes.items.map((each) => [each.id, label(each.name, 60)])] },
+      { name: 'name', label: 'Exact name', half: true }, { name: 'tag', label: 'Tag', half: true }, { name: 'error_code', label: 'Error code', half: true },
+      { name: 'created_after', label: 'Created on this day (UTC) or later', kind: 'date', half: true }, { name: 'created_before', label: 'Created before this day (UTC)', kind: 'date', half: true },
+      { name: 'trigger', label: 'Begun by', half: true, hint: 'As in the member trigger of runs: schedule, api' }].map((field) => ({ ...field, value: route.get(field.name) })),
+    save: async (values) => { route.set(values); } });
+  }
+
   #filterOfBulk() {
     if (VIEWS.find(([id]) => id === route.get('view'))?.[2].waits_for) return null;
     const { limit, now: _, sort, tag, parent_run_id, ...rest } = this.#queries()[0];
@@ -234,12 +245,12 @@ class Runs extends Part {
     const view = route.get('view') ?? 'all';
     const lacks = me.lacks('runs:write');
     const filter = this.#filterOfBulk();
-    const chips = ['tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id'].filter((each) => route.get(each));
+    const chips = ['tag', 'recipe_id', 'error_code', 'name', 'trigger', 'parent_run_id', 'created_after', 'created_before'].filter((each) => route.get(each));
     return html`<div class="head"><h1>Runs</h1><span class="soft num">${this.rows ? `${count(this.#sorted().length)}${this.#cursors?.length ? '+' : ''}` : ''}</span>
         <span class="end row wrap"><a class="btn first" href="/ui/launch">${icon('play', 'small')}Launch</a></span></div>
       <div class="filters"><div class="views" role="group" aria-label="Views">${VIEWS.map(([id, title]) => html`<button class="view" aria-pressed=${view === id}
           @click=${() => route.set({ view: id === 'all' ? null : id })}>${title}</button>`)}</div>
-        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label><k-views page="runs"></k-views></div>
+        <label class="search">${icon('search', 'small')}<span class="hidden-text">Filter by name or goal</span><input type="search" placeholder="Filter by name or goal" .value=${route.get('text') ?? ''} @input=${(event) => this.#filter(event)}></label><button class="btn low" @click=${() => this.#ask()}>Filter…</button><k-views page="runs"></k-views></div>
       ${chips.length ? html`<div class="row wrap">${chips.map((each) => html`<button class="chip" @click=${() => route.set({ [each]: null })}>${each.replaceAll('_', ' ')}: <bdi>${label(route.get(each), 60)}</bdi>${icon('cross', 'small')}<span class="hidden-text">remove</span></button>`)}</div>` : nothing}
       ${this.picked.size || filter ? html`<div class="picked" role="region" aria-label="Selected runs">${this.picked.size ? html`<strong>${this.picked.size} selected</strong>
         ${['pause', 'resume', 'retry', 'cancel', 'delete'].map((action) => html`<button class="btn low ${['cancel', 'delete'].includes(action) ? 'danger' : ''}" ?disabled=${lacks} title=${lacks ?? ''} @click=${() => this.#act(action)}>${action}</button>`)}

@@ -3,11 +3,13 @@ import { all, get } from '../api/client.js';
 import { agentName, besideCharges, bytes, credits, duration, exact, many, short, shortId } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
-import { badge, empty, meter, name, problem, skeleton, when } from '../part/bits.js';
+import { badge, empty, meter, name, problem, skeleton, toast, when } from '../part/bits.js';
 import { icon } from '../part/icon.js';
+import { eventRow, hasWords } from '../part/event.js';
 import { json } from '../part/json.js';
 import { planTasks } from '../part/plan.js';
 import { links } from '../part/preview.js';
+import { save } from '../part/value.js';
 
 /** Of equal ones in the order of their numbers. */
 const dearestFirst = (tasks) => tasks.toSorted((a, b) => b.credits - a.credits || String(a.task).localeCompare(String(b.task), 'en', { numeric: true }));
@@ -19,11 +21,11 @@ const LOAD = {
 /** What charges are for: a word, and what it means. */
 const PURPOSES = { work: ['Work', 'Steps of the tasks, and the turns of agents'], planning: ['Planning', 'Turns of the planner'], verification: ['Verification', 'Judges that check the outputs of tasks'], compaction: ['Compaction', 'Summaries of long conversations of agents'] };
 const MOST_TASKS = 20;
-const UUID = /^(\w+:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MOST_EVENTS = 100_000;
 
 /** The tabs of a run beside timeline and graph: each is one list of the API. */
 class RunTab extends Part {
-  static properties = { run: { attribute: false }, tab: { type: String }, data: { state: true }, failure: { state: true }, version: { state: true } };
+  static properties = { run: { attribute: false }, tab: { type: String }, data: { state: true }, failure: { state: true }, version: { state: true }, text: { state: true } };
   #asked = '';
   #reading = '';
 
@@ -59,8 +61,18 @@ class RunTab extends Part {
   }
 
   #events(items) {
-    return html`<table class="list"><thead><tr><th class="right">Nr</th><th>Time</th><th>Event</th><th>By</th><th>Details</th></tr></thead><tbody>${items.toReversed().slice(0, 500).map((event) => html`<tr><td class="right num faint">${event.seq}</td><td class="num">${when(event.created_at)}</td>
-      <td><strong>${event.event_type.replaceAll('_', ' ')}</strong></td><td class="soft">${event.actor_type === 'human' ? html`${icon('user', 'small')} ` : nothing}${UUID.test(event.actor_id ?? '') ? html`${event.actor_id.includes(':') ? event.actor_id.split(':')[0] : event.actor_type} <span class="mono small" title=${event.actor_id}>${shortId(event.actor_id)}</span>` : name(event.actor_id ?? event.actor_type, 60)}</td><td>${Object.keys(event.payload ?? {}).length ? json('Payload', event.payload) : nothing}</td></tr>`)}</tbody></table>`;
+    const shown = items.toReversed().filter((event) => hasWords(event, this.text));
+    return html`<div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter events</span><input type="search" placeholder="Filter by type, person or payload" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
+        <span class="end row wrap"><a class="btn low" href="/ui/events?run=${this.run.id}">Follow</a><button class="btn low" @click=${() => this.#download()}>${icon('download', 'small')}Download all</button></span></div>
+      ${shown.length ? html`<table class="list events"><thead><tr><th>Time</th><th>Number</th><th>Event</th><th>By</th><th>Details</th></tr></thead><tbody>${shown.slice(0, 500).map((event) => eventRow(event, html`<span class="num faint">${event.seq}</span>`))}</tbody></table>` : html`<p class="pad soft">No event is like that.</p>`}`;
+  }
+
+  /** All events of the run, one JSON document per line. */
+  async #download() {
+    try {
+      const { items } = await all(`/runs/${this.run.id}/events`, { limit: 500 }, MOST_EVENTS);
+      save(`${items.map((each) => JSON.stringify(each)).join('\n')}\n`, `${this.run.name}-events.jsonl`);
+    } catch (failure) { toast(`${failure.message} (${failure.code})`, true); }
   }
 
   #artifacts(items) {

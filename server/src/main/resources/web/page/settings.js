@@ -7,13 +7,15 @@ import { problem, revealTab, skeleton, toast } from '../part/bits.js';
 import { ask } from '../part/dialog.js';
 import { access } from './settings/access.js';
 import { agents } from './settings/agents.js';
+import { audit } from './settings/audit.js';
+import { commands } from './settings/commands.js';
 import { limits } from './settings/limits.js';
 import { secrets } from './settings/secrets.js';
 import { sessions } from './settings/sessions.js';
 import { webhooks } from './settings/webhooks.js';
 
 /** Each tab: its title, the scope that reading takes, how it is read, and how it is shown. */
-const TABS = { sessions, access, agents, webhooks, secrets, limits };
+const TABS = { sessions, access, agents, webhooks, secrets, limits, commands, audit };
 
 /** The settings of a workspace, and the sessions of the person who looks. */
 class Settings extends Part {

@@ -6,7 +6,7 @@ import { prefs } from '../store/prefs.js';
 import { clock, count, duration } from '../draw/format.js';
 import { WORDS, family, familyOf } from '../draw/state.js';
 import { group, rows } from '../draw/tree.js';
-import { merged, scale, stretches, ticks } from '../draw/timeline.js';
+import { merged, scale, stretches, ticks, timeAt, zoomed } from '../draw/timeline.js';
 import { Part } from '../part/base.js';
 import { mark, name, stateBar } from '../part/bits.js';
 import { icon } from '../part/icon.js';
@@ -22,7 +22,7 @@ const STEP_KIND = { approval: 'person', wait: 'timer', signal: 'timer', run: 'ti
 
 /** Tree of tasks and timeline as one treegrid; only rows in view are elements. */
 class Tree extends Part {
-  static properties = { data: { attribute: false }, tasks: { attribute: false }, tick: { attribute: false }, filters: { attribute: false }, picked: { type: String }, top: { state: true }, opened: { state: true }, at: { state: true }, text: { state: true } };
+  static properties = { data: { attribute: false }, tasks: { attribute: false }, tick: { attribute: false }, filters: { attribute: false }, picked: { type: String }, top: { state: true }, opened: { state: true }, at: { state: true }, text: { state: true }, brushed: { state: true } };
   #rows = [];
   #nodes = [];
   #of = null;
@@ -75,6 +75,9 @@ class Tree extends Part {
     else if (event.key === 'ArrowLeft' && row?.open) this.#open(row.id, false);
     else if (event.key === 'ArrowLeft' && row?.level > 1) this.at = this.#rows.slice(0, this.at).findLastIndex((each) => each.level < row.level);
     else if ((event.key === 'Enter' || event.key === ' ') && row) this.#pick(row);
+    else if (event.key === '+' || event.key === '=') this.#zoom(0.5);
+    else if (event.key === '-') this.#zoom(2);
+    else if (event.key === '0') this.#show(null);
     else if (event.key === 'Escape') route.set({ task: null });
     else return;
     event.preventDefault();
@@ -84,6 +87,38 @@ class Tree extends Part {
   }
 
   #body() { return this.querySelector('.tree-body'); }
+
+  /**
+   * The stretch of time that is shown, in milliseconds since the beginning.
+   * @returns {[number, number]}
+   */
+  #period(whole) {
+    const [from, to] = (route.get('zoom') ?? '').split('-').map(Number);
+    return to > from && from >= 0 && from < whole ? [from, Math.min(to, whole)] : [0, whole];
+  }
+
+  /** @param period null for the whole run */
+  #show(period) { route.set({ zoom: period && period.map(Math.round).join('-') }, true); }
+
+  #zoom(factor) { this.#show(zoomed(this.#period(this.whole), factor, this.whole)); }
+
+  /** A stretch of the axis that is drawn over with the pointer fills the width. */
+  #brush(event, axis, [from, to]) {
+    if (event.button || event.target.closest('button')) return;
+    const line = event.currentTarget;
+    const box = line.getBoundingClientRect();
+    const at = ({ clientX }) => Math.max(0, Math.min(1, (clientX - box.left) / box.width));
+    const begin = at(event);
+    const move = (moved) => { this.brushed = [Math.min(begin, at(moved)), Math.max(begin, at(moved))]; };
+    line.setPointerCapture(event.pointerId);
+    line.addEventListener('pointermove', move);
+    line.addEventListener('lostpointercapture', () => {
+      line.removeEventListener('pointermove', move);
+      const [left, right] = this.brushed ?? [0, 0];
+      this.brushed = null;
+      if ((right - left) * box.width > 8) this.#show([left, right].map((x) => timeAt(x, from, to, axis)));
+    }, { once: true });
+  }
 
   /** Stretches of a row; those of a group once per answer, since they are of many tasks. */
   #segments(row, at) {
@@ -104,7 +139,7 @@ class Tree extends Part {
 
   #line(row, axis, at) {
     return html`<span role="gridcell" class="line">${axis.marks.map((each) => html`<i class="rule" ${place({ left: `${each.x * 100}%` })}></i>`)}${axis.folds.map((fold) => html`<i class="fold" ${place({ left: `${fold.x * 100}%`, width: `${fold.width * 100}%` })}></i>`)}
-      ${this.#segments(row, at).map((each) => {
+      ${this.#segments(row, at).filter((each) => each.to > axis.from && each.from < axis.to).map((each) => {
     const x = axis.part(each.from);
     const width = axis.part(each.to) - x;
     const text = `${KINDS[each.kind] ?? each.kind}, ${duration(each.to - each.from)}, from ${clock(this.from + each.from)}`;
@@ -167,17 +202,22 @@ class Tree extends Part {
     this.#arrange(byAgent, { hideDone, trouble, text: this.text });
     const to = Math.max(at, 100);
     const idle = timeline.spent.idle.map((each, i, list) => (timeline.open && i === list.length - 1 && each.to_ms >= Date.parse(timeline.to) - this.from - 2000 ? { ...each, to_ms: to } : each));
-    const axis = scale(0, to, idle, fold);
-    axis.marks = ticks(0, to, axis, this.picked || matchMedia('(max-width: 860px)').matches ? 3 : 7);
+    this.whole = to;
+    const period = this.#period(to);
+    const scaled = scale(...period, idle, fold);
+    const marks = ticks(...period, scaled, this.picked || matchMedia('(max-width: 860px)').matches ? 3 : 7);
+    const axis = { ...scaled, marks, from: period[0], to: period[1] };
+    const begin = marks[0]?.ms;
     const first = Math.max(0, Math.min(this.top, this.#rows.length - 30) - 6);
     const shown = this.#rows.slice(first, Math.max(this.top, first) + 40);
     return html`<div class="card tree"><div class="tree-tools"><label class="search">${icon('search', 'small')}<span class="hidden-text">Filter tasks</span><input type="search" placeholder="Filter tasks" @input=${(event) => { this.text = event.target.value.trim().toLowerCase(); }}></label>
         ${[['only', 'trouble', 'Only trouble', trouble], ['done', 'no', 'Hide done', hideDone], ['fold', 'no', 'Fold idle time', fold], ...(this.agents > 1 || byAgent ? [['by', 'agent', 'By agent', byAgent]] : [])].map((/** @type {any[]} */ [parameter, value, title, on]) => html`<label class="row small"><input type="checkbox" .checked=${on}
           @change=${() => route.set({ [parameter]: route.get(parameter) ? null : value }, true)}>${title}</label>`)}
+        <span class="row zoom" role="group" aria-label="Zoom of the timeline"><button class="btn low only" title="Zoom in (+), or draw over the axis" aria-label="Zoom in" @click=${() => this.#zoom(0.5)}>+</button><button class="btn low only" title="Zoom out (-)" aria-label="Zoom out" ?disabled=${!route.get('zoom')} @click=${() => this.#zoom(2)}>−</button>${route.get('zoom') ? html`<button class="btn low" title="The whole run (0)" @click=${() => this.#show(null)}>Whole run</button>` : nothing}</span>
         <span class="end legend small soft" aria-hidden="true">${LEGEND.filter(([kind]) => this.#kinds.has(kind)).map(([kind, word]) => html`<span class="row"><i class="seg s-${kind}"></i>${word}</span>`)}</span></div>
       <div class="tree-grid" role="treegrid" aria-label="Tasks and timeline" aria-rowcount=${this.#rows.length + 1} tabindex="0" aria-activedescendant=${this.#rows.length ? `row-${this.at}` : nothing} @keydown=${(event) => this.#key(event)}>
         <div class="tree-row tree-head" role="row" aria-rowindex="1"><span role="columnheader" class="small soft">Task</span><span role="columnheader" class="took small soft">Took</span>
-          <span role="columnheader" class="line axis"><span class="hidden-text">Timeline</span>${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms ? `+${duration(tick.ms).replace(/ 00? [smh]$/, '')}` : clock(this.from)}</span>`)}
+          <span role="columnheader" class="line axis" @pointerdown=${(event) => this.#brush(event, axis, period)}><span class="hidden-text">Timeline</span>${this.brushed ? html`<i class="brush" ${place({ left: `${this.brushed[0] * 100}%`, width: `${(this.brushed[1] - this.brushed[0]) * 100}%` })}></i>` : nothing}${axis.marks.map((tick) => html`<span class="tick small faint num" title=${clock(this.from + tick.ms)} ${place({ left: `${tick.x * 100}%` })}>${tick.ms === begin ? clock(this.from + begin) : `+${duration(tick.ms - begin).replace(/ 00? [smh]$/, '')}`}</span>`)}
             ${axis.folds.map((each) => html`<button class="fold-text small" title="Nothing worked for ${duration(each.ms)}. Unfold" aria-label="Unfold ${duration(each.ms)} of idle time" ${place({ left: `${each.x * 100}%`, width: `${each.width * 100}%` })} @click=${() => route.set({ fold: 'no' }, true)}>⌇ ${duration(each.ms).replace(/^(\d+ \w+) .*/, '$1')}</button>`)}</span></div>
         <div class="tree-body" role="rowgroup" @scroll=${(event) => { const top = Math.floor(event.target.scrollTop / HEIGHT); if (Math.abs(top - this.top) > 2 || top === 0) this.top = top; }}>
           <div class="tree-all" role="presentation" ${place({ height: `${this.#rows.length * HEIGHT}px` })}>${repeat(shown, (row) => row.id, (row, i) => this.#row(row, first + i, axis, at))}</div></div></div>

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit';
 import { now } from '../api/client.js';
 import { duration, label, shortId, time, utc } from '../draw/format.js';
-import { FAMILIES, ICONS, WORDS, awaits, family, words } from '../draw/state.js';
+import { FAMILIES, ICONS, WORDS, awaits, family, reasonFamily, words } from '../draw/state.js';
 import { icon } from './icon.js';
 import { place } from './place.js';
 
@@ -35,9 +35,9 @@ export function when(at) {
   return at ? html`<time datetime=${at} title=${utc(at)}>${time(at, now())}</time>` : html`<span class="faint">–</span>`;
 }
 
-/** When a reason ends by itself: the next try of a backoff begins then. */
+/** When a reason ends by itself: the next try of a backoff begins then, and a person is reminded. */
 export function until({ code, until: at }) {
-  return at ? html` <span class="soft">${/BACKOFF/.test(code) ? 'next at' : 'until'} ${when(at)}</span>` : nothing;
+  return at ? html` <span class="soft">${/BACKOFF/.test(code) ? 'next at' : reasonFamily(code) === 'person' ? 'due' : 'until'} ${when(at)}</span>` : nothing;
 }
 
 const OTHERS = { CONCURRENCY_KEY: 'The run ahead', CHILD_RUN: 'The child run' };

@@ -15,14 +15,18 @@ function pretty(text) {
   } catch { return text; }
 }
 
+/** Gives a text or a blob to the browser as a file. */
+export function save(content, name) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = label(name, 120).replaceAll('/', '_');
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 async function download(path, name) {
   try {
-    const response = await send('GET', path, { accept: '*/*' });
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(await response.blob());
-    link.download = label(name, 120).replaceAll('/', '_');
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    save(await (await send('GET', path, { accept: '*/*' })).blob(), name);
   } catch (failure) { toast(failure.message, true); }
 }
 

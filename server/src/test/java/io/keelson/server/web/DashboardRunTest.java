@@ -8,6 +8,7 @@ import com.microsoft.playwright.Route;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.BoundingBox;
 import com.microsoft.playwright.options.ColorScheme;
 import io.keelson.core.Breadth;
 import io.keelson.server.ServerProxy;
@@ -15,10 +16,12 @@ import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -122,6 +125,57 @@ class DashboardRunTest extends DashboardChecks {
         sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Inbox")));
         approve(ahead);
         api.awaitState(next, "completed");
+    }
+
+    @Test
+    void timelineIsZoomedAndEventsAreFilteredAndDownloaded() throws Exception {
+        String run = seed.failing();
+        Page page = browser.signedIn("/ui/runs/" + run);
+        page.locator(".tree-body .tree-row").first().waitFor();
+        page.getByRole(AriaRole.TREEGRID).press("0");
+        assertThat(page.url()).doesNotContain("zoom=");
+        Locator axis = page.locator(".tree-head .axis");
+        BoundingBox box = Objects.requireNonNull(axis.boundingBox());
+        page.mouse().move(box.x + 2, box.y + 4);
+        page.mouse().down();
+        page.mouse().move(box.x + box.width / 2, box.y + 4);
+        page.mouse().up();
+        page.waitForURL(Pattern.compile(".*zoom=\\d+-\\d+"));
+        button(page, "Whole run").click();
+        PlaywrightAssertions.assertThat(page).not().hasURL(Pattern.compile(".*zoom=.*"));
+
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Events")).click();
+        page.getByLabel("Filter events").fill("source_down");
+        PlaywrightAssertions.assertThat(row(page, "run created")).hasCount(0);
+        sees(row(page, "run failed"));
+        Path file = page.waitForDownload(() -> button(page, "Download all").click()).path();
+        assertThat(Files.readAllLines(file)).as("all of them").hasSizeGreaterThan(5)
+                .allMatch(line -> line.startsWith("{") && line.contains(run));
+    }
+
+    @Test
+    void eventsOfTheWorkspaceAreFollowedByKind() {
+        Page page = browser.signedIn("/ui/events?kind=failures");
+        String run = seed.failing();
+        Locator link = page.locator("a[href='/ui/runs/" + run + "?view=events']").first();
+        sees(link);
+        PlaywrightAssertions.assertThat(row(page, "task completed")).hasCount(0);
+        link.click();
+        sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("invoice-import")));
+
+        DashboardBrowser.go(page, "/ui/runs");
+        button(page, "Filter…").click();
+        dialog(page).getByLabel("Tag").fill("weekly");
+        save(page, "Filter").click();
+        page.waitForURL(Pattern.compile(".*tag=weekly.*"));
+        PlaywrightAssertions
+                .assertThat(page.locator(".run-row").filter(new Locator.FilterOptions().setHasText("invoice-import")))
+                .hasCount(0);
+
+        DashboardBrowser.go(page, "/ui/");
+        button(page, "Retry all with SOURCE_DOWN").click();
+        PlaywrightAssertions.assertThat(dialog(page)).containsText("can do this now");
+        save(page, "Close").click();
     }
 
     @Test

@@ -590,7 +590,7 @@ class DashboardWorkTest extends DashboardChecks {
         DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
         Locator charged = page.locator(".figures > div").nth(1);
         PlaywrightAssertions.assertThat(charged.locator("strong")).hasText("1.00 of 1.00");
-        PlaywrightAssertions.assertThat(charged).containsText("0.50 not collected");
+        PlaywrightAssertions.assertThat(charged).containsText("0.50 used, not charged");
         DashboardBrowser.go(page, "/ui/runs/" + run);
         PlaywrightAssertions.assertThat(page.locator(".figures > div").nth(3)).containsText("waiting for a person");
         DashboardBrowser.go(page, "/ui/runs/" + run + "?view=money");
@@ -666,7 +666,8 @@ class DashboardWorkTest extends DashboardChecks {
                 "/ui/launch",
                 "/ui/money", "/ui/board",
                 "/ui/schedules",
-                "/ui/reports", "/ui/workers", "/ui/settings", "/ui/settings?tab=access", "/ui/settings?tab=agents",
+                "/ui/reports", "/ui/workers", "/ui/events", "/ui/settings?tab=audit", "/ui/settings?tab=commands",
+                "/ui/settings", "/ui/settings?tab=access", "/ui/settings?tab=agents",
                 "/ui/settings?tab=webhooks")) {
             for (int width : Boolean.getBoolean("keelson.long") ? List.of(390, 1280) : List.of(390)) {
                 page.setViewportSize(width, 800);
