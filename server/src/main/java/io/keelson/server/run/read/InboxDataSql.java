@@ -131,7 +131,7 @@ final class InboxDataSql {
                from (select %s as plan) made)""".formatted(PLAN.formatted("made.plan"), SPENT, """
             (select %s from orchestration_tasks t
               where t.run_id = r.id and t.attempt = r.attempt_number and t.task_type = 'planning'
-              order by t.sequence_number desc, t.id desc limit 1)""".formatted(ReadSql.YIELD));
+              order by t.sequence_number desc, t.id desc limit 1)""".formatted(TaskSql.YIELD));
 
     private static final String BUDGET = """
             jsonb_build_object('goal', r.goal, 'charged', trim_scale(r.credits_charged_before + h.credits_charged),

@@ -1,14 +1,11 @@
 package io.keelson.server.run.read;
 
-import io.keelson.server.run.sql.TaskUsage;
 import java.util.Collections;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
- * The queries of {@link RunReader}. A column's label is the document's member; every query filters by workspace. Where
- * it also has a run's id, the workspace is in {@code is true}, which no index serves: a plan made on empty tables would
- * otherwise always scan all runs of the workspace.
+ * The queries of {@link RunReader}; those of tasks and steps are in {@link TaskSql}. A column's label is the document's
+ * member; every query filters by workspace. Where it also has a run's id, the workspace is in {@code is true}, which no
+ * index serves: a plan made on empty tables would otherwise always scan all runs of the workspace.
  */
 final class ReadSql {
     /** Failures of the current attempt: tasks, and after its end also steps whose tasks continued without them. */
@@ -106,7 +103,7 @@ final class ReadSql {
             select %s
               from %s
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
-            RUN_COLUMNS.formatted(light("r.inputs", "inputs") + ", " + light("r.output", "output") + ","), RUN_TABLES);
+            RUN_COLUMNS.formatted(ValueSql.light("r.inputs", "inputs") + ", " + ValueSql.light("r.output", "output") + ","), RUN_TABLES);
 
     static final String STATE = """
             select r.state from orchestration_runs r
@@ -256,203 +253,6 @@ final class ReadSql {
              cross join lateral (%s) f
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(failure("r"));
 
-    /** The output of the last completed step of a task's current attempt, verifiers excluded. */
-    static String lastOutput(String task) {
-        return """
-                (select s.output from orchestration_steps s
-                  where s.task_id = %1$s.id and s.task_attempt = %1$s.attempt_number and s.state = 'completed'
-                    and s.kind <> 'verify'
-                  order by s.position desc, s.turn desc limit 1)""".formatted(task);
-    }
-
-    /**
-     * The output of a completed task {@code t}: its template's, else its last step's. A {@code coalesce} of columns
-     * would use no index behind row-level security.
-     */
-    static final String YIELD = """
-            case when t.state = 'completed' then (select coalesce(source.output, %s)
-                  from orchestration_tasks source
-                 where source.id = case when t.reused_from is null then t.id else t.reused_from end) end"""
-            .formatted(lastOutput("source"));
-
-    /** Lists omit longer values; the reads of single tasks and steps have them. */
-    private static final int MAX_LIST_TEXT = 16_384;
-
-    /** Null for a value that is too long. */
-    static String listed(String value, String label) {
-        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MAX_LIST_TEXT,
-                label);
-    }
-
-    /** The member's name where {@link #listed} omitted its value, else null. */
-    static String leftOut(String value, String label) {
-        return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MAX_LIST_TEXT, label);
-    }
-
-    /** What a light row has of a value: its size and its beginning. */
-    private static final int LIGHT_CHARACTERS = 1_024;
-
-    /** Size and beginning of a value in the place of the value. */
-    private static String light(String value, String label) {
-        return "null::jsonb as %2$s, octet_length(%1$s::text) as %2$s_bytes, left(%1$s::text, %3$d) as %2$s_start"
-                .formatted(value, label, LIGHT_CHARACTERS);
-    }
-
-    /** The names of the values that a light row leaves out. */
-    private static String omitted(String... values) {
-        return Stream.of(values).map(each -> "case when %s is not null then '%s' end".formatted(each,
-                each.substring(each.indexOf('.') + 1).replace("yield", "output")))
-                .collect(Collectors.joining(", ", "array_remove(array[", "], null)::text[] as omitted"));
-    }
-
-    private static final String TASK_COLUMNS = """
-            t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
-                t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
-                t.model_override, t.tools_requested, t.success_criteria, t.output_summary, t.output_ref,
-                %%s,
-                array(select up.key from orchestration_task_dependencies d
-                    join orchestration_tasks up on up.id = d.depends_on_id
-                   where d.task_id = t.id and (t.superseded or not up.superseded)
-                   order by up.sequence_number)::text[] as depends_on,
-                t.group_id, t.item_index, %%s, t.reused_from, trim_scale(t.verifier_score) as verifier_score,
-                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
-                t.continuation_count, (select count(*) from orchestration_steps s
-                    where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
-                t.failure_ignored, t.superseded, t.next_run_at,
-                case t.state when 'awaiting_human' then t.attempt_number end as gate,
-                case when t.state in ('awaiting_retry', 'running', 'verifying') then (
-                    select e.id from escalation_tickets e
-                     where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
-                %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
-                t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(
-            TaskUsage.TOKENS, TaskUsage.COST);
-
-    private static final String TASK_ROWS = """
-            select %s
-              from orchestration_runs r
-              join orchestration_tasks t on t.run_id = r.id
-              left join run_agents a on a.id = t.run_agent_id
-             cross join lateral (select %s as yield offset 0) o
-             where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
-               and (? or not t.superseded)
-               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), t.id) > (
-                   select last.sequence_number, coalesce(last.item_index, -1), last.id from orchestration_tasks last
-                    where last.run_id = r.id and last.id = ?))
-             order by t.sequence_number, coalesce(t.item_index, -1), t.id
-             limit ?""";
-
-    static final String TASKS = TASK_ROWS.formatted(TASK_COLUMNS.formatted(listed("o.yield", "output")
-            + ", array_remove(array[" + leftOut("o.yield", "output") + "], null)::text[] as omitted", "t.item"), YIELD);
-
-    private static final String LIGHT_TASK_COLUMNS = TASK_COLUMNS.formatted(
-            light("o.yield", "output") + ", " + omitted("o.yield", "t.item"), light("t.item", "item"));
-
-    static final String LIGHT_TASKS = TASK_ROWS.formatted(LIGHT_TASK_COLUMNS, YIELD);
-
-    private static final String ONE_TASK = """
-
-              from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
-             cross join lateral (select %s as yield offset 0) o
-             where t.workspace_id = ? and t.id = ?""".formatted(YIELD) + NOT_DELETED.formatted("t");
-
-    static final String TASK = "select " + TASK_COLUMNS.formatted("o.yield as output", "t.item") + ONE_TASK;
-
-    static final String LIGHT_TASK = "select " + LIGHT_TASK_COLUMNS + ONE_TASK;
-
-    /** The dependencies between the tasks of a run's attempt that holds the task. */
-    static final String DEPENDENCIES = """
-            select d.depends_on_id, d.task_id
-              from orchestration_tasks one
-              join orchestration_tasks t on t.run_id = one.run_id and t.attempt = one.attempt and not t.superseded
-              join orchestration_task_dependencies d on d.task_id = t.id
-             where one.workspace_id = ? and one.id = ?""";
-
-    static final String TASK_NAMES = """
-            select t.id, t.key, t.title, t.state, t.state_type from orchestration_tasks t
-             where t.workspace_id = ? and t.id = any (?) and not t.superseded
-             order by t.sequence_number, t.id""";
-
-    /** The output so far of a task in any state, in its current attempt. */
-    static final String OUTPUT = """
-            select (select coalesce(source.output, %s) from orchestration_tasks source
-                     where source.id = case when t.reused_from is null then t.id else t.reused_from end) as output
-              from orchestration_tasks t
-             where t.workspace_id = ? and t.id = ?""".formatted(lastOutput("source")) + NOT_DELETED.formatted("t");
-
-    private static final String STEP_COLUMNS = """
-            s.id, s.run_id, s.task_id, t.key as task_key,
-                t.superseded or s.task_attempt < t.attempt_number as superseded,
-                s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
-                s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
-                s.failures, s.failure_ignored, s.task_attempt, s.lease_epoch,
-                %s, s.error_code,
-                s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
-                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
-
-    private static final String STEP_VALUES =
-            "coalesce(s.resolved_input, s.result_input, s.input) as input, s.output";
-
-    private static final String LISTED_STEP_VALUES = listed("v.input", "input") + ", " + listed("v.output", "output")
-            + ", array_remove(array[" + leftOut("v.input", "input") + ", " + leftOut("v.output", "output")
-            + "], null)::text[] as omitted";
-
-    /** Reads each value once. */
-    private static final String STEP_VALUE_TABLE = "cross join lateral (select " + STEP_VALUES + " offset 0) v";
-
-    private static final String LIGHT_STEP_VALUES =
-            light("v.input", "input") + ", " + light("v.output", "output") + ", " + omitted("v.input", "v.output");
-
-    private static final String STEP_ROWS = """
-            select %s
-              from orchestration_runs r
-              join orchestration_tasks t on t.run_id = r.id
-              join orchestration_steps s on s.task_id = t.id
-              left join step_progress p on p.step_id = s.id
-              %s
-             where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
-               and (? or not t.superseded and s.task_attempt >= t.attempt_number)
-               and (?::uuid is null or (
-                   t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn) > (
-                   select task.sequence_number, coalesce(task.item_index, -1), task.id, last.task_attempt,
-                       last.position, last.turn
-                     from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
-                    where last.run_id = r.id and last.id = ?))
-             order by t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn
-             limit ?""";
-
-    static final String STEPS = STEP_ROWS.formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
-
-    static final String LIGHT_STEPS = STEP_ROWS.formatted(STEP_COLUMNS.formatted(LIGHT_STEP_VALUES), STEP_VALUE_TABLE);
-
-    /** Of one task, also of its earlier attempts. */
-    private static final String STEPS_OF_TASK = """
-            select %s
-              from orchestration_tasks t
-              join orchestration_steps s on s.task_id = t.id
-              left join step_progress p on p.step_id = s.id
-              %s
-             where (t.workspace_id = ?) is true and t.id = ? and (? or s.task_attempt >= t.attempt_number)
-             order by s.task_attempt, s.position, s.turn
-            offset ? limit ?""";
-
-    static final String TASK_STEPS =
-            STEPS_OF_TASK.formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
-
-    static final String LIGHT_TASK_STEPS =
-            STEPS_OF_TASK.formatted(STEP_COLUMNS.formatted(LIGHT_STEP_VALUES), STEP_VALUE_TABLE);
-
-    private static final String ONE_STEP = """
-
-              from orchestration_steps s
-              join orchestration_tasks t on t.id = s.task_id
-              left join step_progress p on p.step_id = s.id
-              %s
-             where s.workspace_id = ? and s.id = ?""".formatted(STEP_VALUE_TABLE) + NOT_DELETED.formatted("s");
-
-    static final String STEP = "select " + STEP_COLUMNS.formatted("v.input, v.output") + ONE_STEP;
-
-    static final String LIGHT_STEP = "select " + STEP_COLUMNS.formatted(LIGHT_STEP_VALUES) + ONE_STEP;
-
     /** Steps of the current attempt that wait or will wait for a signal. */
     static final String SIGNAL_INPUTS = """
             select case when s.resolved_input is null then s.input else s.resolved_input end as input
@@ -579,7 +379,7 @@ final class ReadSql {
               %s
              where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
              order by s.started_at, s.id
-             limit ?""".formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
+             limit ?""".formatted(TaskSql.STEP_COLUMNS.formatted(TaskSql.LISTED_STEP_VALUES), TaskSql.STEP_VALUE_TABLE);
 
     private static final String ESCALATIONS = """
             select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,

@@ -247,28 +247,28 @@ public final class RunReader {
      */
     public Page<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+        return page(c, TaskSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     /** The same; of each value only its size and beginning. */
     public Page<ObjectNode> lightTasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, ReadSql.LIGHT_TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+        return page(c, TaskSql.LIGHT_TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
-        return first(c, ReadSql.TASK, ids(workspaceId, taskId));
+        return first(c, TaskSql.TASK, ids(workspaceId, taskId));
     }
 
     /** The same; of each value only its size and beginning. */
     public Optional<ObjectNode> lightTask(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
-        return first(c, ReadSql.LIGHT_TASK, ids(workspaceId, taskId));
+        return first(c, TaskSql.LIGHT_TASK, ids(workspaceId, taskId));
     }
 
     /** For each task of the attempt that holds the task: the tasks that it depends on. */
     public Map<UUID, List<UUID>> dependencies(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         Map<UUID, List<UUID>> upstreams = new HashMap<>();
-        try (PreparedStatement statement = c.prepareStatement(ReadSql.DEPENDENCIES)) {
+        try (PreparedStatement statement = c.prepareStatement(TaskSql.DEPENDENCIES)) {
             ids(workspaceId, taskId).bind(statement);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
@@ -282,7 +282,7 @@ public final class RunReader {
 
     /** Tasks that were not replaced, in plan order: {@code id, key, title, state, state_type}. */
     public List<ObjectNode> taskNames(Connection c, UUID workspaceId, Collection<UUID> tasks) throws SQLException {
-        return list(c, ReadSql.TASK_NAMES, statement -> {
+        return list(c, TaskSql.TASK_NAMES, statement -> {
             statement.setObject(1, workspaceId);
             statement.setArray(2, statement.getConnection().createArrayOf("uuid", tasks.toArray()));
         });
@@ -297,7 +297,7 @@ public final class RunReader {
      */
     public Page<ObjectNode> stepsOfTask(Connection c, UUID workspaceId, UUID taskId, boolean history, boolean light,
             int from, int limit) throws SQLException {
-        return page(c, light ? ReadSql.LIGHT_TASK_STEPS : ReadSql.TASK_STEPS, statement -> {
+        return page(c, light ? TaskSql.LIGHT_TASK_STEPS : TaskSql.TASK_STEPS, statement -> {
             ids(workspaceId, taskId).bind(statement);
             statement.setBoolean(3, history);
             statement.setInt(4, from);
@@ -307,7 +307,7 @@ public final class RunReader {
 
     /** The task's whole output as {@code output}, null while it has none; empty for an unknown task. */
     public Optional<ObjectNode> output(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
-        return first(c, ReadSql.OUTPUT, ids(workspaceId, taskId));
+        return first(c, TaskSql.OUTPUT, ids(workspaceId, taskId));
     }
 
     /**
@@ -365,22 +365,22 @@ public final class RunReader {
      */
     public Page<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+        return page(c, TaskSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     /** The same; of each value only its size and beginning. */
     public Page<ObjectNode> lightSteps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
             boolean history, @Nullable UUID after, int limit) throws SQLException {
-        return page(c, ReadSql.LIGHT_STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
+        return page(c, TaskSql.LIGHT_STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit + 1), limit);
     }
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
-        return first(c, ReadSql.STEP, ids(workspaceId, stepId));
+        return first(c, TaskSql.STEP, ids(workspaceId, stepId));
     }
 
     /** The same; of each value only its size and beginning. */
     public Optional<ObjectNode> lightStep(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
-        return first(c, ReadSql.LIGHT_STEP, ids(workspaceId, stepId));
+        return first(c, TaskSql.LIGHT_STEP, ids(workspaceId, stepId));
     }
 
     /**

@@ -178,7 +178,7 @@ public final class ScopeReader {
             select t.key, t.state, %s as output
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
-             where r.id = ? and""".formatted(ReadSql.YIELD);
+             where r.id = ? and""".formatted(TaskSql.YIELD);
 
     private static final String NAMED_TASKS = TASKS + " t.key = any (?)";
 
@@ -201,7 +201,7 @@ public final class ScopeReader {
     /** A task's output before verification: its template's, else its last step's. */
     private static final String SUBMITTED = """
             select case when t.output_template is not null then t.output else %s end as output
-              from orchestration_tasks t where t.id = ?""".formatted(ReadSql.lastOutput("t"));
+              from orchestration_tasks t where t.id = ?""".formatted(TaskSql.lastOutput("t"));
 
     private static final String PLAN = "select plan from orchestration_runs where id = ?";
 
@@ -213,7 +213,7 @@ public final class ScopeReader {
                 (select %s from orchestration_tasks t
                   where t.run_id = r.id and t.attempt = r.attempt_number and t.task_type = 'planning'
                   order by t.sequence_number desc, t.id desc limit 1) as answer
-              from orchestration_runs r where r.id = ?""".replace("%s", ReadSql.YIELD);
+              from orchestration_runs r where r.id = ?""".replace("%s", TaskSql.YIELD);
 
     private static final String FAILED = """
             select t.key, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
@@ -233,7 +233,7 @@ public final class ScopeReader {
                  where t.run_id = own.run_id and t.attempt = own.attempt and t.task_type = 'planning'
                    and t.sequence_number < own.sequence_number
                  order by t.sequence_number desc, t.id desc limit 1) before
-             where own.id = ? and before.error_code is not null""".formatted(ReadSql.YIELD);
+             where own.id = ? and before.error_code is not null""".formatted(TaskSql.YIELD);
 
     /** What the human asked for who requested a new plan. */
     private static final String INSTRUCTIONS =
@@ -251,7 +251,7 @@ public final class ScopeReader {
               from orchestration_tasks g
               join orchestration_tasks t on t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
              where g.id = ?
-             order by t.item_index""".formatted(ReadSql.YIELD);
+             order by t.item_index""".formatted(TaskSql.YIELD);
 
     public TaskText task(Connection c, UUID taskId) throws SQLException {
         return one(c, TASK, taskId, row -> new TaskText(ViewLoader.uuid(row, "run_id"), row.getInt("attempt"),

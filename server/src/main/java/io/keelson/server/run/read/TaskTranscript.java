@@ -35,8 +35,8 @@ final class TaskTranscript {
                    case when k.asks is not true then s.output end as output offset 0) e
              where s.workspace_id = ?
              order by s.part, s.task_attempt, s.position, s.turn
-            offset ? limit ?""".formatted(ReadSql.listed("e.input", "input"), ReadSql.listed("e.output", "output"),
-            ReadSql.leftOut("e.input", "input"), ReadSql.leftOut("e.output", "output"), CopiedTurns
+            offset ? limit ?""".formatted(ValueSql.listed("e.input", "input"), ValueSql.listed("e.output", "output"),
+            ValueSql.leftOut("e.input", "input"), ValueSql.leftOut("e.output", "output"), CopiedTurns
                     .steps("s.task_attempt between coalesce(?, t.attempt_number) and coalesce(?, t.attempt_number)"));
 
     private TaskTranscript() {}
