@@ -38,7 +38,7 @@ class CommandApiTest {
     void start(@TempDir Path folder) throws Exception {
         provider = new TestProvider();
         api = new ApiServer(folder, TestDatabase.createUrl(), Map.of("KEELSON_PROVIDER_URL", provider.url(),
-                "KEELSON_PROVIDER_TOKEN", "of-the-provider", "KEELSON_PROVIDER_TIMEOUT_SECONDS", "1",
+                "KEELSON_PROVIDER_TOKEN", "of-the-provider", "KEELSON_PROVIDER_TIMEOUT_SECONDS", "60",
                 "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true", "KEELSON_COMMAND_TYPES",
                 "crm.note=" + provider.url() + "/notes idempotent, mail.send=" + provider.url() + "/mails"));
     }
@@ -141,13 +141,14 @@ class CommandApiTest {
     @Test
     void oneOfTwoConcurrentCommandsIsSent() {
         String key = key();
-        provider.next(Mood.HANGS_AFTER);
+        provider.next(Mood.HOLDS_AND_LOSES_ITS_ANSWER);
         CompletableFuture<Answer> held = CompletableFuture.supplyAsync(() -> place(key, ORDER));
         Awaitility.await().until(() -> asked().size() == 1);
         Answer second = place(key, ORDER);
         assertThat(second.status()).isEqualTo(409);
         assertThat(code(second)).isEqualTo("IDEMPOTENCY_IN_FLIGHT");
         assertThat(second.header("Retry-After")).isNotEmpty();
+        provider.letGo();
         Answer first = held.join();
         assertThat(first.status()).isEqualTo(202);
         await(command(first), "completed");
@@ -189,7 +190,7 @@ class CommandApiTest {
         assertThat(command(open).get("advice").stringValue())
                 .contains(command(open).get("provider_key").stringValue());
         assertThat(code(send("mail.send", key))).isEqualTo("COMMAND_OUTCOME_UNKNOWN");
-        provider.next(Mood.HANGS_AFTER);
+        provider.next(Mood.LOSES_ITS_ANSWER);
         assertThat(code(send("mail.send", key()))).isEqualTo("COMMAND_OUTCOME_UNKNOWN");
         assertThat(asked()).hasSize(2);
         provider.next(Mood.BUSY);
@@ -199,10 +200,10 @@ class CommandApiTest {
 
     @Test
     void rejectedRequestDoesNotSettleAnEarlierAttempt() {
-        provider.next(Mood.HANGS_AFTER, Mood.FORBIDS);
+        provider.next(Mood.LOSES_ITS_ANSWER, Mood.FORBIDS);
         JsonNode placed = await(command(place(key(), ORDER)), "completed");
         assertThat(placed.get("attempts").intValue()).isEqualTo(3);
-        provider.next(Mood.HANGS_AFTER, Mood.FORBIDS, Mood.FORBIDS);
+        provider.next(Mood.LOSES_ITS_ANSWER, Mood.FORBIDS, Mood.FORBIDS);
         assertThat(await(command(place(key(), ORDER)), "unknown").get("error_code").stringValue())
                 .isEqualTo("HTTP_STATUS_401");
         provider.next(Mood.FORBIDS);

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import tools.jackson.databind.node.ArrayNode;
@@ -23,7 +22,7 @@ public final class TestProvider implements AutoCloseable {
 
     /** The behaviour of the next changing request. */
     enum Mood {
-        GOOD, REFUSES, FORBIDS, FAILS, BUSY, HOLDS, HANGS_BEFORE, HANGS_AFTER, ANSWERS_BEYOND_NUMBERS
+        GOOD, REFUSES, FORBIDS, FAILS, BUSY, HOLDS, LOSES_ITS_ANSWER, HOLDS_AND_LOSES_ITS_ANSWER, ANSWERS_BEYOND_NUMBERS
     }
 
     /** One call that changes something. */
@@ -35,7 +34,6 @@ public final class TestProvider implements AutoCloseable {
     private final List<Mood> moods = new CopyOnWriteArrayList<>();
     private final Semaphore held = new Semaphore(0);
     private volatile int mostAskedFor;
-    private final CountDownLatch over = new CountDownLatch(1);
 
     public TestProvider() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -71,11 +69,6 @@ public final class TestProvider implements AutoCloseable {
         moods.addAll(List.of(coming));
     }
 
-    /** The next call is answered when the provider is closed. */
-    public void hangOnce() {
-        next(Mood.HANGS_AFTER);
-    }
-
     private void answer(HttpExchange exchange) throws IOException {
         String path = exchange.getRequestURI().getPath();
         if (exchange.getRequestMethod().equals("GET")) {
@@ -104,10 +97,14 @@ public final class TestProvider implements AutoCloseable {
                 held.acquireUninterruptibly();
                 send(exchange, 201, make(path, key));
             }
-            case HANGS_BEFORE -> hang(exchange);
-            case HANGS_AFTER -> {
+            case LOSES_ITS_ANSWER -> {
                 make(path, key);
-                hang(exchange);
+                exchange.close();
+            }
+            case HOLDS_AND_LOSES_ITS_ANSWER -> {
+                held.acquireUninterruptibly();
+                make(path, key);
+                exchange.close();
             }
         }
     }
@@ -126,15 +123,6 @@ public final class TestProvider implements AutoCloseable {
         return page;
     }
 
-    private void hang(HttpExchange exchange) {
-        try {
-            over.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        exchange.close();
-    }
-
     private static void send(HttpExchange exchange, int status, ObjectNode body) throws IOException {
         byte[] bytes = Json.write(body);
         exchange.getResponseHeaders().add("Content-Type", "application/json");
@@ -145,7 +133,6 @@ public final class TestProvider implements AutoCloseable {
 
     @Override
     public void close() {
-        over.countDown();
         server.stop(0);
     }
 }

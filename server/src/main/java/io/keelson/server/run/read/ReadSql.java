@@ -103,7 +103,9 @@ final class ReadSql {
             select %s
               from %s
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
-            RUN_COLUMNS.formatted(ValueSql.light("r.inputs", "inputs") + ", " + ValueSql.light("r.output", "output") + ","), RUN_TABLES);
+            RUN_COLUMNS.formatted(
+                    ValueSql.light("r.inputs", "inputs") + ", " + ValueSql.light("r.output", "output") + ","),
+            RUN_TABLES);
 
     static final String STATE = """
             select r.state from orchestration_runs r

@@ -60,10 +60,12 @@ final class TaskSql {
              limit ?""";
 
     static final String TASKS = TASK_ROWS.formatted(TASK_COLUMNS.formatted(ValueSql.listed("o.yield", "output")
-            + ", array_remove(array[" + ValueSql.leftOut("o.yield", "output") + "], null)::text[] as omitted", "t.item"), YIELD);
+            + ", array_remove(array[" + ValueSql.leftOut("o.yield", "output") + "], null)::text[] as omitted",
+            "t.item"), YIELD);
 
     private static final String LIGHT_TASK_COLUMNS = TASK_COLUMNS.formatted(
-            ValueSql.light("o.yield", "output") + ", " + ValueSql.omitted("o.yield", "t.item"), ValueSql.light("t.item", "item"));
+            ValueSql.light("o.yield", "output") + ", " + ValueSql.omitted("o.yield", "t.item"),
+            ValueSql.light("t.item", "item"));
 
     static final String LIGHT_TASKS = TASK_ROWS.formatted(LIGHT_TASK_COLUMNS, YIELD);
 
@@ -95,7 +97,8 @@ final class TaskSql {
             select (select coalesce(source.output, %s) from orchestration_tasks source
                      where source.id = case when t.reused_from is null then t.id else t.reused_from end) as output
               from orchestration_tasks t
-             where t.workspace_id = ? and t.id = ?""".formatted(lastOutput("source")) + ReadSql.NOT_DELETED.formatted("t");
+             where t.workspace_id = ? and t.id = ?""".formatted(lastOutput("source"))
+            + ReadSql.NOT_DELETED.formatted("t");
 
     static final String STEP_COLUMNS = """
             s.id, s.run_id, s.task_id, t.key as task_key,
@@ -110,15 +113,18 @@ final class TaskSql {
     private static final String STEP_VALUES =
             "coalesce(s.resolved_input, s.result_input, s.input) as input, s.output";
 
-    static final String LISTED_STEP_VALUES = ValueSql.listed("v.input", "input") + ", " + ValueSql.listed("v.output", "output")
-            + ", array_remove(array[" + ValueSql.leftOut("v.input", "input") + ", " + ValueSql.leftOut("v.output", "output")
-            + "], null)::text[] as omitted";
+    static final String LISTED_STEP_VALUES =
+            ValueSql.listed("v.input", "input") + ", " + ValueSql.listed("v.output", "output")
+                    + ", array_remove(array[" + ValueSql.leftOut("v.input", "input") + ", "
+                    + ValueSql.leftOut("v.output", "output")
+                    + "], null)::text[] as omitted";
 
     /** Reads each value once. */
     static final String STEP_VALUE_TABLE = "cross join lateral (select " + STEP_VALUES + " offset 0) v";
 
     private static final String LIGHT_STEP_VALUES =
-            ValueSql.light("v.input", "input") + ", " + ValueSql.light("v.output", "output") + ", " + ValueSql.omitted("v.input", "v.output");
+            ValueSql.light("v.input", "input") + ", " + ValueSql.light("v.output", "output") + ", "
+                    + ValueSql.omitted("v.input", "v.output");
 
     private static final String STEP_ROWS = """
             select %s
