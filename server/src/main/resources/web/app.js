@@ -33,6 +33,15 @@ const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZon
 const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w e t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Events, Settings'], ['j k', 'Next, previous row'],
   ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r e n', 'In the inbox: accept, reject, assign, next'], ['?', 'This list']];
 
+/** A time that is selected by itself is copied as ISO 8601 in UTC, whatever zone is shown. */
+function copyTime(event) {
+  const { anchorNode, focusNode } = getSelection();
+  const time = (anchorNode instanceof Element ? anchorNode : anchorNode?.parentElement)?.closest('time');
+  if (!time?.contains(focusNode)) return;
+  event.clipboardData.setData('text/plain', new Date(time.dateTime).toISOString());
+  event.preventDefault();
+}
+
 class App extends Part {
   static properties = { phase: { state: true }, stale: { state: true }, waiting: { state: true }, upgraded: { state: true }, notices: { state: true }, note: { state: true }, broken: { state: true } };
   #prefix = false;
@@ -60,6 +69,7 @@ class App extends Part {
     this.watch(document, 'keelson-waiting', (event) => { this.waiting = event.detail; });
     this.watch(document, 'keelson-toast', (event) => this.#notice(event.detail));
     this.watch(document, 'keydown', (event) => this.#key(event));
+    this.watch(document, 'copy', copyTime);
     this.watch(me, 'change', () => { if (me.value) { this.note = null; this.#count(); } });
     this.#begin();
   }

@@ -1,6 +1,9 @@
 // What one can do with a run, as data: which states allow it, what is asked first, what is sent.
+import { remove } from '../api/client.js';
 import { isOpen } from '../draw/state.js';
+import { edit } from '../part/editor.js';
 import { sendSignal } from '../part/signal.js';
+import { route } from '../store/route.js';
 
 const reason = { name: 'reason', label: 'Reason', hint: 'It stands in the events beside your name.' };
 
@@ -26,6 +29,9 @@ export const ACTIONS = [
     ask: (run) => ({ title: 'Save as recipe', yes: 'Save', fields: [{ name: 'name', label: 'Name of the recipe', required: true, value: run.name }] }) },
   { name: 'fail', title: 'Fail…', icon: 'cross', danger: true, when: isOpen,
     ask: (run) => ({ title: `Fail ${run.name}?`, text: 'The run ends as failed. It can be retried.', yes: 'Fail the run', danger: true, fields: [{ ...reason, required: true }] }) },
+  { name: 'delete', title: 'Delete…', icon: 'cross', danger: true, when: (run) => !isOpen(run), said: 'Deleted',
+    open: (run) => edit({ title: `Delete ${run.name}?`, text: 'The run leaves all lists. What it was charged stays in the ledger.', yes: 'Delete the run', danger: true, fields: [],
+      save: async () => { await remove(`/runs/${run.id}`); route.go('/ui/runs'); } }) },
 ];
 
 /** The body of a question's values: without those left empty. */

@@ -9,7 +9,7 @@ import { runs } from '../store/runs.js';
 import { besideCharges, clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, until, when } from '../part/bits.js';
+import { badge, copy, mark, meter, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, told, until, when } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { beside } from '../part/place.js';
@@ -26,6 +26,8 @@ const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], 
 const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'waiting for a person', timer: 'waiting for a time, a signal or a child run', failed: 'failed tries', other: 'other' };
 const CHECK_MS = 30_000;
 const MOST_SIGNALS = 4;
+/** Tasks with reasons in one explanation, at most. */
+const MOST_REASONS = 100;
 
 class Run extends Part {
   static properties = { run: { attribute: false }, doing: { state: true }, result: { state: true } };
@@ -149,14 +151,14 @@ class Run extends Part {
     const { reasons } = this.data;
     if (!reasons.length) return nothing;
     const first = reasons[0];
+    const alike = [...Map.groupBy(reasons, told).values()];
     const of = reasonFamily(first.code);
-    const further = reasons.slice(1, 4);
     const key = (reason) => this.data.tasks?.find((task) => task.id === reason.task_id)?.key;
-    const line = (reason) => html`${sentence(reason.text, 600)}${until(reason)}`;
+    const line = (/** @type {any[]} */ [reason, ...more]) => html`${sentence(reason.text, 600)}${until(reason)}${more.length ? html` <span class="soft">and ${count(more.length)}${reasons.length >= MOST_REASONS ? '+' : ''} more like it</span>` : nothing}`;
     const stopped = first.code === 'BUDGET_EXCEEDED';
-    return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(first)}</strong>
-      ${further.map((each) => html`<span class="row small">${mark(reasonFamily(each.code), each.code)}<span>${line(each)}</span></span>`)}
-      ${reasons.length > 4 ? html`<span class="small soft">and ${many(reasons.length - 4, 'more reason')}</span>` : nothing}
+    return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(alike[0])}</strong>
+      ${alike.slice(1, 4).map((each) => html`<span class="row small">${mark(reasonFamily(each[0].code), each[0].code)}<span>${line(each)}</span></span>`)}
+      ${alike.length > 4 ? html`<span class="small soft">and ${many(alike.length - 4, 'more reason')}</span>` : nothing}
       ${stopped && !this.data.gone ? html`<k-budget .run=${run.id} .version=${run.version_id} @answered=${() => this.data.soon()} @late=${() => this.data.soon()}></k-budget>` : nothing}</div>
       <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}${others(first)}
       ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}
@@ -208,6 +210,15 @@ class Run extends Part {
     return this.result?.output_start ? show(`Output of ${label(this.result.title || this.result.key, 80)}`, this.result, `/tasks/${this.result.id}/output`, this.result.key) : nothing;
   }
 
+  /** Where the run comes from, and what it was given. */
+  #origin(run) {
+    const text = (title, shown) => (shown ? html`<dt>${title}</dt><dd>${shown}</dd>` : nothing);
+    return html`<section class="card pad stack" aria-label="Origin"><dl class="facts wide-facts">${text('Created', html`${when(run.created_at)} by ${name(run.created_by, 80)}${run.trigger ? html` <span class="soft">(${name(run.trigger, 60)})</span>` : nothing}`)}
+        ${text('Recipe', run.recipe_id && html`<a href="/ui/launch?recipe=${run.recipe_id}">version ${run.recipe_version}</a>`)}${text('Schedule', run.schedule_id && html`<a href="/ui/schedules">${when(run.scheduled_for)}</a>`)}${text('External id', run.external_id && name(run.external_id, 200))}
+        ${text('Id', html`<button class="link mono small" title="Copy the id" @click=${() => copy(run.id)}>${run.id}</button>`)}</dl>
+      ${run.inputs_bytes > 2 ? value('Inputs', run, 'inputs', { path: `/runs/${run.id}?fields=inputs`, name: `${label(run.name, 60)}-inputs`, pick: (each) => each.inputs }, this.#texts, () => this.requestUpdate(), true) : nothing}</section>`;
+  }
+
   render() {
     const run = runs.get(this.run);
     const { failure, gone } = this.data;
@@ -228,7 +239,7 @@ class Run extends Part {
       ${run.goal && run.goal !== run.name ? html`<p class="goal soft">${name(run.goal, 600)}</p>` : nothing}
       <div class="views tabs" role="tablist" aria-label="Parts of the run">${TABS.map(([id, title]) => html`<button class="view" role="tab" aria-selected=${view === id} @click=${() => route.set({ view: id === 'timeline' ? null : id })}>${title}</button>`)}</div>
       ${this.#view(run, view)}
-      ${view === 'timeline' ? this.#output(run) : nothing}`;
+      ${view === 'timeline' ? html`${this.#output(run)}${this.#origin(run)}` : nothing}`;
   }
 }
 customElements.define('k-run', Run);

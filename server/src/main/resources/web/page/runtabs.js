@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { all, get } from '../api/client.js';
-import { agentName, besideCharges, bytes, credits, duration, exact, many, short, shortId } from '../draw/format.js';
+import { agentName, besideCharges, bytes, count, credits, duration, exact, many, short, shortId } from '../draw/format.js';
 import { planDiff } from '../draw/diff.js';
 import { Part } from '../part/base.js';
 import { badge, empty, meter, name, problem, skeleton, toast, when } from '../part/bits.js';
@@ -25,7 +25,7 @@ const MOST_EVENTS = 100_000;
 
 /** The tabs of a run beside timeline and graph: each is one list of the API. */
 class RunTab extends Part {
-  static properties = { run: { attribute: false }, tab: { type: String }, data: { state: true }, failure: { state: true }, version: { state: true }, text: { state: true } };
+  static properties = { run: { attribute: false }, tab: { type: String }, data: { state: true }, failure: { state: true }, version: { state: true }, text: { state: true }, open: { state: true } };
   #asked = '';
   #reading = '';
 
@@ -55,8 +55,9 @@ class RunTab extends Part {
   }
 
   #steps(items) {
-    return html`<table class="list"><thead><tr><th>State</th><th>Step</th><th>Task</th><th>Tool</th><th>Started</th><th class="right">Took</th><th class="right">Cost</th></tr></thead><tbody>${items.slice(0, 500).map((step) => html`<tr>
-      <td>${badge(step.state)}</td><td>${name(step.name, 100)}${step.error_message ? html`<div class="small i-failed">${step.error_code}: ${name(step.error_message, 200)}</div>` : nothing}</td><td><a href="/ui/runs/${this.run.id}?task=${encodeURIComponent(step.task_key)}">${name(step.task_key, 60)}</a></td>
+    const shown = this.open ? items.filter((step) => step.state_type !== 'terminal' || step.state === 'failed') : items;
+    return html`<div class="tree-tools"><label class="row small"><input type="checkbox" .checked=${!!this.open} @change=${(event) => { this.open = event.target.checked; }}>Only open and failed</label><span class="end small soft num">${count(shown.length)}</span></div><table class="list"><thead><tr><th>State</th><th>Step</th><th>Task</th><th>Tool</th><th>Started</th><th class="right">Took</th><th class="right">Cost</th></tr></thead><tbody>${shown.slice(0, 500).map((step) => html`<tr>
+      <td>${badge(step.state)}</td><td>${name(step.name, 100)}${step.error_message ? html`<div class="small i-failed">${step.error_code}: ${name(step.error_message, 200)}</div>` : nothing}${step.state_type !== 'terminal' && step.failures ? html`<div class="small soft">attempt ${step.attempt + (step.next_run_at ? 1 : 0)} of ${step.max_attempts}${step.next_run_at ? html`, next at ${when(step.next_run_at)}` : nothing}</div>` : nothing}</td><td><a href="/ui/runs/${this.run.id}?task=${encodeURIComponent(step.task_key)}">${name(step.task_key, 60)}</a></td>
       <td class="mono small">${name(step.tool ?? step.kind, 60)}</td><td>${when(step.started_at)}</td><td class="right num">${step.completed_at && step.started_at ? duration(Date.parse(step.completed_at) - Date.parse(step.started_at)) : ''}</td><td class="right num" title=${exact(step.cost)}>${credits(step.cost)}</td></tr>`)}</tbody></table>`;
   }
 

@@ -56,10 +56,13 @@ export function name(text, most) {
 }
 
 const SUBJECT = /^(?:step|task) '([^']+)'(?: \(([^)]*)\))?: (.+)$/su;
+/** A reason without the task or step of which it tells: many steps may wait for the same. */
+export const told = ({ code, text }) => `${code} ${SUBJECT.exec(text ?? '')?.[3] ?? text}`;
+
 /** The sentence of a reason, and behind it the task or step of which it tells: a narrow column cuts that off first. */
 export function sentence(text, most) {
-  const [, key, item, told] = SUBJECT.exec(text ?? '') ?? [];
-  return told ? html`${name(told, most)} <span class="faint mono small">${name(item ? `${key} (${item})` : key, 120)}</span>` : name(text, most);
+  const [, key, item, what] = SUBJECT.exec(text ?? '') ?? [];
+  return what ? html`${name(what, most)} <span class="faint mono small">${name(item ? `${key} (${item})` : key, 120)}</span>` : name(text, most);
 }
 
 export function empty(symbol, title, text, command) {

@@ -116,6 +116,7 @@ class DashboardAnswersTest extends DashboardChecks {
 
         show(page, question, "Which colour?");
         page.keyboard().press("a");
+        PlaywrightAssertions.assertThat(dialog(page).locator("[data-input]")).hasCount(3);
         assertThat(dialog(page).locator("[data-input]").all()).as("the agent's order")
                 .extracting(each -> each.getAttribute("data-input")).containsExactly("colour", "size", "at");
         dialog(page).getByLabel("colour").selectOption("blue");

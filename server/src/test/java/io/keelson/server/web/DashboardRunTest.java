@@ -144,6 +144,9 @@ class DashboardRunTest extends DashboardChecks {
         button(page, "Whole run").click();
         PlaywrightAssertions.assertThat(page).not().hasURL(Pattern.compile(".*zoom=.*"));
 
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Steps")).click();
+        page.getByLabel("Only open and failed").check();
+        sees(row(page, "the source does not answer"));
         page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Events")).click();
         page.getByLabel("Filter events").fill("source_down");
         PlaywrightAssertions.assertThat(row(page, "run created")).hasCount(0);
@@ -151,6 +154,27 @@ class DashboardRunTest extends DashboardChecks {
         Path file = page.waitForDownload(() -> button(page, "Download all").click()).path();
         assertThat(Files.readAllLines(file)).as("all of them").hasSizeGreaterThan(5)
                 .allMatch(line -> line.startsWith("{") && line.contains(run));
+    }
+
+    @Test
+    void runShowsItsInputsAndIsDeleted() {
+        String run = api.post("/api/v1/recipes/" + seed.recipe() + "/run", "{\"inputs\": {\"copies\": 2}}").json()
+                .get("id").asString();
+        api.awaitState(run, "completed");
+        Page page = browser.signedIn("/ui/runs/" + run);
+        Locator origin = page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Origin"));
+        PlaywrightAssertions.assertThat(origin.getByLabel("Inputs", new Locator.GetByLabelOptions().setExact(true)))
+                .containsText("\"copies\": 2");
+        assertThat((String) origin.locator("time").first().evaluate("""
+                time => { getSelection().selectAllChildren(time);
+                  const event = new ClipboardEvent('copy', {clipboardData: new DataTransfer(), bubbles: true, cancelable: true});
+                  time.dispatchEvent(event);
+                  return event.clipboardData.getData('text/plain'); }""")).matches("\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z");
+        button(page, "More actions").click();
+        button(page, "Delete…").click();
+        save(page, "Delete the run").click();
+        page.waitForURL(Pattern.compile(".*/ui/runs"));
+        assertThat(api.get("/api/v1/runs/" + run).status()).isEqualTo(404);
     }
 
     @Test
