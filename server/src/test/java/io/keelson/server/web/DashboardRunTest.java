@@ -173,7 +173,7 @@ class DashboardRunTest extends DashboardChecks {
         button(page, "More actions").click();
         button(page, "Delete…").click();
         save(page, "Delete the run").click();
-        page.waitForURL(Pattern.compile(".*/ui/runs"));
+        page.waitForURL(Pattern.compile("/ui/runs$"));
         assertThat(api.get("/api/v1/runs/" + run).status()).isEqualTo(404);
     }
 
