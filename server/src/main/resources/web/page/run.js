@@ -122,7 +122,7 @@ class Run extends Part {
     if (answer === undefined) return;
     if (answer?.version_id && answer.id === this.run) runs.put(answer);
     toast(said);
-    this.data.soon();
+    this.data?.soon();
   }
 
   /** The run's state in the words of each contract. */
