@@ -58,16 +58,20 @@ class RemoteWorkerTest {
     private final BlockingQueue<StepContext> begun = new LinkedBlockingQueue<>();
     private final CountDownLatch never = new CountDownLatch(1);
     private Server server;
+    /** The clients' way to the server, which has another port after a restart. */
+    private ServerProxy proxy;
     private Keelson keelson;
 
     @BeforeEach
     void start() throws Exception {
-        server = start(0);
-        keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+        server = newServer();
+        proxy = new ServerProxy(() -> server.baseUrl());
+        keelson = Keelson.builder().url(proxy.url().toString()).apiKey(server.apiKey()).build();
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws Exception {
+        proxy.close();
         server.close();
     }
 
@@ -203,7 +207,7 @@ class RemoteWorkerTest {
     @Test
     void cancellingARunStopsItsHandler() throws Exception {
         BlockingQueue<Boolean> stopped = new LinkedBlockingQueue<>();
-        try (Worker worker = worker("w1", step -> {
+        try (Worker worker = worker("w1", Duration.ofSeconds(3), step -> {
             try {
                 return holdOn(step);
             } catch (InterruptedException e) {
@@ -268,24 +272,28 @@ class RemoteWorkerTest {
         })) {
             Run run = submitted();
             begun();
-            int port = server.baseUrl().getPort();
             server.close();
-            server = start(port);
+            server = newServer();
             restarted.countDown();
 
             assertThat(end(run).output().asString()).isEqualTo("done 1");
         }
     }
 
-    private Server start(int port) throws Exception {
-        return Server.start(Settings.load(Map.of("KEELSON_HTTP_PORT", String.valueOf(port), "KEELSON_DATABASE_URL",
+    private Server newServer() throws Exception {
+        return Server.start(Settings.load(Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
                 "postgresql://" + database.user() + ":" + database.password() + "@" + database.hosts() + "/"
                         + database.database() + "?" + database.parameters()),
                 dataDir, dataDir));
     }
 
     private Worker worker(String id, StepHandler handler) {
-        return Worker.builder(keelson).id(id).lease(Duration.ofSeconds(3)).poll(Duration.ofMillis(500))
+        return worker(id, LONG, handler);
+    }
+
+    /** @param lease that no pause of the machine may exceed; heartbeats are more frequent in a short one */
+    private Worker worker(String id, Duration lease, StepHandler handler) {
+        return Worker.builder(keelson).id(id).lease(lease).poll(Duration.ofMillis(500))
                 .grace(Duration.ofMillis(500)).tool("work", handler).build().start();
     }
 

@@ -145,7 +145,7 @@ class BusySystemsTest {
             waits.start();
             Awaitility.await().until(() -> waits.getState() == Thread.State.TIMED_WAITING);
             waits.interrupt();
-            assertThat(waits.join(Duration.ofSeconds(3))).isTrue();
+            assertThat(waits.join(Duration.ofSeconds(60))).isTrue();
         }
     }
 }
