@@ -154,7 +154,7 @@ public final class Engine implements Commands, AutoCloseable {
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
-                workspaceTools::refresh, expired, options.observer());
+                workspaceTools, expired, options.observer());
         remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
                 options.lease(),
                 runner::turn, options.tracing());

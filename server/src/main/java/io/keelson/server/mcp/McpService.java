@@ -17,6 +17,8 @@ import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.WorkspaceTools;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -108,13 +110,21 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         return commands;
     }
 
+    /** Reads again what the database says of servers and tools. */
+    public void refresh() {
+        store.<@Nullable Object>ofAllWorkspaces(c -> {
+            refresh(c);
+            return null;
+        });
+    }
+
     @Override
-    public synchronized void refresh() {
-        String fingerprint = store.fingerprint();
+    public synchronized void refresh(Connection c) throws SQLException {
+        String fingerprint = store.fingerprint(c);
         if (fingerprint.equals(known.fingerprint)) {
             return;
         }
-        McpStore.Everything all = store.everything();
+        McpStore.Everything all = store.everything(c);
         Map<Key, McpServerRow> servers = new HashMap<>();
         all.servers().forEach(row -> servers.put(new Key(row.workspaceId(), row.name()), row));
         Map<Key, Map<String, McpToolRow>> tools = new HashMap<>();

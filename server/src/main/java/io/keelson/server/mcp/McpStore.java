@@ -5,6 +5,7 @@ import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
 import io.keelson.server.db.Tenancy;
+import io.keelson.server.db.TxFunction;
 import io.keelson.server.json.Json;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -82,22 +83,24 @@ public final class McpStore {
         this.database = database;
     }
 
+    /** Reads on a connection that sees all workspaces. */
+    <T extends @Nullable Object> T ofAllWorkspaces(TxFunction<T> read) {
+        return Tenancy.allWorkspaces(() -> database.withConnection(read));
+    }
+
     /** Another text after each change of a server or a tool of any workspace. */
-    String fingerprint() {
-        return Tenancy.allWorkspaces(() -> database.withConnection(c -> {
-            try (PreparedStatement read = c.prepareStatement(FINGERPRINT); ResultSet row = read.executeQuery()) {
-                row.next();
-                return String.valueOf(row.getString(1));
-            }
-        }));
+    String fingerprint(Connection c) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(FINGERPRINT); ResultSet row = read.executeQuery()) {
+            row.next();
+            return String.valueOf(row.getString(1));
+        }
     }
 
     /** All servers and tools of all workspaces. */
     record Everything(List<McpServerRow> servers, List<McpToolRow> tools) {}
 
-    Everything everything() {
-        return Tenancy.allWorkspaces(
-                () -> database.withConnection(c -> new Everything(servers(c, null), tools(c, null))));
+    Everything everything(Connection c) throws SQLException {
+        return new Everything(servers(c, null), tools(c, null));
     }
 
     public List<McpServerRow> servers(UUID workspace) {

@@ -1,5 +1,7 @@
 package io.keelson.server.tool;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +27,7 @@ public interface WorkspaceTools {
         }
 
         @Override
-        public void refresh() {}
+        public void refresh(Connection c) {}
     };
 
     /** The tools of a workspace. */
@@ -41,6 +43,6 @@ public interface WorkspaceTools {
      */
     @Nullable String unusable(UUID workspace, String name);
 
-    /** Reads again what the database says of them. */
-    void refresh();
+    /** Reads again what the database says of them, on a connection that sees all workspaces. */
+    void refresh(Connection c) throws SQLException;
 }

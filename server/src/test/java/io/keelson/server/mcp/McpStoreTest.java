@@ -23,25 +23,25 @@ class McpStoreTest {
         try (Database database = TestDatabase.create()) {
             Bootstrap.ensureWorkspace(database);
             McpStore store = new McpStore(database);
-            String none = store.fingerprint();
+            String none = store.ofAllWorkspaces(store::fingerprint);
             store.put(WORKSPACE, "one", DEFINITION, AuditOrigin.SERVER);
             McpServerRow server = store.server(WORKSPACE, "one").orElseThrow();
-            String set = store.fingerprint();
+            String set = store.ofAllWorkspaces(store::fingerprint);
             assertThat(set).isNotEqualTo(none);
             Map<String, ObjectNode> tools = Map.of("add", Json.object().put("name", "add"));
             store.seen(server, "2026-07-28", tools);
-            String seen = store.fingerprint();
+            String seen = store.ofAllWorkspaces(store::fingerprint);
             assertThat(seen).isNotEqualTo(set);
             store.seen(server, "2026-07-28", tools);
-            assertThat(store.fingerprint()).isEqualTo(seen);
+            assertThat(store.ofAllWorkspaces(store::fingerprint)).isEqualTo(seen);
             store.failed(server, "MCP_UNREACHABLE");
-            String failed = store.fingerprint();
+            String failed = store.ofAllWorkspaces(store::fingerprint);
             assertThat(failed).as("messages about its tools name the error").isNotEqualTo(seen);
             store.failed(server, "MCP_UNREACHABLE");
-            assertThat(store.fingerprint()).isEqualTo(failed);
+            assertThat(store.ofAllWorkspaces(store::fingerprint)).isEqualTo(failed);
             store.remove(WORKSPACE, "one", AuditOrigin.SERVER);
             store.put(WORKSPACE, "one", DEFINITION, AuditOrigin.SERVER);
-            assertThat(store.fingerprint()).as("a new one of the same name").isNotEqualTo(set);
+            assertThat(store.ofAllWorkspaces(store::fingerprint)).as("a new one of the same name").isNotEqualTo(set);
         }
     }
 }

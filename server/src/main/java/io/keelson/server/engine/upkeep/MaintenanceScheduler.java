@@ -4,6 +4,7 @@ import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.engine.commit.CurrentPrices;
 import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.run.WorkLimits;
+import io.keelson.server.tool.WorkspaceTools;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,14 +26,13 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final RunEnds ends;
     private final WorkLimits limits;
     private final CurrentPrices prices;
-    private final Runnable workspaceTools;
+    private final WorkspaceTools workspaceTools;
     private final ExpiredData expired;
     private final Observer observer;
     private volatile List<BackgroundTask> tasks = List.of();
 
-    /** @param workspaceTools reads the tools of workspaces again; on any thread */
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
-            RunEnds ends, WorkLimits limits, CurrentPrices prices, Runnable workspaceTools, ExpiredData expired,
+            RunEnds ends, WorkLimits limits, CurrentPrices prices, WorkspaceTools workspaceTools, ExpiredData expired,
             Observer observer) {
         this.workspaceTools = workspaceTools;
         this.heartbeat = heartbeat;
@@ -91,9 +91,9 @@ public final class MaintenanceScheduler implements AutoCloseable {
         dueWorkPoller.<@Nullable Object>query(c -> {
             limits.refresh(c);
             prices.refresh(c);
+            workspaceTools.refresh(c);
             return null;
         });
-        workspaceTools.run();
     }
 
     @Override
