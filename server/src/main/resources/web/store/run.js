@@ -64,6 +64,7 @@ export class RunData extends EventTarget {
       const run = runs.put(await get(`/runs/${this.id}`, { light: true }));
       this.failure = null;
       this.#tell();
+      if (document.hidden) { this.missed = true; return; }
       this.#explain(run);
       this.#take(await (first ?? this.#times(run)), run);
     } catch (failure) {

@@ -180,6 +180,7 @@ class DashboardRunTest extends DashboardChecks {
     @Test
     void eventsOfTheWorkspaceAreFollowedByKind() {
         Page page = browser.signedIn("/ui/events?kind=failures");
+        PlaywrightAssertions.assertThat(foot(page)).containsText("Live");
         String run = seed.failing();
         Locator link = page.locator("a[href='/ui/runs/" + run + "?view=events']").first();
         sees(link);
