@@ -49,8 +49,8 @@ class OutageTest {
             assertThat(notReady.status()).isEqualTo(503);
             assertThat(notReady.json().get("detail").stringValue()).isEqualTo("the database's disk is full");
             assertThat(
-                    InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_URL", api.url().toString()),
-                            "doctor").out())
+                    InProcessCli.run(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_URL", api.url().toString(),
+                            "KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "doctor").out())
                     .contains("the server at " + api.url() + " accepts no runs");
             assertThat(api.get("/healthz").status()).isEqualTo(200);
             api.sql("drop event trigger no_room");
