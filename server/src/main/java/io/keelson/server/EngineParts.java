@@ -74,7 +74,7 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
                 KeelsonVersion.current().number(), clock, System::nanoTime));
         mcp.refresh();
         WorkspaceModels workspaceModels = new WorkspaceModels(models, new WorkspaceStore(database)::models);
-        WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
+        WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE), nanos);
         Roster roster = new Roster(database);
         AgentCandidates agents = new AgentCandidates(roster, database, storage.runs(), storage.money());
         RecipeStore recipes = new RecipeStore();
@@ -91,7 +91,8 @@ record EngineParts(Engine engine, Store store, ToolCatalog tools, OutboundClient
         MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
         Function<UUID, MissionReader> missions = workspace -> reader
                 .knowing(new CatalogToolKnowledge(tools.in(workspace), expressions,
-                        () -> served.in(workspace), () -> toolRules.rule(workspace)))
+                        tool -> served.serves(workspace, tool), () -> served.in(workspace),
+                        () -> toolRules.rule(workspace)))
                 .ruling(admission.of(workspace))
                 .staffed(() -> agents.of(workspace))
                 .in(work -> Turns.of(computation, workspace, work::get));

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,19 +33,28 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     private final ToolCatalog catalog;
     private final Expressions expressions;
+    private final Predicate<String> served;
     private final Supplier<Set<String>> servedByWorkers;
     private final Supplier<ToolPolicy.Rule> rule;
 
     /**
+     * @param served whether registered workers serve a tool
      * @param servedByWorkers names of the tools that registered workers serve, as of now
      * @param rule the workspace's about tools, as of now
      */
-    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers,
-            Supplier<ToolPolicy.Rule> rule) {
+    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Predicate<String> served,
+            Supplier<Set<String>> servedByWorkers, Supplier<ToolPolicy.Rule> rule) {
         this.catalog = catalog;
         this.expressions = expressions;
+        this.served = served;
         this.servedByWorkers = servedByWorkers;
         this.rule = rule;
+    }
+
+    /** Looks each tool up in the names. */
+    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers,
+            Supplier<ToolPolicy.Rule> rule) {
+        this(catalog, expressions, tool -> servedByWorkers.get().contains(tool), servedByWorkers, rule);
     }
 
     /** Without a rule about tools. */
@@ -65,7 +75,7 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     @Override
     public boolean knows(String tool) {
-        return catalog.find(tool).isPresent() || servedByWorkers.get().contains(tool);
+        return catalog.find(tool).isPresent() || served.test(tool);
     }
 
     @Override
