@@ -492,7 +492,7 @@ class RunCommandsTest {
                       steps: [{name: ok, kind: approval, input: {question: Go on?}}]
                 """));
         assertThat(asks.out()).contains("order[0] (Order nails) running");
-        assertThat(inProcessCli.run("explain", "latest").out()).contains("step 'order[0]/ok' (Order nails): a human");
+        assertThat(inProcessCli.run("explain", "latest").out()).contains("step 'order[0]/ok' (Order nails): a person");
         assertThat(inProcessCli.run("inbox", "--run", "latest", "--details").out())
                 .contains("task order[0] (Order nails)");
         assertThat(inProcessCli.run("approve", "latest", "--watch").code()).isZero();
