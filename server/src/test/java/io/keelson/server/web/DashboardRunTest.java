@@ -123,6 +123,7 @@ class DashboardRunTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(row.locator(".s-person")).hasCount(1);
         row.click();
         sees(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Inbox")));
+        page.close();
         approve(ahead);
         api.awaitState(next, "completed");
     }
