@@ -134,9 +134,17 @@ public final class ApiServer implements AutoCloseable {
     }
 
     public Answer post(String path, String json, String... headers) {
+        return sendJson("POST", path, json, headers);
+    }
+
+    Answer put(String path, String json, String... headers) {
+        return sendJson("PUT", path, json, headers);
+    }
+
+    private Answer sendJson(String method, String path, String json, String... headers) {
         List<String> all = new ArrayList<>(List.of("Content-Type", "application/json"));
         all.addAll(List.of(headers));
-        return send("POST", path, json.getBytes(StandardCharsets.UTF_8), all.toArray(String[]::new));
+        return send(method, path, json.getBytes(StandardCharsets.UTF_8), all.toArray(String[]::new));
     }
 
     /** A call with the key, unless the headers bear another. */

@@ -7,11 +7,12 @@ import io.keelson.server.http.ApiServer.Answer;
 import io.keelson.server.json.Json;
 import io.keelson.server.mcp.FakeMcpServer;
 import io.keelson.server.mcp.NpmServers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -51,8 +52,7 @@ final class McpWorkspace implements AutoCloseable {
         api = new ApiServer(folder.resolve("data"), TestDatabase.createUrl(), Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES",
                 "true", "KEELSON_MCP_SERVERS", folder.resolve("mcp.json").toString()));
         other = new FakeMcpServer("{\"readOnlyHint\": true}");
-        api.send("PUT", "/api/v1/secrets/token", bytes("{\"value\": \"very-secret\"}"), "Content-Type",
-                "application/json");
+        api.put("/api/v1/secrets/token", "{\"value\": \"very-secret\"}");
         put("other", """
                 {"url": "%s", "bearer": "${ secret(\\"token\\") }", "tools": ["*"]}""".formatted(other.url()));
     }
@@ -76,17 +76,15 @@ final class McpWorkspace implements AutoCloseable {
         return document.toString();
     }
 
-    static byte[] bytes(String json) {
-        return json.getBytes(StandardCharsets.UTF_8);
-    }
-
     /** Sets an MCP server. */
     Answer put(String name, String json, String... headers) {
-        String[] all = new String[headers.length + 2];
-        all[0] = "Content-Type";
-        all[1] = "application/json";
-        System.arraycopy(headers, 0, all, 2, headers.length);
-        return api.send("PUT", "/api/v1/mcp-servers/" + name, bytes(json), all);
+        return api.put("/api/v1/mcp-servers/" + name, json, headers);
+    }
+
+    /** Sets an MCP server of which agents and plans may use these tools. */
+    Answer put(String name, FakeMcpServer server, String... tools) {
+        return put(name, Json.object().put("url", server.url()).<ObjectNode>set("tools", Json.strings(List.of(tools)))
+                .toString());
     }
 
     /** Starts a run with one call. */
@@ -100,6 +98,17 @@ final class McpWorkspace implements AutoCloseable {
         assertThat(refused.status()).isEqualTo(422);
         return refused.json().path("problems").valueStream()
                 .map(problem -> problem.path("code").asString() + problem.path("pointer").asString()).toList();
+    }
+
+    /** The inbox item of the run, for which it waits. */
+    JsonNode item(String run) {
+        return Awaitility.await().atMost(Duration.ofSeconds(60))
+                .until(() -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+    }
+
+    /** The text that the run's call gave. */
+    String text(String run) {
+        return step(run).at("/output/text").asString();
     }
 
     /** The run's first step. */

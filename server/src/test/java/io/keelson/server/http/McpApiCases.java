@@ -16,32 +16,14 @@ import java.util.List;
 import java.util.Set;
 import org.assertj.core.groups.Tuple;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** MCP servers behind HTTP, and their tools in plans. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class McpApiTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
-    private McpWorkspace mcp;
-    private ApiServer api;
-    private FakeMcpServer other;
-
-    @BeforeAll
-    void start(@TempDir Path folder) throws Exception {
-        mcp = new McpWorkspace(folder);
-        api = mcp.api;
-        other = mcp.other;
-    }
-
-    @AfterAll
-    void stop() {
-        mcp.close();
+abstract class McpApiCases extends McpCases {
+    McpApiCases(McpWorkspace mcp) {
+        super(mcp);
     }
 
     @Test
@@ -83,11 +65,9 @@ class McpApiTest {
     @Test
     void callThatWasNotSentCostsNothing() throws Exception {
         FakeMcpServer gone = new FakeMcpServer("{}");
-        mcp.put("gone", "{\"url\": \"%s\", \"tools\": [\"*\"]}".formatted(gone.url()));
-        api.send("PUT", "/api/v1/prices",
-                McpWorkspace.bytes(
-                        "{\"items\": [{\"kind\": \"tool\", \"name\": \"mcp.gone.note\", \"usd_per_call\": 0.5}]}"),
-                "Content-Type", "application/json");
+        mcp.put("gone", gone, "*");
+        api.put("/api/v1/prices",
+                "{\"items\": [{\"kind\": \"tool\", \"name\": \"mcp.gone.note\", \"usd_per_call\": 0.5}]}");
         String sent = mcp.run("mcp.gone.note", "{}");
         api.awaitState(sent, "completed");
         assertThat(api.run(sent).path("credits_charged").decimalValue()).isEqualByComparingTo("0.5");
@@ -129,9 +109,7 @@ class McpApiTest {
     void tokensByClientCredentialsAreSentAndRedacted() throws Exception {
         try (FakeMcpServer guarded = new FakeMcpServer("{}");
                 TokenEndpoint tokens = new TokenEndpoint("keelson", "client-secret-1")) {
-            api.send("PUT", "/api/v1/secrets/client", McpWorkspace.bytes("{\"value\": \"client-secret-1\"}"),
-                    "Content-Type",
-                    "application/json");
+            api.put("/api/v1/secrets/client", "{\"value\": \"client-secret-1\"}");
             guarded.wanted = "Bearer " + TokenEndpoint.token(1);
             guarded.text = "you sent " + TokenEndpoint.token(1);
             String definition = """
@@ -142,13 +120,11 @@ class McpApiTest {
             assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
             String run = mcp.run("mcp.oauth.add", "{}");
             api.awaitState(run, "completed");
-            assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("you sent [secret]");
+            assertThat(mcp.text(run)).isEqualTo("you sent [secret]");
             assertThat(tokens.requests).hasSize(1);
             assertThat(api.get("/api/v1/mcp-servers/oauth").json().at("/auth/client_secret").asString())
                     .isEqualTo("${ secret(\"client\") }");
-            api.send("PUT", "/api/v1/secrets/client", McpWorkspace.bytes("{\"value\": \"client-secret-2\"}"),
-                    "Content-Type",
-                    "application/json");
+            api.put("/api/v1/secrets/client", "{\"value\": \"client-secret-2\"}");
             JsonNode refused = mcp.put("oauth", definition).json();
             assertThat(refused.path("error").asString())
                     .isEqualTo("MCP_AUTH_REFUSED: the token endpoint answered 401 invalid_client [secret]");
@@ -161,22 +137,16 @@ class McpApiTest {
     void privateAddressesAreRefusedUnlessTheOperatorAllowsThem(@TempDir Path folder) throws Exception {
         try (ApiServer guarded = new ApiServer(folder)) {
             for (String url : List.of(other.url(), "http://localhost:1/mcp", "http://169.254.169.254/mcp")) {
-                JsonNode set = guarded
-                        .send("PUT", "/api/v1/mcp-servers/inside", McpWorkspace.bytes("{\"url\": \"" + url + "\"}"),
-                                "Content-Type", "application/json")
-                        .json();
+                JsonNode set = guarded.put("/api/v1/mcp-servers/inside", "{\"url\": \"" + url + "\"}").json();
                 assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED");
             }
-            guarded.send("PUT", "/api/v1/secrets/client", McpWorkspace.bytes("{\"value\": \"client-secret-1\"}"),
-                    "Content-Type",
-                    "application/json");
-            JsonNode set = guarded.send("PUT", "/api/v1/mcp-servers/inside", McpWorkspace.bytes("""
+            guarded.put("/api/v1/secrets/client", "{\"value\": \"client-secret-1\"}");
+            JsonNode set = guarded.put("/api/v1/mcp-servers/inside", """
                     {"url": "https://mcp.example/mcp", "auth": {"type": "client_credentials",
                      "token_url": "http://localhost:1/token", "client_id": "keelson",
-                     "client_secret": "${ secret(\\"client\\") }"}}"""), "Content-Type", "application/json").json();
+                     "client_secret": "${ secret(\\"client\\") }"}}""").json();
             assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED: the token endpoint");
-            assertThat(guarded.send("PUT", "/api/v1/mcp-servers/local", McpWorkspace.bytes("{\"command\": \"files\"}"),
-                    "Content-Type", "application/json").json().path("detail").asString())
+            assertThat(guarded.put("/api/v1/mcp-servers/local", "{\"command\": \"files\"}").json().path("detail").asString())
                     .isEqualTo("the server has no command 'files', because KEELSON_MCP_SERVERS names no file with "
                             + "commands");
         }
@@ -186,7 +156,7 @@ class McpApiTest {
     void toolIsCalledWithItsKeyItsSecretAndItsHeaders() {
         String run = mcp.run("mcp.other.add", "{\"n\": 1, \"region\": \"north\"}");
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("sum");
+        assertThat(mcp.text(run)).isEqualTo("sum");
         JsonNode call = other.calls("add").getFirst();
         assertThat(call.at("/_headers/authorization").asString()).isEqualTo("Bearer very-secret");
         assertThat(call.at("/_headers/mcp-param-region").asString()).isEqualTo("north");
@@ -219,7 +189,7 @@ class McpApiTest {
         Awaitility.await().atMost(LIMIT).until(() -> other.of("tasks/get").size() > 1);
         other.tasks.put("t1", "completed");
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("worked");
+        assertThat(mcp.text(run)).isEqualTo("worked");
         Awaitility.await().atMost(LIMIT).until(() -> waits(run) == 0);
         assertThat(other.of("tasks/cancel")).isEmpty();
         other.tasks.put("t1", "working");
@@ -283,7 +253,7 @@ class McpApiTest {
         try (FakeMcpServer odd = new FakeMcpServer("{}")) {
             odd.description = "Adds\u0000";
             odd.question = "Whom\\u0000?";
-            Answer set = mcp.put("odd", "{\"url\": \"%s\", \"tools\": [\"*\"]}".formatted(odd.url()));
+            Answer set = mcp.put("odd", odd, "*");
             assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
             api.awaitState(mcp.run("mcp.odd.add", "{}"), "completed");
             String run = mcp.run("mcp.odd.ask", "{}");
@@ -296,7 +266,7 @@ class McpApiTest {
     @Test
     void absurdResultsAreRefusedOrKept() throws Exception {
         try (FakeMcpServer absurd = new FakeMcpServer("{}")) {
-            mcp.put("absurd", "{\"url\": \"%s\", \"tools\": [\"note\"]}".formatted(absurd.url()));
+            mcp.put("absurd", absurd, "note");
             for (String kept : List.of("{}", "{\"content\": \"text\"}", "{\"content\": [1, null, {}, []]}",
                     "{\"content\": [{\"type\": \"text\", \"text\": 5}], \"structuredContent\": [1]}",
                     "{\"content\": [{\"type\": 1, \"uri\": {\"a\": 1}, \"size\": 1e400}]}",

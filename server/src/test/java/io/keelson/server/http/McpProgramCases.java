@@ -8,34 +8,15 @@ import io.keelson.server.mcp.NpmServers;
 import io.keelson.server.mcp.wire.Mcp;
 import java.io.BufferedReader;
 import java.net.ServerSocket;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** MCP servers that are programs of the operator, and servers of the npm registry. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class McpProgramsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
-    private McpWorkspace mcp;
-    private ApiServer api;
-
-    @BeforeAll
-    void start(@TempDir Path folder) throws Exception {
-        mcp = new McpWorkspace(folder);
-        api = mcp.api;
-    }
-
-    @AfterAll
-    void stop() {
-        mcp.close();
+abstract class McpProgramCases extends McpCases {
+    McpProgramCases(McpWorkspace mcp) {
+        super(mcp);
     }
 
     @Test
@@ -48,7 +29,7 @@ class McpProgramsTest {
                 .findFirst().orElseThrow().path("effects").asString()).isEqualTo("read");
         String sum = mcp.run("mcp.everything.get-sum", "{\"a\": 2, \"b\": 40}");
         api.awaitState(sum, "completed");
-        assertThat(mcp.step(sum).at("/output/text").asString()).contains("42");
+        assertThat(mcp.text(sum)).contains("42");
         String structured = mcp.run("mcp.everything.get-structured-content", "{\"location\": \"New York\"}");
         api.awaitState(structured, "completed");
         assertThat(mcp.step(structured).at("/output/structured").isObject()).isTrue();
@@ -59,7 +40,7 @@ class McpProgramsTest {
         String read = mcp.run("mcp.files.read_text_file",
                 Json.object().put("path", mcp.folder.resolve("note.txt").toString()).toString());
         api.awaitState(read, "completed");
-        assertThat(mcp.step(read).at("/output/text").asString()).isEqualTo("from a file");
+        assertThat(mcp.text(read)).isEqualTo("from a file");
         String outside = mcp.run("mcp.files.read_text_file", "{\"path\": \"/etc/passwd\"}");
         api.awaitState(outside, "failed");
         assertThat(mcp.step(outside).toString()).contains("MCP_TOOL_ERROR");
@@ -76,7 +57,7 @@ class McpProgramsTest {
         Answer changed = mcp.put("long", "{\"command\": \"everything\", \"tools\": [\"*\"], \"timeout_seconds\": 20}");
         assertThat(changed.json().path("error").isNull()).as(changed.text()).isTrue();
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).contains("completed");
+        assertThat(mcp.text(run)).contains("completed");
     }
 
     /** Over HTTP with sessions and streams of events, as servers of the era with handshakes have them. */
@@ -101,7 +82,7 @@ class McpProgramsTest {
             assertThat(set.json().path("protocol").asString()).isEqualTo("2025-11-25");
             String sum = mcp.run("mcp.remote.get-sum", "{\"a\": 2, \"b\": 40}");
             api.awaitState(sum, "completed");
-            assertThat(mcp.step(sum).at("/output/text").asString()).contains("42");
+            assertThat(mcp.text(sum)).contains("42");
             api.send("DELETE", "/api/v1/mcp-servers/remote", null);
             while (!String.valueOf(said.readLine()).contains("session termination request")) {
                 assertThat(process.isAlive()).isTrue();
@@ -122,12 +103,11 @@ class McpProgramsTest {
             assertThat(set.json().path("error").isNull()).as(set.text()).isTrue();
             assertThat(set.json().path("protocol").asString()).isEqualTo(Mcp.MODERN);
             String run = mcp.run("mcp.modern.greet", "{}");
-            JsonNode item = Awaitility.await().atMost(LIMIT).until(
-                    () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+            JsonNode item = mcp.item(run);
             assertThat(item.path("question").asString()).isEqualTo("The MCP server 'modern' asks: Whom?");
             api.post(item.at("/links/accept").asString(), "{\"content\": {\"name\": \"Ada\"}}");
             api.awaitState(run, "completed");
-            assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("Hello Ada");
+            assertThat(mcp.text(run)).isEqualTo("Hello Ada");
         } finally {
             process.destroyForcibly();
         }
@@ -149,7 +129,7 @@ class McpProgramsTest {
         }
         String repeated = mcp.run("mcp.mortal.die", "{}");
         api.awaitState(repeated, "completed");
-        assertThat(mcp.step(repeated).at("/output/text").asString()).isEqualTo("alive");
+        assertThat(mcp.text(repeated)).isEqualTo("alive");
         mcp.put("weak", "{\"command\": \"weak\", \"tools\": [\"*\"], \"effects\": {\"die\": \"idempotent\"}}");
         String rested = mcp.run("mcp.weak.die", "{}");
         api.awaitState(rested, "completed");

@@ -10,43 +10,21 @@ import io.keelson.server.mcp.FakeMcpServer;
 import io.keelson.server.run.queue.CallWaits;
 import io.keelson.server.run.queue.CallWaits.State;
 import io.keelson.server.run.queue.CallWaits.Wait;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.UUID;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Questions of MCP servers, which people answer in the inbox. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class McpQuestionsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
-    private McpWorkspace mcp;
-    private ApiServer api;
-    private FakeMcpServer other;
-
-    @BeforeAll
-    void start(@TempDir Path folder) throws Exception {
-        mcp = new McpWorkspace(folder);
-        api = mcp.api;
-        other = mcp.other;
-    }
-
-    @AfterAll
-    void stop() {
-        mcp.close();
+abstract class McpQuestionCases extends McpCases {
+    McpQuestionCases(McpWorkspace mcp) {
+        super(mcp);
     }
 
     @Test
     void questionBecomesAnInboxItemWhoseAnswerIsSentOnce() {
         String run = mcp.run("mcp.other.ask", "{}");
-        JsonNode item = Awaitility.await().atMost(LIMIT).until(
-                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+        JsonNode item = mcp.item(run);
         assertThat(item.path("kind").asString()).isEqualTo("elicitation");
         assertThat(item.path("question").asString()).isEqualTo("The MCP server 'other' asks: Whom?");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("QUESTION");
@@ -58,7 +36,7 @@ class McpQuestionsTest {
         Answer accepted = api.post(accept, "{\"content\": {\"name\": \"Ada\"}}");
         assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("accept Ada opaque");
+        assertThat(mcp.text(run)).isEqualTo("accept Ada opaque");
         assertThat(other.calls("ask").stream().filter(call -> call.path("params").has("inputResponses")
                 && call.at("/params/_meta/io.keelson~1effectKey").asString().contains(run))).hasSize(1);
         assertThat(api.post(accept, "{\"content\": {\"name\": \"Bob\"}}").status()).isEqualTo(404);
@@ -87,9 +65,7 @@ class McpQuestionsTest {
     @Test
     void answerUnderAKeyIsRepeated() {
         String run = mcp.run("mcp.other.ask", "{}");
-        String accept = Awaitility.await().atMost(LIMIT).until(
-                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject)
-                .at("/links/accept").asString();
+        String accept = mcp.item(run).at("/links/accept").asString();
         awaitDeferral(run);
         for (int i = 0; i < 2; i++) {
             Answer accepted = api.post(accept, "{\"content\": {\"name\": \"Ada\"}}", "Idempotency-Key", run);
@@ -113,7 +89,7 @@ class McpQuestionsTest {
                     answers = '{"who": {"action": "accept", "content": {"name": "Ada"}}}' where run_id = '%s'"""
                 .formatted(run));
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("accept Ada opaque");
+        assertThat(mcp.text(run)).isEqualTo("accept Ada opaque");
     }
 
     @Test
@@ -151,48 +127,44 @@ class McpQuestionsTest {
     @Test
     void declinedQuestionIsSentAsDeclined() {
         String run = mcp.run("mcp.other.ask", "{}");
-        JsonNode item = Awaitility.await().atMost(LIMIT).until(
-                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+        JsonNode item = mcp.item(run);
         api.post(item.at("/links/reject").asString(), "{}");
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).startsWith("decline");
+        assertThat(mcp.text(run)).startsWith("decline");
     }
 
     @Test
     void dismissedQuestionIsSentAsCancelled() {
         String run = mcp.run("mcp.other.ask", "{}");
-        JsonNode item = Awaitility.await().atMost(LIMIT).until(
-                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+        JsonNode item = mcp.item(run);
         assertThat(api.post(item.at("/links/reject").asString(), "{\"cancel\": true}").status()).isEqualTo(200);
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).startsWith("cancel");
+        assertThat(mcp.text(run)).startsWith("cancel");
     }
 
     @Test
     void questionWithAnAddressShowsItAndTakesNoContent() {
         String run = mcp.run("mcp.other.visit", "{}");
-        JsonNode item = Awaitility.await().atMost(LIMIT).until(
-                () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+        JsonNode item = mcp.item(run);
         assertThat(item.at("/data/questions/page/url").asString()).isEqualTo("https://sign-in.example/1");
         String accept = item.at("/links/accept").asString();
         assertThat(api.post(accept, "{\"content\": {\"a\": 1}}").text()).contains("ANSWER_INVALID");
         assertThat(api.post(accept, "{}").status()).isEqualTo(200);
         api.awaitState(run, "completed");
-        assertThat(mcp.step(run).at("/output/text").asString()).isEqualTo("accept");
+        assertThat(mcp.text(run)).isEqualTo("accept");
         assertThat(other.calls("visit").getLast().at("/params/inputResponses/page").has("content")).isFalse();
     }
 
     @Test
     void absurdQuestionIsShownAndAnswered() throws Exception {
         try (FakeMcpServer absurd = new FakeMcpServer("{}")) {
-            mcp.put("odder", "{\"url\": \"%s\", \"tools\": [\"note\"]}".formatted(absurd.url()));
+            mcp.put("odder", absurd, "note");
             absurd.result = Json.read("""
                     {"resultType": "input_required", "inputRequests": {"": {"method": "elicitation/create", "params":
                       {"mode": 4, "message": ["x"], "requestedSchema": {"type": "object", "properties": "none"}}},
                       "b/~": {"method": "elicitation/create"}}}""");
             String run = mcp.run("mcp.odder.note", "{}");
-            JsonNode item = Awaitility.await().atMost(LIMIT).until(
-                    () -> api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0"), JsonNode::isObject);
+            JsonNode item = mcp.item(run);
             absurd.result = null;
             Answer accepted = api.post(item.at("/links/accept").asString(), "{}");
             assertThat(accepted.status()).as(accepted.text()).isEqualTo(200);
