@@ -93,7 +93,7 @@ public final class HttpServer implements AutoCloseable {
 
     /** Begins to read the API's description, which a server that is made later waits for. */
     public static void prepare() {
-        OpenApi.initialize();
+        OpenApi.prepare();
     }
 
     public HttpServer(HttpOptions options, ApiServices services) {

@@ -9,7 +9,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
@@ -23,25 +23,27 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
  */
 final class OpenApi {
 
-    /** Read once, beside what a server starts meanwhile: it takes a tenth of a second of a processor. */
-    private static final CompletableFuture<ObjectNode> DOCUMENT = CompletableFuture.supplyAsync(OpenApi::read);
-    private static final CompletableFuture<RequestSchema.Table> BODIES = DOCUMENT.thenApply(RequestSchema.Table::new);
+    /** The description, read at its first use. */
+    private static final class Description {
+        static final ObjectNode DOCUMENT = read();
+        static final RequestSchema.Table BODIES = new RequestSchema.Table(DOCUMENT);
+    }
 
     private OpenApi() {}
 
-    /** Initializes this class, which begins to read the description. */
-    static void initialize() {
-        // The JVM initializes a class before it calls a method of it.
+    /** Reads the description on another thread, as that takes a tenth of a second of a processor. */
+    static void prepare() {
+        ForkJoinPool.commonPool().execute(OpenApi::bodies);
     }
 
     /** A copy, without scopes, errors and examples. */
     static ObjectNode document() {
-        return DOCUMENT.join().deepCopy();
+        return Description.DOCUMENT.deepCopy();
     }
 
     /** The schemas of request bodies. */
     static RequestSchema.Table bodies() {
-        return BODIES.join();
+        return Description.BODIES;
     }
 
     private static ObjectNode read() {

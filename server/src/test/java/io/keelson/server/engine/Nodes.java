@@ -120,6 +120,11 @@ public final class Nodes implements AutoCloseable {
         return store(DbClock.DATABASE);
     }
 
+    /** The time of the machine: commits need an estimate that is near the database's clock. */
+    public static Instant now() {
+        return Clock.systemUTC().instant();
+    }
+
     /** A store for which it is always the same time, so that no commit on a slow machine is of another time. */
     public static Store storeAt(Instant now) {
         return store(() -> now);

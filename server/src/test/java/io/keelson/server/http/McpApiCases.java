@@ -146,7 +146,8 @@ abstract class McpApiCases extends McpCases {
                      "token_url": "http://localhost:1/token", "client_id": "keelson",
                      "client_secret": "${ secret(\\"client\\") }"}}""").json();
             assertThat(set.path("error").asString()).contains("OUTBOUND_ADDRESS_REFUSED: the token endpoint");
-            assertThat(guarded.put("/api/v1/mcp-servers/local", "{\"command\": \"files\"}").json().path("detail").asString())
+            assertThat(guarded.put("/api/v1/mcp-servers/local", "{\"command\": \"files\"}").json().path("detail")
+                    .asString())
                     .isEqualTo("the server has no command 'files', because KEELSON_MCP_SERVERS names no file with "
                             + "commands");
         }

@@ -30,8 +30,7 @@ public final class McpTasks {
 
     /** @param patience how long a request for a result waits for the run's end */
     public McpTasks(Reads reads, RunActions runs, OfferedRunDocuments documents, InboxQuestions questions,
-            RunEndPoll ends,
-            Duration patience) {
+            RunEndPoll ends, Duration patience) {
         this.reads = reads;
         this.runs = runs;
         this.documents = documents;

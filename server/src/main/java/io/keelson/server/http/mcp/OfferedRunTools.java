@@ -22,8 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** The tools that every workspace has. */
 public record OfferedRunTools(RunStarts starts, RecipeMissions missions, OfferedRunDocuments documents,
-        ExplainActions explain,
-        RunActions runs, InboxItems items, InboxDecisions decisions) {
+        ExplainActions explain, RunActions runs, InboxItems items, InboxDecisions decisions) {
 
     private static final int INBOX_PAGE = 50;
 
@@ -91,11 +90,9 @@ public record OfferedRunTools(RunStarts starts, RecipeMissions missions, Offered
                         OfferedRunDocuments.SCHEMA, Hints.STARTS, this::start),
                 tool("create_mission", "Create a mission", "The same as mission_start.", Scope.RUNS_WRITE, START,
                         OfferedRunDocuments.SCHEMA, Hints.STARTS, this::start),
-                tool("mission_status", "Look at a mission",
-                        "The state of a run, its progress and cost, why it waits, and "
-                                + "its output once it has ended.",
-                        Scope.RUNS_READ, OF_RUN.formatted(""), OfferedRunDocuments.SCHEMA, Hints.READS,
-                        this::status),
+                tool("mission_status", "Look at a mission", "The state of a run, its progress and cost, why it waits, "
+                        + "and its output once it has ended.", Scope.RUNS_READ, OF_RUN.formatted(""),
+                        OfferedRunDocuments.SCHEMA, Hints.READS, this::status),
                 tool("explain", "Explain a wait", "Why a run waits: for a person, a slot, a time, a worker or another "
                         + "task.", Scope.RUNS_READ, OF_RUN.formatted(""), EXPLAINED, Hints.READS,
                         (call, given) -> document(explain.explained(call.workspace(), run(given)))),

@@ -82,7 +82,7 @@ class BatchCommitTest {
     }
 
     private final Bystander bystander = new Bystander();
-    private final Store store = Nodes.storeAt(Instant.now());
+    private final Store store = Nodes.storeAt(Nodes.now());
 
     @ParameterizedTest
     @CsvSource({"1, true", "1, false", "10, true", "10, false", "200, true", "200, false"})

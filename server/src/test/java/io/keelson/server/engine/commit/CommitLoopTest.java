@@ -50,7 +50,7 @@ class CommitLoopTest {
         try (Nodes nodes = new Nodes(folder)) {
             CommandQueue queue = new CommandQueue(100, 1_000, _ -> false);
             CommitLoop loop = new CommitLoop(queue, nodes.database,
-                    new BatchCommit(Nodes.storeAt(Instant.now()).runs(), new ViewCache(1_000),
+                    new BatchCommit(Nodes.storeAt(Nodes.now()).runs(), new ViewCache(1_000),
                             UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime),
                             () -> Prices.NONE, Observer.NONE),
                     new DiskSpace(nodes.database));

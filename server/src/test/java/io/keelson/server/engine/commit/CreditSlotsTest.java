@@ -79,7 +79,7 @@ class CreditSlotsTest {
     @BeforeEach
     void open(@TempDir Path folder) throws Exception {
         nodes = Nodes.poor(folder);
-        Instant now = Instant.now();
+        Instant now = Nodes.now();
         DatabaseTime time = new DatabaseTime(() -> 0);
         time.set(now);
         batchCommit =
