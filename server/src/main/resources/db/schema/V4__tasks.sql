@@ -155,7 +155,7 @@ comment on table orchestration_task_dependencies is
 create index if not exists ix_orch_deps_reverse on orchestration_task_dependencies (depends_on_id);
 
 create or replace function keelson_step_valid(state varchar, state_type varchar, completed_at timestamptz,
-    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text, usage jsonb, handed_to uuid)
+    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric, completed_by text, handed_to uuid)
     returns boolean language plpgsql immutable as $$
 begin
     return (completed_at is not null) = (state_type = 'terminal')
@@ -164,7 +164,6 @@ begin
             concat(' ', state_type, ':', state, ' ')) > 0
         and result_epoch between 0 and lease_epoch and tokens >= 0 and cost >= 0
         and (completed_by is null or state = 'completed' and result_epoch >= 1)
-        and (usage is null or completed_by is not null and keelson_usage_valid(usage, tokens))
         and (handed_to is null or state = 'completed');
 end $$;
 
@@ -221,7 +220,8 @@ create table if not exists task_steps (
     gate text,
 
     constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
-        lease_epoch, tokens, cost, completed_by, usage, handed_to))
+        lease_epoch, tokens, cost, completed_by, handed_to)),
+    constraint ck_orch_steps_usage check (usage is null or completed_by is not null and keelson_usage_valid(usage, tokens))
 ) with (fillfactor = 70);
 
 comment on table task_steps is 'Rows of steps; orchestration_steps has their states.';
