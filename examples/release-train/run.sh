@@ -22,7 +22,7 @@ until "$keelson" run "$here/release-train.yaml" --input version="${1:-1.4}" --de
     sleep 0.5
 done
 
-# Waits until the run is so far that a human is asked; then it says so and ends with 4.
+# Waits until the run is so far that a person is asked; then it says so and ends with 4.
 asks() {
     echo "--- $1"
     "$keelson" watch latest || [ $? -eq 4 ]
@@ -30,7 +30,7 @@ asks() {
     "$keelson" approve latest --reason "$2"
 }
 
-asks "the plan is dearer than it may be without a human" "a good plan"
+asks "the plan is dearer than it may be without a person" "a good plan"
 asks "nothing departs before the signal man agrees" "the line is clear"
 "$keelson" watch latest
 "$keelson" show latest

@@ -95,7 +95,7 @@ comment on column orchestration_tasks.group_id is 'of an item of a for_each task
 comment on column orchestration_tasks.step_specs is 'of a for_each task: what its children''s steps will be';
 comment on column orchestration_tasks.policy is 'null: the default';
 comment on column orchestration_tasks.reused_from is 'the task of an earlier attempt or run whose result it has';
-comment on column orchestration_tasks.granted_retries is 'attempts before a human granted new retries; they count against no retry budget';
+comment on column orchestration_tasks.granted_retries is 'attempts before a person granted new retries; they count against no retry budget';
 comment on column orchestration_tasks.superseded is 'another row has taken its place, or no plan needs it any more';
 comment on column orchestration_tasks.begun_at is 'when the work of its current attempt began';
 comment on column orchestration_tasks.cancelled_at is 'completed_at of a cancelled task; null in every other state';

@@ -256,7 +256,7 @@ create table if not exists escalation_tickets (
 );
 
 comment on table escalation_tickets is
-    'Questions that the failure policy asks a human; an escalated run waits for their answers.';
+    'Questions that the failure policy asks a person; an escalated run waits for their answers.';
 comment on column escalation_tickets.severity is 'rises when no answer comes';
 comment on column escalation_tickets.resolution is 'void: what it asked about has ended without an answer';
 

@@ -5,13 +5,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ticket: a question of the failure policy that holds a run up until a human has answered it.
+ * A ticket: a question of the failure policy that holds a run up until a person has answered it.
  *
  * @param attempt the run's attempt
  * @param kind {@code failure} or {@code replan_approval}
  * @param taskKey the id in the plan of the task that it is about; null when the whole run is
  * @param severity {@code medium}, {@code high} or {@code critical}; rises while it is unanswered
- * @param reason why a human is asked, a code
+ * @param reason why a person is asked, a code
  * @param errorCode of the failure behind it; null when there was none
  * @param state {@code open} or {@code resolved}
  * @param resolution the answer; {@code void} when the run ended without one, null while open

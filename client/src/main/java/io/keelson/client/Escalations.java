@@ -2,7 +2,7 @@ package io.keelson.client;
 
 import org.jspecify.annotations.Nullable;
 
-/** Tickets by which runs ask humans. Every method throws {@link KeelsonException} as {@link Api} says. */
+/** Tickets by which runs ask people. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Escalations {
 
     private final Api api;

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
  * @param gate what a running run waits for beside its tasks: {@code none}, {@code replanning},
  *     {@code replan_approved} or {@code acceptance}
  * @param openEscalations tickets that wait for an answer
- * @param waitsForHumans decisions that only humans can take and that are due now, tickets included
+ * @param waitsForHumans decisions that only people can take and that are due now, tickets included
  * @param forkedFrom the run that it was forked from; null for none
  * @param parentRunId the run whose step {@code parentStepId} has started it; null for none
  * @param childCount the number of its child runs

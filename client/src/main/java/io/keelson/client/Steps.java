@@ -12,12 +12,12 @@ public final class Steps {
         this.api = api;
     }
 
-    /** Approves a step that waits for a human. */
+    /** Approves a step that waits for a person. */
     public Step approve(String id, @Nullable String reason) {
         return decide(id, "/approve", reason);
     }
 
-    /** Rejects a step that waits for a human; it fails. */
+    /** Rejects a step that waits for a person; it fails. */
     public Step reject(String id, @Nullable String reason) {
         return decide(id, "/reject", reason);
     }

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
  * @param failureIgnored true when it, or all its work that was not skipped, failed and the run went on without it
  * @param superseded true when another row has taken its place, or a new plan has no use for it
  * @param nextRunAt time of the next attempt; null when not set, as while its ticket is open
- * @param gate the attempt that a human is asked about; null for none
+ * @param gate the attempt that a person is asked about; null for none
  * @param ticketId its open escalation ticket; null for none
  * @param verifierScore of the last verdict, 0 to 1; null when none was given
  * @param verifiedBy who gave the last verdict: {@code auto} or {@code human}; null for none

@@ -37,7 +37,7 @@ public final class Tasks {
     }
 
     /**
-     * Approves the output of a task that waits for a human.
+     * Approves the output of a task that waits for a person.
      *
      * @param gate the attempt that the decision is about, from {@link Task#gate()}; null for whichever waits
      */
@@ -45,7 +45,7 @@ public final class Tasks {
         return act(id, "/approve", Json.object().put("gate", gate).put("reason", reason), false);
     }
 
-    /** Rejects the output of a task that waits for a human; the task fails. */
+    /** Rejects the output of a task that waits for a person; the task fails. */
     public Task reject(String id, @Nullable Integer gate, @Nullable String reason) {
         return act(id, "/reject", Json.object().put("gate", gate).put("reason", reason), false);
     }

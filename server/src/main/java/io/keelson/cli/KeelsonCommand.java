@@ -85,7 +85,7 @@ import picocli.CommandLine.Spec;
                 HelpCommand.class},
         footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",
                 "  2 wrong usage, wrong mission or wrong settings", "  3 the run was cancelled",
-                "  4 the run waits for a human", "  5 the run completed with failures",
+                "  4 the run waits for a person", "  5 the run completed with failures",
                 "  124 --timeout is over, 130 interrupted", "",
                 "Examples:", "  keelson run examples/repository-report.yaml --input path=.", "  keelson run --help"})
 final class KeelsonCommand implements Runnable, CliEnvironment {

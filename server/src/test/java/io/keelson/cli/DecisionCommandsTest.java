@@ -93,7 +93,7 @@ class DecisionCommandsTest {
                                 input: {verdict: passed, score: 0.4, feedback: too short}}]
                 """));
         String doubt = "the score 0.4 is below 0.8: too short";
-        assertThat(run.out()).contains("t waits for a human: " + doubt);
+        assertThat(run.out()).contains("t waits for a person: " + doubt);
         assertThat(inProcessCli.run("inbox", "--run", "latest", "--details").out())
                 .contains("reason: the score 0.4 is below 0.8", "too short");
     }
@@ -146,13 +146,13 @@ class DecisionCommandsTest {
         Result review = inProcessCli.run("run", mission);
         assertThat(review.code()).as(review.err()).isEqualTo(4);
         assertThat(review.out()).contains("the output of report is to be approved", "all is well");
-        assertThat(inProcessCli.run("runs").out()).contains("running, waits for a human");
+        assertThat(inProcessCli.run("runs").out()).contains("running, waits for a person");
         assertThat(inProcessCli.run("show", "latest").out()).contains("all is well");
         Result accept = inProcessCli.run("task", "approve", "latest/report", "--watch");
         assertThat(accept.code()).as(accept.err()).isEqualTo(4);
         assertThat(accept.out()).contains("its result waits for acceptance", "all is well");
         assertThat(inProcessCli.run("approve", "latest", "--watch").code()).isZero();
-        assertThat(inProcessCli.run("runs", "--limit", "1").out()).doesNotContain("waits for a human");
+        assertThat(inProcessCli.run("runs", "--limit", "1").out()).doesNotContain("waits for a person");
     }
 
     @Test
@@ -166,7 +166,7 @@ class DecisionCommandsTest {
                       steps: [{tool: noop, input: {output: a text}}]
                 """));
         assertThat(run.code()).as(run.err()).isEqualTo(4);
-        assertThat(run.out()).contains("draft waits for a human", "the output of draft is to be approved",
+        assertThat(run.out()).contains("draft waits for a person", "the output of draft is to be approved",
                 "keelson task approve|reject ");
         Result other = inProcessCli.run("task", "approve", "latest/drift");
         assertThat(other.err()).contains("[TASK_NOT_FOUND]", "it has draft");

@@ -105,7 +105,7 @@ class DocsTest {
         Path keelson = folder.resolve("keelson");
         Files.writeString(keelson, """
                 #!/bin/sh
-                # 4, the run waits for a human, is what a document may lead to
+                # 4, the run waits for a person, is what a document may lead to
                 answer=$({ [ $# = 0 ] || printf '%%s\\0' "$@"; } \\
                     | curl -sS --data-binary @- "http://127.0.0.1:%s/${KEELSON_DOCS:-run}")
                 printf '%%s\\n' "$answer" | sed 1d

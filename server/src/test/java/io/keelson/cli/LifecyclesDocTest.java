@@ -25,7 +25,7 @@ class LifecyclesDocTest {
     private static final Map<Circumstance, String> WHEN = Map.of(Circumstance.USUAL, "", Circumstance.LATER_ATTEMPT,
             "in later attempts of the task", Circumstance.WAITS_FOR_TIMER,
             "while all its open steps wait for their retries", Circumstance.WAITS_FOR_HUMAN,
-            "while all its open steps wait for a human");
+            "while all its open steps wait for a person");
 
     @Test
     void theCanonicalMachines() {

@@ -220,7 +220,7 @@ public final class Invariants {
                      or exists (select from work_queue q where q.run_id = r.id)
                      or exists (select from timers t where t.run_id = r.id)
                      or exists (select from escalation_tickets t where t.run_id = r.id and t.resolution is null))""");
-        queries.put("I5 no zombies: an open run that waits for no human has something that can move it", """
+        queries.put("I5 no zombies: an open run that waits for no person has something that can move it", """
                 select r.id, r.state from orchestration_runs r
                  where r.state_type in ('pending', 'running') and r.state not in ('created', 'awaiting_approval')
                    and r.gate = 'none'

@@ -90,7 +90,7 @@ public final class TaskBuilder {
         return this;
     }
 
-    /** Adds a step that waits for a human's decision. */
+    /** Adds a step that waits for a person's decision. */
     public TaskBuilder approval(String name, String question) {
         ObjectNode step = Json.object().put("name", name).put("kind", "approval");
         step.set("input", Json.of(Map.of("question", question)));
@@ -116,7 +116,7 @@ public final class TaskBuilder {
         return this;
     }
 
-    /** A human has the last word on the output; to be called after every {@link #verify}. */
+    /** A person has the last word on the output; to be called after every {@link #verify}. */
     public TaskBuilder review() {
         return verify(Map.of("kind", "human"));
     }

@@ -97,7 +97,7 @@ final class ChildLinks {
         d.changes.touchParent(d.run);
     }
 
-    /** A human lets it continue although its parent is paused. */
+    /** A person lets it continue although its parent is paused. */
     static void released(Decision d) {
         if (d.run.parent != null && d.run.parent.held()) {
             parentChanged(d, d.run.parent.observed(d.run.parent.seen(), false));

@@ -45,7 +45,7 @@ final class Completion {
         ended(d, List.of(task));
     }
 
-    /** A human has approved a task's output. */
+    /** A person has approved a task's output. */
     static void approved(Decision d, TaskRow task, @Nullable String reason) {
         d.move(task, TaskState.COMPLETED, new TaskPayload.HumanApproved(d.by(), reason, task.tokens,
                 task.cost.stripTrailingZeros()));
@@ -179,7 +179,7 @@ final class Completion {
         }
     }
 
-    /** A task is skipped because its {@code when} was false or a human skips it. */
+    /** A task is skipped because its {@code when} was false or a person skips it. */
     static void skipped(Decision d, TaskRow task, TaskPayload.Skipped why) {
         TaskMoves.forget(d, task);
         TaskMoves.cancelSteps(d, task);
@@ -270,7 +270,7 @@ final class Completion {
                 && IgnoredFailure.in(d.view).findAny().isEmpty();
     }
 
-    /** Completes the run, or first asks a human to accept its output if required. */
+    /** Completes the run, or first asks a person to accept its output if required. */
     static void accept(Decision d) {
         if (!d.run.policy().humans().accept()) {
             complete(d);

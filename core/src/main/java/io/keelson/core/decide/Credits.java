@@ -256,7 +256,7 @@ final class Credits {
         return d.run.uncollected.signum() > 0 && free(d).signum() == 0;
     }
 
-    /** A human resumes a run that was overdrawn during its pause; credits may be available by now. */
+    /** A person resumes a run that was overdrawn during its pause; credits may be available by now. */
     static void provideAgain(Decision d) {
         if (overdrawn(d)) {
             provide(d);

@@ -155,7 +155,7 @@ public final class Decider {
             return Reply.forbidden(d.run.state, "fail");
         }
         d.run.errorCode = "FAILED_BY_HUMAN";
-        d.run.errorMessage = command.reason() == null ? "failed by a human" : command.reason();
+        d.run.errorMessage = command.reason() == null ? "failed by a person" : command.reason();
         RunEnd.failAll(d, null, null, d.by(), null);
         return Reply.CHANGED;
     }

@@ -25,7 +25,7 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
+/** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, person, lease or missing worker. */
 public final class Explain {
     private static final int SHOWN = 100;
     private static final String CHOSEN = "AGENT_CHOSEN";

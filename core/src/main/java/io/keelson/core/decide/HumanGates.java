@@ -21,9 +21,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Applies humans' decisions on a run's plan, on its approvals and on its result. */
+/** Applies people's decisions on a run's plan, on its approvals and on its result. */
 final class HumanGates {
-    /** The errors of a run after a human's rejection. */
+    /** The errors of a run after a person's rejection. */
     private static final Set<String> REJECTIONS =
             Set.of("PLAN_REJECTED", "APPROVAL_REJECTED", "OUTPUT_REJECTED", "RESULT_REJECTED");
 
@@ -104,7 +104,7 @@ final class HumanGates {
         return same ? Reply.UNCHANGED : Reply.forbidden(d.run.state, approve ? "approve" : "reject");
     }
 
-    /** Whether a human has approved its plan or anything of its current attempt. */
+    /** Whether a person has approved its plan or anything of its current attempt. */
     private static boolean hasAsked(Decision d) {
         return d.run.policy().approvePlan() && (d.run.state == RunState.READY || d.run.startedAt != null)
                 || d.run.policy().humans().accept() && d.run.state == RunState.COMPLETED

@@ -10,7 +10,7 @@ import io.keelson.core.run.TaskPayload;
 import java.util.List;
 
 /**
- * The ladder of a task that its own retries did not help: another agent, another model, a new plan, a human. A rung gives the
+ * The ladder of a task that its own retries did not help: another agent, another model, a new plan, a person. A rung gives the
  * task one attempt more, if the budget pays for it. The turn that a rung has put in place names the rung in force. The
  * rungs before it are other models for the task's own retries.
  */

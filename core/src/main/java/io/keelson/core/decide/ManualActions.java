@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Humans' actions on one task or one agent of a run. */
+/** People's actions on one task or one agent of a run. */
 final class ManualActions {
     private ManualActions() {}
 

@@ -26,7 +26,7 @@ final class PlanAnswers {
 
     private PlanAnswers() {}
 
-    /** The planner's answer is a valid plan: it is executed, or waits for a human if its estimate requires that. */
+    /** The planner's answer is a valid plan: it is executed, or waits for a person if its estimate requires that. */
     private static void firstPlan(Decision d, Planned answer) {
         Planned.Terms terms = answer.terms();
         BigDecimal estimate = terms.budget().estimate(d.funds.prices());
@@ -120,7 +120,7 @@ final class PlanAnswers {
         return kept;
     }
 
-    /** Asks a human about the new plan, once. */
+    /** Asks a person about the new plan, once. */
     private static void requestApproval(Decision d, String reason, @Nullable String errorCode, String message) {
         if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
             Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,

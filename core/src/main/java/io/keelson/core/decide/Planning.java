@@ -18,7 +18,7 @@ final class Planning {
     private Planning() {}
 
     /**
-     * {@code created} or {@code retrying} → {@code pending}. Without a plan, or where a human approves it, the run is
+     * {@code created} or {@code retrying} → {@code pending}. Without a plan, or where a person approves it, the run is
      * {@code planning} next; else it stays {@code pending} until its first step begins. A run with a concurrency key
      * stays {@code pending} until it is admitted.
      */
@@ -38,7 +38,7 @@ final class Planning {
         }
     }
 
-    /** The plan was given: a human approves it, or its first steps wait to be claimed. */
+    /** The plan was given: a person approves it, or its first steps wait to be claimed. */
     private static void given(Decision d, boolean approved) {
         if (d.run.policy().approvePlan() && !approved) {
             d.move(RunState.PLANNING, new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
@@ -71,7 +71,7 @@ final class Planning {
      * The plan exists.
      *
      * @param ready the payload of its event
-     * @param asks whether a human is asked first
+     * @param asks whether a person is asked first
      */
     static void open(Decision d, RunPayload.PlanReady ready, boolean asks) {
         if (asks) {

@@ -37,7 +37,7 @@ final class Replanning {
         return rules.planner() != null && d.run.replans < rules.maxReplans() && !d.run.failing;
     }
 
-    /** A human requests a new plan. */
+    /** A person requests a new plan. */
     static Reply request(Decision d, Command.Replan command) {
         if (!d.carriedOut()) {
             return Reply.forbidden(d.run.state, "re-plan");
@@ -61,7 +61,7 @@ final class Replanning {
         begin(d, reason, null);
     }
 
-    /** @param requestedBy the human who requested it; null for the failure policy */
+    /** @param requestedBy the person who requested it; null for the failure policy */
     static void begin(Decision d, String reason, @Nullable String requestedBy) {
         StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
         if (d.view.evaluatingOutput) {

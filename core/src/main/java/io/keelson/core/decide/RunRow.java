@@ -96,9 +96,9 @@ public final class RunRow {
         NONE,
         /** The planner is making a new plan; nothing of the old one starts meanwhile. */
         REPLANNING,
-        /** A human has approved the new plan, which is about to be put in place. */
+        /** A person has approved the new plan, which is about to be put in place. */
         REPLAN_APPROVED,
-        /** A human decides whether the result is accepted. */
+        /** A person decides whether the result is accepted. */
         ACCEPTANCE,
         /** A person has decided that a run at its limit ends with what runs now. */
         FINISHING;

@@ -41,7 +41,7 @@ public final class StepRow {
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
-    /** Attempts before a human granted new retries; they count against no retry budget. */
+    /** Attempts before a person granted new retries; they count against no retry budget. */
     int grantedRetries;
     /** True when it failed and its task continued without it. */
     boolean failureIgnored;
@@ -147,7 +147,7 @@ public final class StepRow {
         return lane;
     }
 
-    /** True while it waits for a human's answer to its ticket and is not retried by itself. */
+    /** True while it waits for a person's answer to its ticket and is not retried by itself. */
     public boolean parked() {
         return state == StepState.AWAITING_RETRY && nextRunAt == null;
     }
@@ -172,7 +172,7 @@ public final class StepRow {
         return taskAttempt;
     }
 
-    /** Attempts before a human granted new retries; they count against no retry budget. */
+    /** Attempts before a person granted new retries; they count against no retry budget. */
     public int grantedRetries() {
         return grantedRetries;
     }

@@ -69,7 +69,7 @@ final class TaskFailures {
         }
     }
 
-    /** @param when null parks it until a human has answered */
+    /** @param when null parks it until a person has answered */
     static void again(Decision d, TaskRow task, @Nullable Instant when, TaskPayload payload) {
         task.nextRunAt = when;
         d.move(task, TaskState.AWAITING_RETRY, payload);

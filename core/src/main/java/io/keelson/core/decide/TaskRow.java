@@ -37,7 +37,7 @@ public final class TaskRow {
     int attempt = 1;
     int continuations;
     int failures;
-    /** Attempts before a human granted new retries; they count against no retry budget. */
+    /** Attempts before a person granted new retries; they count against no retry budget. */
     int grantedRetries;
     /** Part of its steps' effect keys: rises when its output was rejected, so that effects happen again. */
     int effectGeneration = 1;
@@ -137,7 +137,7 @@ public final class TaskRow {
         return SystemTasks.is(spec);
     }
 
-    /** True while it waits for a human's answer to its ticket and is not retried by itself. */
+    /** True while it waits for a person's answer to its ticket and is not retried by itself. */
     public boolean parked() {
         return state == TaskState.AWAITING_RETRY && nextRunAt == null;
     }
@@ -236,7 +236,7 @@ public final class TaskRow {
         return failures;
     }
 
-    /** Attempts before a human granted new retries; they count against no retry budget. */
+    /** Attempts before a person granted new retries; they count against no retry budget. */
     public int grantedRetries() {
         return grantedRetries;
     }

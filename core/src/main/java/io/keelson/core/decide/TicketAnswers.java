@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Applies humans' answers to tickets. */
+/** Applies people's answers to tickets. */
 final class TicketAnswers {
-    /** A human who resumes despite one of these forgives the errors behind it. */
+    /** A person who resumes despite one of these forgives the errors behind it. */
     private static final Set<String> ALARMS =
             Set.of(RetryReason.ERROR_COUNT_EXCEEDED.wire(), RetryReason.ERROR_RATE_EXCEEDED.wire());
 

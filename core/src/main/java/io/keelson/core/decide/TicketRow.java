@@ -8,7 +8,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A question to a human that holds up the run: what failed, why the policy does not decide, and the possible answers.
+ * A question to a person that holds up the run: what failed, why the policy does not decide, and the possible answers.
  */
 public final class TicketRow {
     private final UUID id;
@@ -68,7 +68,7 @@ public final class TicketRow {
      * @param attempt the run attempt
      * @param taskId the task; null when it is about the whole run
      * @param stepId the step; null when it is about the whole task or run
-     * @param reason why a human is asked, a code
+     * @param reason why a person is asked, a code
      * @param errorCode of the failure; null for none
      */
     public TicketRow(UUID id, Kind kind, int attempt, @Nullable UUID taskId, @Nullable UUID stepId, Severity severity,
@@ -110,12 +110,12 @@ public final class TicketRow {
         return severity;
     }
 
-    /** Why a human is asked, a code. */
+    /** Why a person is asked, a code. */
     public String reason() {
         return reason;
     }
 
-    /** Why a human is asked, in words; null where the message says it. */
+    /** Why a person is asked, in words; null where the message says it. */
     public static @Nullable String words(String reason) {
         return reason.equals(Ladder.REASON) ? "no other agent, model or plan has helped"
                 : Arrays.stream(RetryReason.values()).filter(each -> each.wire().equals(reason))

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Judges a task's output: by verifying steps, then by a human if required. */
+/** Judges a task's output: by verifying steps, then by a person if required. */
 final class Verdicts {
     /** Decimals of the column {@code verifier_score}. */
     private static final int SCORE_DECIMALS = 2;
@@ -119,7 +119,7 @@ final class Verdicts {
         }
     }
 
-    /** A new plan is asked for, or a human where there can be none. */
+    /** A new plan is asked for, or a person where there can be none. */
     private static void taskWrong(Decision d, TaskRow task, @Nullable String feedback) {
         if (!Replanning.possible(d) || Replanning.underWay(d) || task.group() != null) {
             requestReview(d, task, "the verifier finds the task wrong", feedback);
@@ -157,7 +157,7 @@ final class Verdicts {
         }
     }
 
-    /** Asks a human for the verdict. */
+    /** Asks a person for the verdict. */
     static void missing(Decision d, TaskRow task, StepError error) {
         requestReview(d, task, "there is no verdict: " + error.code(), error.message());
     }

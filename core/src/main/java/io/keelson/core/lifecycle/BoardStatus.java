@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /**
  * Columns of the work board, and the column of a task or a run (PRD-101; a task that is only planned is in the
- * inbox). For runs the seed says "likewise": a run that waits for a human is in review.
+ * inbox). For runs the seed says "likewise": a run that waits for a person is in review.
  */
 public enum BoardStatus {
     INBOX, ASSIGNED, IN_PROGRESS, REVIEW, DONE;

@@ -9,7 +9,7 @@ public enum Circumstance {
     USUAL,
     /** A run or a task: all its open work waits for the timer of a retry, or a run's for that of a continuation. */
     WAITS_FOR_TIMER,
-    /** A run or a task: all its open work waits for a human. */
+    /** A run or a task: all its open work waits for a person. */
     WAITS_FOR_HUMAN,
     /** A task: it has been tried before. */
     LATER_ATTEMPT;

@@ -51,7 +51,7 @@ final class Gate4Contract {
         t.from("queued").to("queued", STAYS).to("executing", "dequeue").to("failed", "cannot be done")
                 .to("cancelled", "cancel");
         t.from("executing").to("executing", STAYS).to("awaiting_tool", "retry allowed, with backoff")
-                .to("awaiting_user_confirmation", "a human decides").to("completed", "done")
+                .to("awaiting_user_confirmation", "a person decides").to("completed", "done")
                 .to("failed", "attempts or failures exhausted").to("cancelled", "cancel");
         t.from("awaiting_tool").to("awaiting_tool", STAYS).to("executing", "next attempt")
                 .to("failed", "attempts or failures exhausted").to("cancelled", "cancel");

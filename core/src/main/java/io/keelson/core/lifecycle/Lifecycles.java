@@ -33,7 +33,7 @@ public final class Lifecycles {
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
                 .to(RunState.FAILED, "no step begins in time, or none can", EventType.RUN_FAILED);
         t.from(RunState.PLANNING)
-                .to(RunState.AWAITING_APPROVAL, "plan ready, a human decides", EventType.RUN_PLAN_READY)
+                .to(RunState.AWAITING_APPROVAL, "plan ready, a person decides", EventType.RUN_PLAN_READY)
                 .to(RunState.READY, "plan ready, no gate needed", EventType.RUN_PLAN_READY)
                 .to(RunState.FAILED, "plan impossible", EventType.RUN_FAILED)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
@@ -52,14 +52,14 @@ public final class Lifecycles {
                 .to(RunState.PAUSED, "pause", EventType.RUN_PAUSED)
                 .to(RunState.BUDGET_EXCEEDED, "hard limit, task budget or reservation reached",
                         EventType.RUN_BUDGET_EXCEEDED)
-                .to(RunState.ESCALATED, "the failure policy asks for a human", EventType.RUN_ESCALATED)
+                .to(RunState.ESCALATED, "the failure policy asks for a person", EventType.RUN_ESCALATED)
                 .to(RunState.CANCELLED, "cancel, of the run or of all its work", EventType.RUN_CANCELLED);
         t.from(RunState.PAUSED).to(RunState.RESUMING, "resume", EventType.RUN_RESUMING)
                 .to(RunState.CANCELLED, "cancel, or paused for too long", EventType.RUN_CANCELLED)
                 .to(RunState.FAILED, "resume impossible", EventType.RUN_FAILED);
         t.from(RunState.BUDGET_EXCEEDED).to(RunState.RESUMING, "budget raised", EventType.RUN_BUDGET_INCREASED)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
-                .to(RunState.FAILED, "a human fails it", EventType.RUN_FAILED);
+                .to(RunState.FAILED, "a person fails it", EventType.RUN_FAILED);
         t.from(RunState.ESCALATED).to(RunState.RESUMING, "ticket resolved with resume", EventType.RUN_RESUMING)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
                 .to(RunState.FAILED, "ticket resolved with fail", EventType.RUN_FAILED);
@@ -111,7 +111,7 @@ public final class Lifecycles {
                 .to(TaskState.FAILED, "failed for good", EventType.TASK_FAILED)
                 .to(TaskState.SKIPPED, "all its steps were skipped", EventType.TASK_SKIPPED)
                 .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED)
-                .to(TaskState.AWAITING_HUMAN, "a human decides", EventType.TASK_HUMAN_REVIEW_REQUESTED);
+                .to(TaskState.AWAITING_HUMAN, "a person decides", EventType.TASK_HUMAN_REVIEW_REQUESTED);
         t.from(TaskState.CONTINUING).to(TaskState.RUNNING, "next turn", EventType.TASK_RESUMED)
                 .to(TaskState.FAILED, "turn limit reached", EventType.TASK_FAILED)
                 .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
@@ -120,9 +120,9 @@ public final class Lifecycles {
                 .to(TaskState.AWAITING_HUMAN, "verdict: unsure, or none in time", EventType.TASK_HUMAN_REVIEW_REQUESTED)
                 .to(TaskState.FAILED, "rejected for good", EventType.TASK_FAILED)
                 .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
-        t.from(TaskState.AWAITING_HUMAN).to(TaskState.COMPLETED, "a human approves", EventType.TASK_HUMAN_APPROVED)
-                .to(TaskState.AWAITING_RETRY, "a human asks for another try", EventType.TASK_HUMAN_REJECTED)
-                .to(TaskState.FAILED, "a human rejects", EventType.TASK_FAILED)
+        t.from(TaskState.AWAITING_HUMAN).to(TaskState.COMPLETED, "a person approves", EventType.TASK_HUMAN_APPROVED)
+                .to(TaskState.AWAITING_RETRY, "a person asks for another try", EventType.TASK_HUMAN_REJECTED)
+                .to(TaskState.FAILED, "a person rejects", EventType.TASK_FAILED)
                 .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
         t.from(TaskState.AWAITING_RETRY).to(TaskState.ASSIGNED, "backoff over, slot kept", EventType.TASK_ASSIGNED)
                 .to(TaskState.QUEUED, "backoff over", EventType.TASK_QUEUED)
@@ -153,9 +153,9 @@ public final class Lifecycles {
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
                 .to(StepState.FAILED, "ticket resolved so", EventType.STEP_FAILED)
                 .to(StepState.SKIPPED, "ticket resolved so", EventType.STEP_SKIPPED);
-        t.from(StepState.WAITING_APPROVAL).to(StepState.COMPLETED, "a human approves", EventType.STEP_APPROVED)
-                .to(StepState.PENDING, "a human approves an agent's call", EventType.STEP_APPROVED)
-                .to(StepState.FAILED, "a human rejects", EventType.STEP_REJECTED)
+        t.from(StepState.WAITING_APPROVAL).to(StepState.COMPLETED, "a person approves", EventType.STEP_APPROVED)
+                .to(StepState.PENDING, "a person approves an agent's call", EventType.STEP_APPROVED)
+                .to(StepState.FAILED, "a person rejects", EventType.STEP_REJECTED)
                 .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED);
         return new Lifecycle<>("step", StepState.class, StepState.PENDING, t.edges);
     }

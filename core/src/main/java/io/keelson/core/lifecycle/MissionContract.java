@@ -30,7 +30,7 @@ final class MissionContract {
         t.from("pending").to("planning", "mission created").to("cancelled", "cancel");
         t.from("planning").to("awaiting_approval", "plan complete").to("running", "plan complete, no gate needed")
                 .to("cancelled", "cancel");
-        t.from("awaiting_approval").to("running", "a human approves").to("failed", "a human rejects")
+        t.from("awaiting_approval").to("running", "a person approves").to("failed", "a person rejects")
                 .to("cancelled", "cancel");
         t.from("running").to("completed", "all tasks ended and passed").to("failed", "a task failed for good")
                 .to("paused", "pause").to("budget_exceeded", "hard limit crossed").to("cancelled", "cancel");
@@ -56,8 +56,8 @@ final class MissionContract {
         t.from("verifying").to("completed", "verifier passes").to("awaiting_human", "verifier is unsure")
                 .to("awaiting_retry", "verifier rejects, retries remain").to("failed", "verifier rejects for good")
                 .to("cancelled", RUN_CANCELLED);
-        t.from("awaiting_human").to("completed", "a human approves")
-                .to("awaiting_retry", "a human rejects, retries remain").to("failed", "a human rejects for good")
+        t.from("awaiting_human").to("completed", "a person approves")
+                .to("awaiting_retry", "a person rejects, retries remain").to("failed", "a person rejects for good")
                 .to("cancelled", RUN_CANCELLED);
         t.from("awaiting_retry").to("assigned", "backoff over").to("cancelled", RUN_CANCELLED);
         return t.done();

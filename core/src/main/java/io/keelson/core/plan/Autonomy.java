@@ -4,9 +4,9 @@ import java.util.Locale;
 
 /** The approver of a plan. */
 public enum Autonomy {
-    /** A human. */
+    /** A person. */
     APPROVE,
-    /** By itself when the estimate is at or below the threshold, else a human. */
+    /** By itself when the estimate is at or below the threshold, else a person. */
     AUTONOMOUS,
     /** No approval: an explicit opt-in. */
     FULL_AUTO;

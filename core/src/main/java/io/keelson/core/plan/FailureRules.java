@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  *              default agent follows the run's mode
  * @param task retry policy of a whole task
  * @param level retry policy of a whole agent, and of the run in mode {@code retry}
- * @param runTries how many attempts the run may have by itself, the first included; a human may ask for further ones
+ * @param runTries how many attempts the run may have by itself, the first included; a person may ask for further ones
  * @param planner the step that makes a new plan after failures; null: the run is never replanned
  * @param maxReplans maximum number of new plans
- * @param approveReplans true when a human must approve a new plan
+ * @param approveReplans true when a person must approve a new plan
  * @param failOnLostHeartbeat true when the run fails after all its workers stop sending heartbeats, instead of its work
  *                            being claimed again
  * @param models that plan and verify

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * A run's requirements of humans besides its plan's gate.
+ * A run's requirements of people besides its plan's gate.
  *
- * @param accept true when a human must accept the run's result before it is completed
+ * @param accept true when a person must accept the run's result before it is completed
  * @param patience how long a gate or a ticket waits before {@code onTimeout}
  * @param autonomy who approves its plan
  */

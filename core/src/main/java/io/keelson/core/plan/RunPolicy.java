@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of a run's configuration that the core uses.
  *
- * @param approvePlan true when a human must approve the plan before anything runs
+ * @param approvePlan true when a person must approve the plan before anything runs
  * @param maxAttempts how many attempts a run may have, the first included
  * @param maxAgents agents at work at a time
  * @param tasksPerAgent tasks of a roster agent at a time
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxFanOut items of one {@code for_each}
  * @param failures reactions to failures
  * @param timeouts maximum durations
- * @param humans requirements of humans besides the plan's gate
+ * @param humans requirements of people besides the plan's gate
  * @param hooks steps before and after all others
  * @param budget estimated cost and limits
  * @param concurrency its concurrency key; null for none
@@ -31,7 +31,7 @@ public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int
     /** The specification's defaults, for a plan that its caller submitted and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
 
-    /** With the defaults for failures, time and humans, and without a budget. */
+    /** With the defaults for failures, time and people, and without a budget. */
     public RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent, int tasksPerDefaultAgent,
             int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations, int maxFanOut) {
         this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,

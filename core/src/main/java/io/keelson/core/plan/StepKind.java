@@ -10,7 +10,7 @@ public enum StepKind {
     TURN,
     /** A tool call that an agent's turn asked for; claimed like any tool call. Plans have none. */
     CALL,
-    /** A human's decision; never handed to a worker. */
+    /** A person's decision; never handed to a worker. */
     APPROVAL,
     /** A durable timer; holds no worker. */
     WAIT,

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param failureMode reaction to a step that finally failed; for a {@code for_each}: to a child
  * @param retry retry policy of the whole task; null: the run's
  * @param verify steps that judge the output, in order; empty: no verification
- * @param review true when a human decides about the output
+ * @param review true when a person decides about the output
  * @param timeout maximum duration of one attempt of the task; null: the run's
  * @param agent the terms of its turns; null: any worker, and no tools
  * @param label of a {@code for_each}: JSON text with expressions that makes the title of each item's task; null: the
  *              task's own title
- * @param thresholds by the name of a verifying step, 0 to 1: a human judges an output that it passes with a lower
+ * @param thresholds by the name of a verifying step, 0 to 1: a person judges an output that it passes with a lower
  *                   score, or with none
  * @param budget maximum cost of its steps in all attempts of the run, in credits; of a {@code for_each}, of all items
  *               together; null for no limit

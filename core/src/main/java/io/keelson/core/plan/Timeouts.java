@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param task one attempt of a task
  * @param stall a running task with nothing in progress
  * @param assign an assigned task that does not start; it is queued again
- * @param verify an output without a verdict; a human is asked
+ * @param verify an output without a verdict; a person is asked
  * @param heartbeat a run all of whose workers are silent, where the run's rules let it fail then
  * @param providerWait a step whose executors find a system busy, since the first of them in an attempt; it fails
  */

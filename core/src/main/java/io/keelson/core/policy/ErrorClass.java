@@ -13,9 +13,9 @@ public enum ErrorClass {
     QUALITY(true),
     /** Invalid input, missing permission, not found: the same attempt would fail again, so never retried. */
     PERMANENT(false),
-    /** A human rejected it; only a human can request another attempt. */
+    /** A person rejected it; only a person can request another attempt. */
     HUMAN_REJECTION(false),
-    /** Money or tokens ran out; needs a human. */
+    /** Money or tokens ran out; needs a person. */
     BUDGET(false),
     /** A dependency did not succeed: skipped. */
     DEPENDENCY(false),
@@ -28,7 +28,7 @@ public enum ErrorClass {
         this.retryable = retryable;
     }
 
-    /** Whether policy may schedule another attempt without a human. */
+    /** Whether policy may schedule another attempt without a person. */
     public boolean retryable() {
         return retryable;
     }

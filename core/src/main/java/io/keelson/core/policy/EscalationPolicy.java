@@ -3,7 +3,7 @@ package io.keelson.core.policy;
 import java.time.Duration;
 
 /**
- * When the failure policy asks for a human.
+ * When the failure policy asks for a person.
  *
  * @param enabled whether a burst of errors or an overlong backoff asks for one
  * @param onExhausted whether an exhausted budget asks for one instead of failing what failed

@@ -31,7 +31,7 @@ public record RetryDecision(Action action, RetryReason reason, Duration delay, i
         return action == Action.RETRY;
     }
 
-    /** True when only a human's request can cause another attempt. */
+    /** True when only a person's request can cause another attempt. */
     public boolean terminal() {
         return action == Action.FAIL || action == Action.ABORT;
     }

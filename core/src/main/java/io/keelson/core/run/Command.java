@@ -96,7 +96,7 @@ public sealed interface Command {
         public enum Gate {
             /** {@code awaiting_approval}. */
             PLAN,
-            /** All work is done, and a human accepts the result or not. */
+            /** All work is done, and a person accepts the result or not. */
             RESULT,
             /** {@code budget_exceeded}: it continues if the limit was raised, or fails. */
             BUDGET;
@@ -125,14 +125,14 @@ public sealed interface Command {
 
     /**
      *
-     * Decides a task that waits for a human.
+     * Decides a task that waits for a person.
      *
      * @param gate the task attempt that the decision is about; null for the waiting one
      */
     record DecideTask(UUID runId, UUID taskId, Choice choice, @Nullable Integer gate, @Nullable String comment,
             Actor actor) implements Command {
 
-        /** A human's decision about an output. */
+        /** A person's decision about an output. */
         public enum Choice {
             APPROVE, REJECT,
             /** Another attempt, with the comment as feedback. */
@@ -167,10 +167,10 @@ public sealed interface Command {
         }
     }
 
-    /** A human ends a held-up run as failed. */
+    /** A person ends a held-up run as failed. */
     record FailRun(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
-    /** A human requests a new plan. */
+    /** A person requests a new plan. */
     record Replan(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     record CancelTask(UUID runId, UUID taskId, @Nullable String reason, Actor actor) implements Command {}
@@ -419,14 +419,14 @@ public sealed interface Command {
         record Planned(Plan plan, String json, Terms terms) implements Evaluation {
 
             /**
-             * A plan's estimated cost, and when a human is asked.
+             * A plan's estimated cost, and when a person is asked.
              *
-             * @param always true when a human is asked at any cost
-             * @param threshold the estimate above which a human is asked; null for none
+             * @param always true when a person is asked at any cost
+             * @param threshold the estimate above which a person is asked; null for none
              */
             public record Terms(boolean always, @Nullable BigDecimal threshold, Budget budget) {
 
-                /** No human is asked. */
+                /** No person is asked. */
                 public static final Terms FREE = new Terms(false, null, Budget.NONE);
 
                 public boolean requiresApproval(BigDecimal estimate) {

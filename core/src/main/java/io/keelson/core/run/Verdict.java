@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
  * A verifier's judgement of a task's output.
  *
  * @param score 0 to 1; null for none
- * @param feedback for the next attempt, or for the human who is asked; null for none
+ * @param feedback for the next attempt, or for the person who is asked; null for none
  */
 public record Verdict(Outcome outcome, @Nullable BigDecimal score, @Nullable String feedback) {
 
     public enum Outcome {
         PASSED, REJECTED,
-        /** A human must decide. */
+        /** A person must decide. */
         UNSURE,
         /** No output can meet what the task asks: a new plan is needed. */
         TASK_WRONG

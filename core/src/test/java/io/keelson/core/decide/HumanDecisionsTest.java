@@ -16,7 +16,7 @@ import io.keelson.core.run.Reply;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What humans decide: approvals of steps and plans, pauses, a cancel. */
+/** What people decide: approvals of steps and plans, pauses, a cancel. */
 class HumanDecisionsTest extends OneRun {
 
     @Test

@@ -39,7 +39,7 @@ class HumanGatesTest {
         Invariants.legal(world);
     }
 
-    /** Where a run can wait for a human, and how it gets there. */
+    /** Where a run can wait for a person, and how it gets there. */
     enum Gate {
         PLAN, APPROVAL, REVIEW, RESULT;
 
@@ -162,7 +162,7 @@ class HumanGatesTest {
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         assertThat(world.view.run().gate()).isEqualTo(RunRow.Gate.ACCEPTANCE);
         world.watchUntil(world.now.plus(Duration.ofDays(30)));
-        assertThat(world.state()).as("human time is no running time").isEqualTo(RunState.RUNNING);
+        assertThat(world.state()).as("the time of people is no running time").isEqualTo(RunState.RUNNING);
     }
 
     @ParameterizedTest(name = "{0}: {1}")

@@ -74,7 +74,7 @@ final class Invariants {
                 || (ticket.stepId() == null ? task != null && task.parked() : step != null && step.parked());
     }
 
-    /** What waits for a human. */
+    /** What waits for a person. */
     private static List<UUID> asked(World world) {
         RunView view = world.view;
         List<UUID> asked = new ArrayList<>(view.tickets.keySet());
@@ -141,7 +141,7 @@ final class Invariants {
         for (TaskRow task : view.run.state == RunState.RUNNING ? List.copyOf(view.tasks()) : List.<TaskRow>of()) {
             boolean before = task.waits;
             view.lookAtWaits(task);
-            assertThat(task.waits).as("whether %s, %s, waits for a human only: %s", task.key(), task.state, task.steps
+            assertThat(task.waits).as("whether %s, %s, waits for a person only: %s", task.key(), task.state, task.steps
                     .stream().map(s -> s.state + (s.queued ? "q" : "") + (s.evaluating ? "e" : "")).toList())
                     .isEqualTo(before);
         }

@@ -22,7 +22,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What humans do to one task, one agent, or a run that is held up. */
+/** What people do to one task, one agent, or a run that is held up. */
 class ManualActionsTest {
     private World world;
 

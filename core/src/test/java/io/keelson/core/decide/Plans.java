@@ -136,7 +136,7 @@ final class Plans {
             return policy(policy.judged(least == null ? Map.of() : Map.of(verifier, least)));
         }
 
-        /** A human has the last word. */
+        /** A person has the last word. */
         T review() {
             return policy(new TaskPolicy(policy.failureMode(), policy.retry(), policy.verify(), true,
                     policy.timeout()));

@@ -48,7 +48,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs with random plans under random commands: workers that report twice, late or never, humans who pause, resume,
+ * Runs with random plans under random commands: workers that report twice, late or never, people who pause, resume,
  * cancel and retry at any moment, evaluators that answer twice or not at all. Invariants are checked after every commit;
  * when the disturbance ends, every run must come to its end.
  */

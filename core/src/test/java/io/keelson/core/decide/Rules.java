@@ -11,7 +11,7 @@ import java.time.Duration;
 
 /** Builds failure rules for tests: defaults except for the named values, without escalation unless named. */
 final class Rules {
-    /** Asks a human whenever a budget is exhausted. */
+    /** Asks a person whenever a budget is exhausted. */
     static final EscalationPolicy ASK = new EscalationPolicy(true, true, Duration.ofSeconds(300), 1_000, 1);
 
     private FailureMode run = FailureMode.FAIL_FAST;

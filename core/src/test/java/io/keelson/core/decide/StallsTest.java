@@ -44,7 +44,7 @@ class StallsTest {
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 
-    /** PRD-101: "awaiting_retry (if retries remain) or failed"; a run may ask a human first. */
+    /** PRD-101: "awaiting_retry (if retries remain) or failed"; a run may ask a person first. */
     @ParameterizedTest(name = "{0} attempts, asks when exhausted: {1}: {2}, task {3}")
     @CsvSource({"2, false, retried, awaiting_retry", "1, false, failed, failed", "1, true, escalated, awaiting_retry"})
     void stalledWorkIsRetriedUpToTheLimit(int attempts, boolean asks, String action, String state) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The judgement of a task's output, by verifiers and by a human. */
+/** The judgement of a task's output, by verifiers and by a person. */
 class VerificationTest {
     private World world;
 

@@ -133,7 +133,7 @@ final class Saved {
             return startedAt != null && completedAt == null;
         }
 
-        /** Waits for a human: neither retried nor done. */
+        /** Waits for a person: neither retried nor done. */
         boolean parked() {
             return state == TaskState.AWAITING_RETRY && nextRunAt == null;
         }
@@ -189,7 +189,7 @@ final class Saved {
                     .restoreDeferral(deferredSince, deferredFor).restoreGate(gate);
         }
 
-        /** Waits for a human's answer to its ticket. */
+        /** Waits for a person's answer to its ticket. */
         boolean parked() {
             return state == StepState.AWAITING_RETRY && nextRunAt == null;
         }

@@ -27,7 +27,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A whole installation on one thread under virtual time: nodes, remote workers and humans around one store, and all that
+ * A whole installation on one thread under virtual time: nodes, remote workers and people around one store, and all that
  * may go wrong between them. Everything that happens follows from the seed.
  */
 public final class Simulation {

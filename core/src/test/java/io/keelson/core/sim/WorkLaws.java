@@ -27,7 +27,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Laws of progress (I5): ended rows hold no work, every open row has a worker, timer or human that moves it, and limits on
+ * Laws of progress (I5): ended rows hold no work, every open row has a worker, timer or person that moves it, and limits on
  * concurrent work hold.
  */
 final class WorkLaws {
@@ -137,18 +137,18 @@ final class WorkLaws {
         return state == RunState.AWAITING_APPROVAL || state == RunState.RUNNING && rows.run.gate() == Gate.ACCEPTANCE;
     }
 
-    /** Every wait for a human has the timer from which the inbox finds it. */
+    /** Every wait for a person has the timer from which the inbox finds it. */
     private void humans() {
-        unless(!asksAboutTheRun() || humanTimer(rows.id()), "no human timer for the run: %s", rows.run);
+        unless(!asksAboutTheRun() || humanTimer(rows.id()), "no timer of a person for the run: %s", rows.run);
         rows.openTickets().forEach(ticket -> {
-            unless(humanTimer(ticket.id()), "no human timer for the ticket: %s", ticket);
+            unless(humanTimer(ticket.id()), "no timer of a person for the ticket: %s", ticket);
             unless(ticket.taskId() == null || (ticket.stepId() == null ? rows.tasks.get(ticket.taskId()).parked()
                     : rows.steps.get(ticket.stepId()).parked()), "a ticket that blocks nothing: %s", ticket);
         });
         rows.stepsNow().forEach(step -> unless(step.state() != StepState.WAITING_APPROVAL || humanTimer(step.id()),
-                "no human timer for the approval: %s", step));
+                "no timer of a person for the approval: %s", step));
         rows.tasksNow().forEach(task -> unless(task.state() != TaskState.AWAITING_HUMAN || humanTimer(task.id()),
-                "no human timer for the review: %s", task));
+                "no timer of a person for the review: %s", task));
     }
 
     private boolean humanTimer(UUID subject) {

@@ -166,7 +166,7 @@ final class Mutants {
                 new Mutant(TASKS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task").foundBy(127),
                 new Mutant("decide/Verdicts.java", "task.attempt, feedback)); SlotScheduling.free(d, task);",
                         "task.attempt, feedback));",
-                        "a task that waits for a human keeps its slot"),
+                        "a task that waits for a person keeps its slot"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
                 new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",

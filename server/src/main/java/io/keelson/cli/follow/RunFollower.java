@@ -29,7 +29,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a model of a run up to date by its events and shows it, until the run ends, waits for a human, or time is up.
+ * Keeps a model of a run up to date by its events and shows it, until the run ends, waits for a person, or time is up.
  * Can be continued afterwards. Survives restarts of the server.
  */
 final class RunFollower {
@@ -149,7 +149,7 @@ final class RunFollower {
         }
     }
 
-    /** What only humans can decide now. */
+    /** What only people can decide now. */
     PendingDecisions waits() {
         return RunDocuments.waits(server.keelson(), model.run());
     }

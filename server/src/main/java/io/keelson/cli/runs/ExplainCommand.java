@@ -20,12 +20,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "explain",
-        description = "Shows why a run or one of its tasks waits: upstream task, timer, limit, human, lease or missing worker.",
+        description = "Shows why a run or one of its tasks waits: upstream task, timer, limit, person, lease or missing worker.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson explain latest", "  keelson explain latest report"})
 public final class ExplainCommand extends CliCommand {
 
-    /** Reasons that end with an answer of a human. */
+    /** Reasons that end with an answer of a person. */
     private static final Set<String> HUMAN = Set.of("APPROVAL", "BUDGET_EXCEEDED", "PAUSED", "PLAN_APPROVAL",
             "QUESTION", "RESULT_ACCEPTANCE", "TASK_REVIEW", "TICKET_OPEN");
 

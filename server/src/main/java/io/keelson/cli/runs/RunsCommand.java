@@ -77,6 +77,6 @@ public final class RunsCommand extends ListCommand<Run> {
         if (start != null && run.state().equals("created")) {
             return style.state(run.state()) + ", starts at " + start;
         }
-        return style.state(run) + (run.waitsForHumans() == 0 ? "" : style.yellow(", waits for a human"));
+        return style.state(run) + (run.waitsForHumans() == 0 ? "" : style.yellow(", waits for a person"));
     }
 }

@@ -147,7 +147,7 @@ public final class Details {
             return style.yellow("ticket " + task.ticketId());
         }
         if (task.state().equals("awaiting_human")) {
-            return style.yellow("its output waits for a human"
+            return style.yellow("its output waits for a person"
                     + (task.errorMessage() == null ? "" : ": " + TerminalText.clean(task.errorMessage())));
         }
         if (task.state().equals("completed")) {

@@ -88,7 +88,7 @@ public final class EventLines {
             case ACTIVE -> to.equals("running") || to.equals("verifying")
                     ? name + " " + style.state(to) + (task.attempt > 1 ? ", attempt " + task.attempt : "")
                     : null;
-            case HUMAN -> name + " waits for a human" + (task.error == null ? "" : ": " + task.error);
+            case HUMAN -> name + " waits for a person" + (task.error == null ? "" : ": " + task.error);
             case RETRY -> name + retry(event);
             case WAITING -> null;
         };

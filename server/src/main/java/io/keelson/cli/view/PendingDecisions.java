@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run waits for that only humans can decide.
+ * What a run waits for that only people can decide.
  *
  * @param approvals steps that wait for a decision
  * @param outputs tasks whose output waits for one
@@ -40,7 +40,7 @@ public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs
         return run.state().equals("running") && "acceptance".equals(run.gate());
     }
 
-    /** Whether there is anything that a human could do now; also when a human has paused the run. */
+    /** Whether there is anything that a person could do now; also when a person has paused the run. */
     public boolean any() {
         return !run.ended() && (plan() || result() || run.stateType().equals("paused") || !approvals.isEmpty()
                 || !outputs.isEmpty() || !tickets.isEmpty() || !questions.isEmpty());

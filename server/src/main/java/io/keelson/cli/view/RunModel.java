@@ -48,7 +48,7 @@ public final class RunModel {
     }
 
     /**
-     * True when a step has asked a human or waits for a signal since steps were listed, so that its question or the
+     * True when a step has asked a person or waits for a signal since steps were listed, so that its question or the
      * signal's name may have been a template then.
      */
     public boolean waitsForAnswer() {
@@ -174,7 +174,7 @@ public final class RunModel {
         return delay.isNumber() && at != null ? at.plusMillis(Math.round(delay.asDouble() * 1_000)) : null;
     }
 
-    /** What a verifier says of an output that is put before a human. */
+    /** What a verifier says of an output that is put before a person. */
     private static @Nullable String feedback(Event event) {
         String reason = event.payload().path("reason").asString("");
         String feedback = event.payload().path("feedback").asString("");
@@ -250,7 +250,7 @@ public final class RunModel {
         return (int) ordered.stream().filter(task -> task.phase().ended()).count();
     }
 
-    /** A step with a pending decision while nothing else runs: only a human can continue the run now. */
+    /** A step with a pending decision while nothing else runs: only a person can continue the run now. */
     public boolean waitsForHuman() {
         if (run.ended()) {
             return false;

@@ -115,7 +115,7 @@ public final class Summary {
     public static List<String> waiting(PendingDecisions pendingDecisions, String command, Style style) {
         Run run = pendingDecisions.run();
         List<String> lines = new ArrayList<>(List.of(""));
-        lines.add(style.bold(TerminalText.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
+        lines.add(style.bold(TerminalText.clean(run.name())) + " " + style.yellow("waits for a person") + "  "
                 + style.dim("run " + run.id()));
         if (pendingDecisions.plan()) {
             lines.add("  its plan of " + AmountText.count(Subject.size(run), "task") + " is to be approved");

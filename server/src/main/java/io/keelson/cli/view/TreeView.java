@@ -206,14 +206,14 @@ public final class TreeView {
             return "ticket " + task.ticket + ": " + Objects.requireNonNullElse(task.error, "escalated");
         }
         if (task.state.equals("awaiting_human")) {
-            return "its output waits for a human" + (task.error == null ? "" : ": " + task.error);
+            return "its output waits for a person" + (task.error == null ? "" : ": " + task.error);
         }
         for (StepLine open : task.openSteps.values()) {
             if (open.state.equals("waiting_approval")) {
-                return "waits for a human: " + question(open.named);
+                return "waits for a person: " + question(open.named);
             }
         }
-        return "waits for a human";
+        return "waits for a person";
     }
 
     /** What an approval asks, as far as it is known. */

@@ -22,7 +22,7 @@ public enum Metric {
     LEASES_LOST(Kind.COUNTER, "keelson_leases_lost_total", "leases that expired without a heartbeat"),
     LEASES_RELEASED(Kind.COUNTER, "keelson_leases_released_total", "leases handed back before the work was done"),
     STEPS_DEFERRED(Kind.COUNTER, "keelson_steps_deferred_total", "steps handed back because a system was busy"),
-    HUMANS_ASKED(Kind.COUNTER, "keelson_humans_asked_total", "new waits for a human", "what"),
+    HUMANS_ASKED(Kind.COUNTER, "keelson_humans_asked_total", "new waits for a person", "what"),
     LEDGER_ENTRIES(Kind.COUNTER, "keelson_ledger_entries_total", "ledger entries of runs", "kind"),
     CREDITS(Kind.COUNTER, "keelson_credits_total", "credits moved by those entries", "kind"),
     UNPRICED(Kind.COUNTER, "keelson_unpriced_tokens_total",

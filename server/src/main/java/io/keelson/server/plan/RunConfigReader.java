@@ -85,7 +85,7 @@ final class RunConfigReader {
                 && estimate(plan).compareTo(threshold(autonomy)) > 0;
     }
 
-    /** A plan that a planner made is put before a human unless the level says otherwise. */
+    /** A plan that a planner made is put before a person unless the level says otherwise. */
     static Planned.Terms terms(JsonNode config, JsonNode plan) {
         Autonomy level = autonomy(config);
         return new Planned.Terms(level == Autonomy.APPROVE,

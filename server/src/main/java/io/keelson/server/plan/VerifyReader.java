@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What judges a task's output: each entry but a human becomes a step that calls a verifying tool. */
+/** What judges a task's output: each entry but one of kind human becomes a step that calls a verifying tool. */
 final class VerifyReader {
     private static final String OUTPUT = "${ .task.output }";
     private static final Set<String> COMMON = Set.of("kind", "output", "retry", "timeout_seconds");
@@ -71,7 +71,7 @@ final class VerifyReader {
             if (human(raw)) {
                 members(raw, Set.of("kind"), here);
                 if (i < list.size() - 1) {
-                    problems.add("INVALID_VALUE", here + "/kind", "a human has the last word: put this entry last");
+                    problems.add("INVALID_VALUE", here + "/kind", "a person has the last word: put this entry last");
                 }
             } else {
                 verifiers.add(step(task, raw, name(i), here));
@@ -96,7 +96,7 @@ final class VerifyReader {
         return "verify-" + (index + 1);
     }
 
-    /** Whether a human has the last word. */
+    /** Whether a person has the last word. */
     static boolean review(JsonNode list) {
         return list.isArray() && list.values().stream().anyMatch(VerifyReader::human);
     }

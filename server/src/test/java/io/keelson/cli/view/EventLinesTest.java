@@ -42,7 +42,7 @@ class EventLinesTest {
                 documents.note("run_acceptance_requested", Map.of()));
         assertThat(lines(events, model)).extracting(line -> line.substring("2026-01-02T03:04:06Z ".length()))
                 .containsExactly("a running", "a verifying", "a retries at 2026-01-02T03:04:18Z after X",
-                        "a running, attempt 2", "a waits for a human: a review", "ticket t-7: it is broken",
+                        "a running, attempt 2", "a waits for a person: a review", "ticket t-7: it is broken",
                         "ticket t-7 answered: resume", "run is replanning: asked for", "run has plan version 2",
                         "run waits for its result to be accepted");
     }

@@ -38,7 +38,7 @@ class RunModelTest {
                 new Row("a group is open because of its child's approval", true,
                         d -> List.of(d.task("g", "running"), d.task("g[0]", "running"),
                                 d.step("g[0]", "s", "waiting_approval"))),
-                new Row("an output is put before a human", true,
+                new Row("an output is put before a person", true,
                         d -> List.of(d.task("a", "running"), d.task("a", "verifying"), d.task("a", "awaiting_human"))),
                 new Row("a verifier is at work", false,
                         d -> List.of(d.task("a", "verifying"), d.step("a", "s", "running"))),

@@ -37,7 +37,7 @@ class TreeViewTest {
                 "report  running  r",
                 " + done    1.0s    Title of done",
                 " / work    57.0s   Title of work  list",
-                " ? gate    55.0s   waits for a human: Publish?",
+                " ? gate    55.0s   waits for a person: Publish?",
                 " ~ again   53.0s   retries after NO_LUCK",
                 " x broken          TOOL_FAILED: no  [31mway",
                 " . later           waits for work",
@@ -60,7 +60,7 @@ class TreeViewTest {
         assertThat(TreeView.render(model, 80, 24, NOW, 1, ASCII).subList(1, 6)).containsExactly(
                 " ~ wait   59.0s   retries in 1m 02s after X",
                 " ? stuck  57.0s   ticket t-7: it is broken",
-                " ? draft  54.0s   its output waits for a human: too short",
+                " ? draft  54.0s   its output waits for a person: too short",
                 " / check  52.0s   verifying  Title of check",
                 " / again  50.0s   attempt 2  Title of again");
         model.apply(documents.resolved("t-7"));

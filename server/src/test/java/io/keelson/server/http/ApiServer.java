@@ -41,7 +41,7 @@ import tools.jackson.databind.JsonNode;
 /** The real server on a database of its own, and short words for calling it over HTTP. */
 public final class ApiServer implements AutoCloseable {
 
-    /** A mission that waits for a human decision. */
+    /** A mission that waits for a person's decision. */
     public static final String WAITS = """
             {"name": "waits", "plan": {"tasks": [{"id": "ask", "title": "Ask", "steps": [
               {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""";

@@ -44,7 +44,7 @@ class AwaitedRunsApiTest {
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
     }
 
-    /** The mission that waits for a human, started and with more members. */
+    /** The mission that waits for a person, started and with more members. */
     private static String waits(String members) {
         return ApiServer.WAITS.replaceFirst("\\{", "{\"start\": true, " + members + ", ");
     }

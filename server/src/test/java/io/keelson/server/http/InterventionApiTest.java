@@ -20,12 +20,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What humans do about failures and outputs, over HTTP. */
+/** What people do about failures and outputs, over HTTP. */
 class InterventionApiTest {
 
     private static final String API = "/api/v1";
 
-    /** Its first task fails at once, and the failure is put before a human. */
+    /** Its first task fails at once, and the failure is put before a person. */
     private static final String ESCALATES = """
             {"name": "escalates", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
               {"id": "bad", "steps": [{"name": "try", "tool": "fail", "input": {"times": 1, "message": "no luck"},
@@ -453,11 +453,11 @@ class InterventionApiTest {
             runs/%s/agents/1/cancel | cancelled | an approval
             tasks/%s/skip       | skipped   | an approval of items to come
             tasks/%s/cancel     | cancelled | an approval of items to come
-            tasks/%s/cancel     | cancelled | an output that a human is to judge
-            tasks/%s/skip       | skipped   | an output that a human is to judge
+            tasks/%s/cancel     | cancelled | an output that a person is to judge
+            tasks/%s/skip       | skipped   | an output that a person is to judge
             runs/%s/replan      | cancelled | an approval
             runs/%s/replan      | cancelled | an approval of items to come
-            runs/%s/replan      | cancelled | an output that a human is to judge
+            runs/%s/replan      | cancelled | an output that a person is to judge
             """)
     void aKeyThatMayNotApproveMayNotEndWhatWaitsForApproval(String path, String end, String what) {
         String task = switch (what) {

@@ -78,7 +78,7 @@ class MissionReaderTest {
         assertThat(mission.priority()).isEqualTo(100);
         assertThat(mission.start()).isFalse();
         FailureRules rules = RunPolicy.DEFAULT.failures();
-        assertThat(mission.policy()).as("full_auto asks no human").isEqualTo(RunPolicy.DEFAULT.with(new FailureRules(
+        assertThat(mission.policy()).as("full_auto asks no person").isEqualTo(RunPolicy.DEFAULT.with(new FailureRules(
                 rules.run(), rules.agent(), rules.task(), rules.level(), EscalationPolicy.OFF, null, 2, false, false))
                 .with(Budget.upTo(BigDecimal.ONE))
                 .with(new HumanRules(false, Duration.ofHours(24), HumanRules.OnTimeout.REMIND, Autonomy.FULL_AUTO)));
@@ -319,7 +319,7 @@ class MissionReaderTest {
         assertThat(new TreeMap<>(budget.tokensByModel())).hasToString(counted);
     }
 
-    /** autonomy | members of the plan | whether a human must approve it | whether failures may ask one. */
+    /** autonomy | members of the plan | whether a person must approve it | whether failures may ask one. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "                                                     |                              | false | true",

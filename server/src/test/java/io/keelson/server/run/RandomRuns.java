@@ -91,7 +91,7 @@ final class RandomRuns {
         };
     }
 
-    /** What a human does who is asked. */
+    /** What a person does who is asked. */
     private Command byHuman(RunView view) {
         UUID run = view.run().id();
         TicketRow ticket = any(List.copyOf(view.tickets()));
@@ -114,7 +114,7 @@ final class RandomRuns {
                 : new Command.Approve(run, null, TESTER);
     }
 
-    /** What a human does unasked. */
+    /** What a person does unasked. */
     private Command intervention(RunView view) {
         UUID run = view.run().id();
         List<TaskRow> waiting = view.tasks().stream().filter(each -> each.state() == TaskState.AWAITING_RETRY).toList();

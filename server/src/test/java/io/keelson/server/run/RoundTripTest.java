@@ -74,7 +74,7 @@ class RoundTripTest {
         }
     }
 
-    /** A human does not wait for some backoff: chance alone hardly meets one that runs. */
+    /** A person does not wait for some backoff: chance alone hardly meets one that runs. */
     private static Optional<Command> sooner(World world, List<UUID> runs) {
         return runs.stream().map(world::view).filter(view -> view != null && view.run().state() == RunState.RUNNING)
                 .flatMap(view -> view.tasks().stream()

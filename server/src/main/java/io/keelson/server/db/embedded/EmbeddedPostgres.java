@@ -100,7 +100,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     /**
      * Has something done once PostgreSQL has ended without being asked to. It is not started again: what ended it, such as
-     * a full disk, may need a human, and who starts the whole server again starts it too.
+     * a full disk, may need a person, and who starts the whole server again starts it too.
      *
      * @param what is given DATA_DIR_FULL or EMBEDDED_POSTGRES_ENDED
      */

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Actions of humans on one agent of a run. Each returns the changed agent. */
+/** Actions of people on one agent of a run. Each returns the changed agent. */
 public final class AgentActions {
 
     private final Reads reads;

@@ -23,7 +23,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Tickets: what the failure policy asks of humans, and their answers. */
+/** Tickets: what the failure policy asks of people, and their answers. */
 public final class EscalationActions {
 
     private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();

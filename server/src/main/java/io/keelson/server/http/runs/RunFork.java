@@ -126,7 +126,7 @@ public final class RunFork {
         return body.recorded() ? turns.recorded(task, turn) : turns.before(task, turn);
     }
 
-    /** Its decision was about the inputs of the source, and would hold for others without a human having seen them. */
+    /** Its decision was about the inputs of the source, and would hold for others without a person having seen them. */
     private static boolean decidedByHumans(TaskSpec task) {
         return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }

@@ -11,7 +11,7 @@ import io.keelson.server.http.support.Route;
 import io.keelson.server.http.support.Submission;
 import java.util.UUID;
 
-/** Decisions of humans on single steps. */
+/** Decisions of people on single steps. */
 public final class StepActions {
 
     private final Reads reads;

@@ -14,7 +14,7 @@ import io.keelson.server.http.support.Submission;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Actions of humans on one task. Each returns the changed task. */
+/** Actions of people on one task. Each returns the changed task. */
 public final class TaskActions {
 
     /** @param gate the attempt that was looked at; null for the current one */
@@ -65,7 +65,7 @@ public final class TaskActions {
                 (run, task) -> new Command.DecideTask(run, task, choice, gate, reason, request.actor()));
     }
 
-    /** Requires the scope {@code approve} for an output that waits for a human, as the retry rejects it. */
+    /** Requires the scope {@code approve} for an output that waits for a person, as the retry rejects it. */
     private ApiResponse retry(ApiRequest request) throws InterruptedException {
         if (reads.task(request.workspace(), request.id("id", IdKind.TASK)).get("state").stringValue()
                 .equals(TaskState.AWAITING_HUMAN.wire())) {

@@ -20,7 +20,7 @@ final class TaskOnly {
 
     private TaskOnly() {}
 
-    /** Keeps the task without its human verifiers, and the tasks that it depends on. */
+    /** Keeps the task without checks by people, and the tasks that it depends on. */
     static void reduce(ObjectNode mission, String task) {
         mission.remove("output");
         ObjectNode config = mission.path("config") instanceof ObjectNode given ? given : mission.putObject("config");

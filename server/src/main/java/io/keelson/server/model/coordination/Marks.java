@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Computes a verdict out of a judge's marks. A mark m of 1 to 5 is worth (m − 1)/4. An output passes if each criterion of
- * {@code must_pass} has at least 4 and the weighted mean is at least the bound. A human decides where a mark is missing, or the
+ * {@code must_pass} has at least 4 and the weighted mean is at least the bound. A person decides where a mark is missing, or the
  * judge's confidence is below one half.
  */
 final class Marks {

@@ -111,7 +111,7 @@ final class ReadSql {
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
-    /** For an open task {@code t}: its output waits or will wait for a human, or a step of it or of its items does. */
+    /** For an open task {@code t}: its output waits or will wait for a person, or a step of it or of its items does. */
     private static final String APPROVAL_IS_DUE = """
             t.state_type <> 'terminal' and (t.state = 'awaiting_human' or t.policy ->> 'review' = 'true'
                 or exists (select from jsonb_array_elements(t.step_specs) spec where lower(spec ->> 'kind') = 'approval')

@@ -336,12 +336,12 @@ public final class RunReader {
         return CopiedTurns.of(c, workspaceId, runId, task);
     }
 
-    /** Whether a step of the task, or its output, still needs a human's approval. */
+    /** Whether a step of the task, or its output, still needs a person's approval. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
-    /** The same for any open task of the run, whose new plan needs no approval by a human. */
+    /** The same for any open task of the run, whose new plan needs no approval by a person. */
     public boolean replanSkipsApproval(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.REPLAN_SKIPS_APPROVAL, ids(workspaceId, runId)).isPresent();
     }
