@@ -26,7 +26,7 @@ declare
     each record;
 begin
     for each in select * from (values
-        ('keelson_amount', 'numeric(20, 6)', 'value >= 0 and value < ''NaN''', 'An amount of money, in USD or credits.'),
+        ('keelson_amount', 'numeric(20, 6)', 'value >= 0 and value < ''NaN''', 'An amount of credits.'),
         ('keelson_number', 'integer', 'value >= 1', 'An ordinal number, from 1.'),
         ('keelson_long_number', 'bigint', 'value >= 1', 'An ordinal number, from 1.'),
         ('keelson_events', 'json', 'json_array_length(value) <@ ''[1,100]''::int4range', 'The events of a pack.'),

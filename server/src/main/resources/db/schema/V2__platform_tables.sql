@@ -119,7 +119,7 @@ alter table agent_reports
     add column if not exists content text not null default '';
 
 comment on column agent_reports.subject_id is 'the task or the run that it is about, also once that is gone';
-comment on column agent_reports.cost is 'USD';
+comment on column agent_reports.cost is 'credits';
 comment on column agent_reports.content is 'Markdown as it was written; outlives what it is about';
 
 -- One report per task and per attempt of a run; it also finds a run's.

@@ -1,7 +1,7 @@
 -- Runs: their attempts, agents at work, plans, signals, and runs of runs. Their tasks are in V4.
 --
 -- Runs, tasks and dependencies have the columns of PRD-101 first, then ours. A type is wider where
--- PRD-101's would make a real run impossible: durations are BIGINT, money is NUMERIC(20,6) in USD. What a commit touches
+-- PRD-101's would make a real run impossible: durations are BIGINT, money is NUMERIC(20,6) in credits. What a commit touches
 -- is kept cheap, as measured in docs/adr/0011:
 -- * Pages leave room (fillfactor) and no index mentions a column that changes often, so that updates stay heap-only.
 -- * What every commit writes has domains instead of checks. Another table that commits touch has one check, short or a
@@ -127,7 +127,7 @@ comment on column orchestration_runs.result_summary is
 comment on column orchestration_runs.coordinator_agent_id is
     'the agent of the roster that agent_slug names; null for the system coordinator';
 comment on column orchestration_runs.total_tokens is 'as of the last change of the row; run_heads has the current number';
-comment on column orchestration_runs.total_cost is 'USD, as of the last change of the row; run_heads has the current sum';
+comment on column orchestration_runs.total_cost is 'credits, as of the last change of the row; run_heads has the current sum';
 comment on column orchestration_runs.version_id is 'as of the last change of the row; run_heads has the current one';
 comment on column orchestration_runs.origin is 'recipe_id, recipe_version, schedule_id, scheduled_for; null for none of them';
 comment on column orchestration_runs.start_at is 'when the run starts by itself; null: when a call starts it';
@@ -220,7 +220,7 @@ comment on table run_heads is 'What changes with every commit of a run: its vers
 comment on column run_heads.version_id is 'rises with every commit of the run';
 comment on column run_heads.last_seq is 'of its events';
 comment on column run_heads.usage is 'the parts of total_tokens; null when it is 0';
-comment on column run_heads.total_cost is 'USD';
+comment on column run_heads.total_cost is 'credits';
 comment on column run_heads.credits_left is 'reserved for the open attempt and not charged yet; 1 credit is 1 USD';
 comment on column run_heads.credits_charged is 'by the open attempt; reserved in the workspace''s balance until it ends';
 

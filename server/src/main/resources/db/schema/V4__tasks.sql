@@ -88,7 +88,7 @@ comment on table orchestration_tasks is 'Task-level execution records within a m
 comment on column orchestration_tasks.output_summary is 'the first 2,000 characters of the output';
 comment on column orchestration_tasks.output_ref is
     'the path of the API that answers the whole output; null where output_summary is all of it';
-comment on column orchestration_tasks.cost is 'USD';
+comment on column orchestration_tasks.cost is 'credits';
 comment on column orchestration_tasks.key is 'its id in the plan';
 comment on column orchestration_tasks.attempt is 'the run attempt; attempt_number is the task''s own';
 comment on column orchestration_tasks.group_id is 'of an item of a for_each task: that task';
@@ -232,7 +232,7 @@ comment on column task_steps.lane is '0 for steps that follow one another, other
 comment on column task_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';
 comment on column task_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
 comment on column task_steps.resolved_input is 'the input with the values of its expressions';
-comment on column task_steps.cost is 'USD';
+comment on column task_steps.cost is 'credits';
 comment on column task_steps.completed_by is
     'the holder of the lease whose result completed it; null where step_results has that result, or no lease had one';
 comment on column task_steps.result_input is 'input of that result, see work_results';
@@ -342,7 +342,7 @@ comment on column work_results.input is
 comment on column work_results.output_hash is
     'of the output as reported, before secrets were redacted; null for reported failures and for results of the server itself';
 comment on column work_results.usage is 'the parts of the tokens; null when there are none';
-comment on column work_results.cost is 'USD';
+comment on column work_results.cost is 'credits';
 
 create index if not exists ix_step_results_free on step_results (recorded_at) where tokens > 0 and cost = 0;
 

@@ -220,7 +220,7 @@ create table if not exists prices (
         else false end)
 );
 
-comment on table prices is 'Prices in USD: of a call of a tool, of a million tokens of a model.';
+comment on table prices is 'Prices in credits: of a call of a tool, of a million tokens of a model.';
 comment on column prices.usd_per_million_input is 'of tokens that the provider''s cache neither had nor kept';
 comment on column prices.usd_per_million_cache_read is 'of input from the provider''s cache; null: as other input';
 comment on column prices.usd_per_million_cache_write is 'of input that the provider''s cache kept; null: as other input';

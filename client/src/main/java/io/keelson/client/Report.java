@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param agent name of the agent in the plan
  * @param state in which the task or the run ended
  * @param failures of a run, how many of its tasks and steps failed although it may be completed; null for a task's report
- * @param cost USD
+ * @param cost credits
  * @param content Markdown; null in lists
  */
 public record Report(String id, String type, String title, @Nullable String runId, @Nullable Integer attempt,

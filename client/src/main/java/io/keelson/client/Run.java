@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A run as the server shows it. JSON components are never Java null: what is absent is a JSON null. Money is in USD
+ * A run as the server shows it. JSON components are never Java null: what is absent is a JSON null. Money is in credits
  * ({@code totalCost}) or credits; durations in milliseconds.
  *
  * @param state one of the run states of {@code GET /lifecycles}; more may be added

@@ -117,8 +117,8 @@ public final class Runs {
     /**
      * Changes the cost limits of a run; a run stopped by its budget continues if the new limit allows it.
      *
-     * @param hardLimit limit in USD of the cost of all attempts together; null leaves it unchanged
-     * @param softLimit amount in USD at which one warning is sent; null leaves it unchanged
+     * @param hardLimit limit in credits of the cost of all attempts together; null leaves it unchanged
+     * @param softLimit amount in credits at which one warning is sent; null leaves it unchanged
      */
     public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) {
         return budget(id, hardLimit, softLimit, Map.of());
@@ -127,9 +127,9 @@ public final class Runs {
     /**
      * Changes the cost limits of a run and the budgets of its tasks.
      *
-     * @param hardLimit limit in USD of the cost of all attempts together; null leaves it unchanged
-     * @param softLimit amount in USD at which one warning is sent; null leaves it unchanged
-     * @param tasks new budgets in USD, by the ids in the plan of tasks that have one
+     * @param hardLimit limit in credits of the cost of all attempts together; null leaves it unchanged
+     * @param softLimit amount in credits at which one warning is sent; null leaves it unchanged
+     * @param tasks new budgets in credits, by the ids in the plan of tasks that have one
      */
     public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
             Map<String, BigDecimal> tasks) {

@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prices of a million tokens of a model, in USD, each from 0 with at most 6 decimal places. Reasoning has the price of output.
+ * Prices of a million tokens of a model, in credits, each from 0 with at most 6 decimal places. Reasoning has the price of output.
  *
  * @param input of tokens that the provider's cache neither had nor kept
  * @param cacheRead of input from the provider's cache; null for the price of input

@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  * @param output of a call its result, of the last turn the output of the task; a JSON null elsewhere
  * @param omitted the names of those values that are too long for a list; the step has them
  * @param usage null when there are no tokens
- * @param cost USD
+ * @param cost credits
  * @param firstTextMs from sending to the first part of the answer
  */
 public record TranscriptEntry(String stepId, String kind, int turn, @Nullable Integer taskAttempt, boolean copied,

@@ -66,7 +66,7 @@ class DecisionCommandsTest {
                       steps: [{name: ok, kind: approval, input: {question: "Pay?", amount: 12, to: {name: Ada}}}]
                 """);
         Result run = inProcessCli.run("run", mission);
-        String[] plan = {"First look, then ask", "estimated cost: 0.75 USD", "files.read, noop", "Look around"};
+        String[] plan = {"First look, then ask", "estimated cost: 0.75 credits", "files.read, noop", "Look around"};
         assertThat(run.out()).contains(plan);
         Result approved = inProcessCli.run("approve", "latest", "--watch");
         assertThat(approved.out()).contains(plan).contains("Pay?", "amount: 12", "Ada");
@@ -303,7 +303,7 @@ class DecisionCommandsTest {
                       steps: [{tool: noop, input: {cost: 0.5}}, {tool: noop, input: {cost: 0.1}}]
                 """));
         assertThat(run.code()).as(run.err()).isEqualTo(4);
-        assertThat(run.out()).contains("its limit", "keelson budget ", "--hard-limit USD --watch")
+        assertThat(run.out()).contains("its limit", "keelson budget ", "--hard-limit CREDITS --watch")
                 .doesNotContain("keelson resume", "keelson credits grant");
         Result raised = inProcessCli.run("budget", "latest", "--hard-limit", "1", "--watch");
         assertThat(raised.code()).as(raised.err()).isZero();
@@ -397,7 +397,7 @@ class DecisionCommandsTest {
                   tasks: [{id: drive, steps: [{tool: fail, input: {class: permanent, message: no road}}]}]
                 """));
         assertThat(run.code()).as(run.err()).isEqualTo(4);
-        String[] shown = {"failed: drive: no road", "by sea", "estimated cost: 1.5 USD", "crew", "added: sail",
+        String[] shown = {"failed: drive: no road", "by sea", "estimated cost: 1.5 credits", "crew", "added: sail",
                 "dropped: drive"};
         assertThat(run.out()).contains(shown).contains("  sail  ");
         assertThat(inProcessCli.run("inbox", "--kind", "escalation", "--details").out()).contains(shown)

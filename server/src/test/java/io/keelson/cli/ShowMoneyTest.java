@@ -71,12 +71,12 @@ class ShowMoneyTest {
         String id = inProcessCli.run("run", mission.toString(), "--detach").out().strip();
         inProcessCli.run("watch", "latest");
         assertThat(inProcessCli.run("watch", "latest").out()).contains("task research used 5 of 3 credits")
-                .contains("--task research=USD --watch");
+                .contains("--task research=CREDITS --watch");
         assertThat(inProcessCli.lines("show", "latest")).anyMatch(
                 line -> line.contains("credits:") && line.endsWith("; task research used 5 of 3 credits"));
         assertThat(inProcessCli.run("explain", "latest").out()).contains("task research used 5 of 3 credits");
         assertThat(inProcessCli.run("resume", "latest").err()).contains("task research used 5 of 3 credits")
-                .contains("--task research=USD");
+                .contains("--task research=CREDITS");
         assertThat(inProcessCli.run("budget", "latest", "--task", "research=5.5", "--watch").code()).as(id).isZero();
         assertThat(inProcessCli.lines("show", "latest")).anyMatch(
                 line -> line.endsWith("; task research used 5 of 5.5 credits"));

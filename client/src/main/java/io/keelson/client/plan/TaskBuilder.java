@@ -121,7 +121,7 @@ public final class TaskBuilder {
         return verify(Map.of("kind", "human"));
     }
 
-    /** Limits the cost of the task in all attempts of the run, in USD. */
+    /** Limits the cost of the task in all attempts of the run, in credits. */
     public TaskBuilder budgetUsd(BigDecimal most) {
         body.put("budget_usd", most);
         return this;

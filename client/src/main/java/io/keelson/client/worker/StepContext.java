@@ -115,7 +115,7 @@ public interface StepContext {
     /**
      * Says what the work used; the last call counts.
      *
-     * @param cost in USD
+     * @param cost in credits
      */
     void usage(long tokens, BigDecimal cost);
 

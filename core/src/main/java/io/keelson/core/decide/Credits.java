@@ -323,7 +323,7 @@ final class Credits {
     private static Reply.Rejected usedUp(RunRow run) {
         return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(HardLimit.charged(run))
                 + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(HardLimit.limit(run)))
-                + ": raise it with `keelson budget " + run.id() + " --hard-limit USD`",
+                + ": raise it with `keelson budget " + run.id() + " --hard-limit CREDITS`",
                 run.state.wire(), List.of("budget", "cancel"));
     }
 }

@@ -136,10 +136,10 @@ final class Holds {
         return Reply.rejected("CREDITS_HELD", "the next request may cost " + Amounts.credits(cost) + ", and "
                 + (ofRun != null && cost.compareTo(ofRun) > 0
                         ? "the run's hard limit of " + Amounts.text(Objects.requireNonNull(HardLimit.limit(d.run)))
-                                + " leaves " + Amounts.text(ofRun) + raise + " --hard-limit USD`"
+                                + " leaves " + Amounts.text(ofRun) + raise + " --hard-limit CREDITS`"
                         : ofTask != null && cost.compareTo(ofTask) > 0
                                 ? "the budget of its task leaves " + Amounts.text(ofTask) + raise + " --task " + task
-                                        + "=USD`"
+                                        + "=CREDITS`"
                                 : "the workspace's credits do not pay it: grant some with `keelson credits grant AMOUNT`"));
     }
 

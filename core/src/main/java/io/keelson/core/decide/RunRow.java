@@ -341,7 +341,7 @@ public final class RunRow {
         return tokens;
     }
 
-    /** USD, all attempts together, whether collected or not. */
+    /** Credits, all attempts together, whether collected or not. */
     public BigDecimal cost() {
         return cost;
     }

@@ -259,7 +259,7 @@ public final class StepRow {
         return tokens;
     }
 
-    /** USD. */
+    /** Credits. */
     public BigDecimal cost() {
         return cost;
     }

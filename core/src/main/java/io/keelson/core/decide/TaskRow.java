@@ -222,7 +222,7 @@ public final class TaskRow {
         return tokens;
     }
 
-    /** USD. */
+    /** Credits. */
     public BigDecimal cost() {
         return cost;
     }

@@ -40,7 +40,7 @@ public record Prices(Map<String, Price> tools, Map<String, ModelPrice> models) {
      * zero.
      *
      * @param model null when none was named
-     * @param reported USD; null when the executor does not report it
+     * @param reported credits; null when the executor does not report it
      */
     public Cost cost(String tool, @Nullable String model, Tokens tokens, @Nullable BigDecimal reported) {
         if (reported != null) {

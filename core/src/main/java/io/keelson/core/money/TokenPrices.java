@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prices of a million tokens of a model, in USD, each ≥ 0. Reasoning has the price of output.
+ * Prices of a million tokens of a model, in credits, each ≥ 0. Reasoning has the price of output.
  *
  * @param cacheRead null for the price of input
  * @param cacheWrite null for the price of input
@@ -21,7 +21,7 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
         return new TokenPrices(usd, null, null, usd);
     }
 
-    /** The cost in USD; exact, and rounded once for all parts together. */
+    /** The cost in credits; exact, and rounded once for all parts together. */
     public BigDecimal cost(Tokens tokens) {
         BigDecimal millionth = cost(input, tokens.input())
                 .add(cost(Objects.requireNonNullElse(cacheRead, input), tokens.cacheRead()))
@@ -30,7 +30,7 @@ public record TokenPrices(BigDecimal input, @Nullable BigDecimal cacheRead, @Nul
         return Amounts.of(millionth.movePointLeft(MILLION));
     }
 
-    /** The highest cost in USD of so many tokens, for any part of the input that the provider's cache has or keeps. */
+    /** The highest cost in credits of so many tokens, for any part of the input that the provider's cache has or keeps. */
     public BigDecimal atMost(long input, long output) {
         return Amounts.of(cost(dearestInput(), input).add(cost(this.output, output)).movePointLeft(MILLION));
     }

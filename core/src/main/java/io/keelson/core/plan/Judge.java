@@ -7,6 +7,6 @@ import org.jspecify.annotations.Nullable;
  * A model that judges a task's output.
  *
  * @param model its name
- * @param skipBelow USD: the output of a task that has cost less is not judged; null: each is
+ * @param skipBelow credits: the output of a task that has cost less is not judged; null: each is
  */
 public record Judge(String model, @Nullable BigDecimal skipBelow) {}

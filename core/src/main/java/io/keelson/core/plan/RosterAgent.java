@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param runsOn where its turns are taken; null leaves it to its model
  * @param approvals its rules about persons' approval of its calls
  * @param open its tasks that have not ended
- * @param price of its model, USD for a million tokens of input and a million of output; null when there is none
+ * @param price of its model, credits for a million tokens of input and a million of output; null when there is none
  * @param history by type of task: how many percent of its latest {@link #LATEST} ended tasks were completed; none without
  *                any
  */

@@ -157,7 +157,7 @@ public sealed interface OtherPayload extends Payload {
         }
     }
 
-    /** @param estimatedCost of {@code tokens} in USD; null without a price. Nothing of it is charged */
+    /** @param estimatedCost of {@code tokens} in credits; null without a price. Nothing of it is charged */
     record ModelAnswerLost(int leaseEpoch, String model, String requestSha256, Instant sentAt, Tokens tokens,
             @Nullable BigDecimal estimatedCost) implements OtherPayload {
         @Override

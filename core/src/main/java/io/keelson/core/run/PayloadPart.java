@@ -64,7 +64,7 @@ public sealed interface PayloadPart
     /**
      * The use of one try of a step.
      *
-     * @param cost in USD
+     * @param cost in credits
      * @param modelAnswered that the report names, where the cost is by the prices of another one, which was asked for; null
      *                      elsewhere
      * @param charged credits; null where it cost nothing
@@ -111,7 +111,7 @@ public sealed interface PayloadPart
     }
 
     /**
-     * The totals of an attempt of a run; its cost in USD.
+     * The totals of an attempt of a run; its cost in credits.
      *
      * @param failures tasks that failed, and steps that failed in tasks which continued without them
      */

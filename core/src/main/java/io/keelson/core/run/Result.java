@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param output JSON text, opaque to the core
  * @param tokens model tokens used
- * @param cost in USD, ≥ 0; null when the executor does not report it, and prices decide
+ * @param cost in credits, ≥ 0; null when the executor does not report it, and prices decide
  * @param model that used the tokens; null when none is named
  * @param proposals to people; recorded with the result
  * @param verdict the output as a verdict, for verifying steps only; null for none

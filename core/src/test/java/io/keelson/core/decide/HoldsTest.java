@@ -198,7 +198,7 @@ class HoldsTest extends OneWorkspace {
                 .message()).as("a further request that is not paid")
                 .isEqualTo(
                         "the next request may cost 0.1 credits, and the run's hard limit of 0.12 leaves 0.068: raise it "
-                                + "with `keelson budget " + world.id() + " --hard-limit USD`");
+                                + "with `keelson budget " + world.id() + " --hard-limit CREDITS`");
         assertThat(claimed.get(1).hold).isEqualTo(new Hold(usd("0.05"), 4_000));
     }
 

@@ -16,7 +16,7 @@ class TokenPricesTest {
 
     @ParameterizedTest
     @CsvSource(nullValues = "-", value = {
-            // prices of input, cache read, cache write, output; tokens of each; USD
+            // prices of input, cache read, cache write, output; tokens of each; credits
             "3, 0.3, 3.75, 15,   1000, 0, 0, 0,         0.003",
             "3, 0.3, 3.75, 15,   0, 1000, 0, 0,         0.0003",
             "3, 0.3, 3.75, 15,   0, 0, 1000, 0,         0.00375",

@@ -50,7 +50,8 @@ final class CountLaws {
             Function<T, Long> tokensOf, Function<T, BigDecimal> costOf) {
         long used = parts.stream().mapToLong(tokensOf::apply).sum();
         BigDecimal paid = parts.stream().map(costOf).reduce(BigDecimal.ZERO, BigDecimal::add);
-        unless(tokens == used && cost.compareTo(paid) == 0, "I8: %s has %s tokens, %s USD; its parts %s and %s", what,
+        unless(tokens == used && cost.compareTo(paid) == 0, "I8: %s has %s tokens, %s credits; its parts %s and %s",
+                what,
                 tokens, cost, used, paid);
     }
 

@@ -18,7 +18,7 @@ final class LimitOptions {
     private static final String USD = "usd_per_month";
 
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, usd_per_month, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number (USD may have six decimal places), or none to remove a limit.")
+            + "requests_per_minute, usd_per_month, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
     /** What was given; null for no limit. */
@@ -32,7 +32,7 @@ final class LimitOptions {
         if (name.equals(USD)) {
             if (!text.matches("\\d{1,14}(\\.\\d{1,6})?")) {
                 throw CliException.usage("USAGE",
-                        "--limit " + name + "=" + text + ": USD with at most six decimal places, or none");
+                        "--limit " + name + "=" + text + ": credits with at most six decimal places, or none");
             }
             return new BigDecimal(text);
         }

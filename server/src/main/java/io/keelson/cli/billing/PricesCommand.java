@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "prices",
-        description = "Lists the prices of this installation in USD: of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
+        description = "Lists the prices of this installation in credits (1 credit is 1 USD): of a tool per call, of a model per million tokens. The cost that a step reports overrides any price.",
         subcommands = {PricesCommand.Set.class, PricesCommand.Remove.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson prices", "  keelson prices set model large --input 2.5 --cache-read 0.25 --output 10",
                 "  keelson prices --at 3      # the list that an entry of the ledger names"})
@@ -96,22 +96,22 @@ public final class PricesCommand extends CliCommand {
         @Parameters(index = "1", paramLabel = "NAME", description = "As plans name it.")
         String name;
 
-        @Parameters(index = "2", arity = "0..1", paramLabel = "USD", description = "Of a call of the tool.")
+        @Parameters(index = "2", arity = "0..1", paramLabel = "CREDITS", description = "Of a call of the tool.")
         @Nullable BigDecimal usd;
 
-        @Option(names = "--input", paramLabel = "USD",
+        @Option(names = "--input", paramLabel = "CREDITS",
                 description = "Of input tokens that the provider's cache neither had nor kept.")
         @Nullable BigDecimal input;
 
-        @Option(names = "--cache-read", paramLabel = "USD",
+        @Option(names = "--cache-read", paramLabel = "CREDITS",
                 description = "Of input tokens from the provider's cache; by default the price of input.")
         @Nullable BigDecimal cacheRead;
 
-        @Option(names = "--cache-write", paramLabel = "USD",
+        @Option(names = "--cache-write", paramLabel = "CREDITS",
                 description = "Of input tokens that the provider's cache kept; by default the price of input.")
         @Nullable BigDecimal cacheWrite;
 
-        @Option(names = "--output", paramLabel = "USD", description = "Of output tokens, reasoning included.")
+        @Option(names = "--output", paramLabel = "CREDITS", description = "Of output tokens, reasoning included.")
         @Nullable BigDecimal output;
 
         @Override
@@ -119,13 +119,13 @@ public final class PricesCommand extends CliCommand {
             boolean tokens = Stream.of(input, cacheRead, cacheWrite, output).anyMatch(Objects::nonNull);
             if (kind == Kind.TOOL) {
                 if (usd == null || tokens) {
-                    throw CliException.usage("INVALID_PRICE", "the price of a tool is USD, without options");
+                    throw CliException.usage("INVALID_PRICE", "the price of a tool is CREDITS, without options");
                 }
                 BigDecimal call = usd;
                 return change(prices -> prices.setTool(name, call));
             }
             if (usd != null || input == null || output == null) {
-                throw CliException.usage("INVALID_PRICE", "a model needs --input and --output, and no USD");
+                throw CliException.usage("INVALID_PRICE", "a model needs --input and --output, and no CREDITS");
             }
             TokenPrices million = new TokenPrices(input, cacheRead, cacheWrite, output);
             return change(prices -> prices.setModel(name, million));

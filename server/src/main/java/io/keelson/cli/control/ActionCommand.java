@@ -147,14 +147,14 @@ public abstract class ActionCommand extends RunChange {
         Limits limits = new Limits();
 
         static final class Limits {
-            @Option(names = "--hard-limit", paramLabel = "USD",
+            @Option(names = "--hard-limit", paramLabel = "CREDITS",
                     description = "Limit of the cost of all attempts together.")
             @Nullable BigDecimal hard;
 
-            @Option(names = "--soft-limit", paramLabel = "USD", description = "Cost at which one warning is sent.")
+            @Option(names = "--soft-limit", paramLabel = "CREDITS", description = "Cost at which one warning is sent.")
             @Nullable BigDecimal soft;
 
-            @Option(names = "--task", paramLabel = "TASK=USD",
+            @Option(names = "--task", paramLabel = "TASK=CREDITS",
                     description = "Budget of a task that has one, by its id in the plan; may be repeated.")
             Map<String, BigDecimal> tasks = new LinkedHashMap<>();
         }

@@ -69,7 +69,7 @@ public final class ResumeCommand extends ActionCommand {
                         : " of at most " + AmountText.decimal(limit) + "; raise the limit with: "
                                 + ProgramName.current()
                                 + " budget "
-                                + run.id() + " --hard-limit USD"),
+                                + run.id() + " --hard-limit CREDITS"),
                 cause);
     }
 }

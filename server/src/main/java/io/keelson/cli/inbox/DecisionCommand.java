@@ -209,7 +209,7 @@ public abstract class DecisionCommand extends ActionCommand {
                 description = "Of a run at its limit: this model of the server takes all further turns of agents.")
         @Nullable String downgrade;
 
-        @Option(names = "--hard-limit", paramLabel = "USD",
+        @Option(names = "--hard-limit", paramLabel = "CREDITS",
                 description = "Of a run at its limit: the new limit of the cost of all attempts together.")
         @Nullable BigDecimal hardLimit;
 
@@ -240,7 +240,7 @@ public abstract class DecisionCommand extends ActionCommand {
             return !decided.kind().equals("budget") || hardLimit != null || downgrade != null || finishCurrent ? ""
                     : "; the run goes on with its limits as they were, and stops again where its next step does not fit: "
                             + "raise the limit with " + ProgramName.current() + " budget " + decided.runId()
-                            + " --hard-limit USD";
+                            + " --hard-limit CREDITS";
         }
 
         @Override

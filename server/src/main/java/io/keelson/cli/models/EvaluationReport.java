@@ -37,7 +37,7 @@ final class EvaluationReport {
     }
 
     List<String> lines(Style style) {
-        Table table = new Table("VARIANT", "PASSED", "SCORE", "SPREAD", "USD", "TURNS", "CALLS");
+        Table table = new Table("VARIANT", "PASSED", "SCORE", "SPREAD", "CREDITS", "TURNS", "CALLS");
         for (String variant : variants()) {
             List<Trial> own = of(variant);
             List<BigDecimal> scores = scores(own);
@@ -49,7 +49,7 @@ final class EvaluationReport {
         }
         List<String> lines = new ArrayList<>(table.lines(style));
         lines.add(style
-                .dim("SCORE, USD, TURNS and CALLS are means of a trial; SPREAD is the lowest to the highest score"));
+                .dim("SCORE, CREDITS, TURNS and CALLS are means of a trial; SPREAD is the lowest to the highest score"));
         trials.stream().filter(each -> each.number() > 0 && each.outcome() != Outcome.PASSED)
                 .forEach(each -> lines.add(failure(style, each)));
         return lines;

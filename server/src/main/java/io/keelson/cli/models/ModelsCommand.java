@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "models",
-        description = "Lists the models that the server calls, with prices in USD per million tokens. An operator configures them in the file that KEELSON_MODELS names.",
+        description = "Lists the models that the server calls, with prices in credits per million tokens. An operator configures them in the file that KEELSON_MODELS names.",
         subcommands = {ModelsCommand.Show.class, CheckCommand.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson models", "  keelson models show small", "  keelson models check small"})
 public final class ModelsCommand extends CliCommand {
@@ -93,7 +93,7 @@ public final class ModelsCommand extends CliCommand {
             line(lines, "prices", usd == null ? "none"
                     : "input " + AmountText.decimal(usd.input()) + ", cache read " + cached(usd.cacheRead(), usd)
                             + ", cache write " + cached(usd.cacheWrite(), usd) + ", output "
-                            + AmountText.decimal(usd.output()) + " USD per million tokens");
+                            + AmountText.decimal(usd.output()) + " credits per million tokens");
             line(lines, "fallback", model.fallback().isEmpty() ? "none"
                     : TerminalText.clean(String.join(", ", model.fallback())) + ", after "
                             + model.fallbackAfterSeconds()

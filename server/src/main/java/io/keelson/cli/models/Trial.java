@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
  * @param run null where no fork was made
  * @param errorCode why it has not passed; null where it has
  * @param score of the last verdict, 0 to 1; null for none
- * @param cost USD of the turns, calls and verifications that were charged
+ * @param cost credits of the turns, calls and verifications that were charged
  * @param turns that were taken, in all attempts
  * @param calls that were asked for
  * @param attempts of the task

@@ -166,7 +166,7 @@ public final class TranscriptCommand extends CliCommand {
             figures.add(AmountText.count(usage.output()) + " out");
         }
         if (entry.cost() != null && entry.cost().signum() > 0) {
-            figures.add(AmountText.decimal(entry.cost()) + " USD");
+            figures.add(AmountText.decimal(entry.cost()) + " credits");
         }
         Instant from = entry.startedAt();
         Instant to = entry.completedAt();

@@ -96,8 +96,8 @@ public final class AmountText {
         return "task " + budget.task() + " used " + decimal(budget.used()) + " of " + credits(budget.budgetUsd());
     }
 
-    /** The options of {@code budget} that raise these budgets: {@code --task research=USD}. */
+    /** The options of {@code budget} that raise these budgets: {@code --task research=CREDITS}. */
     public static String raise(List<TaskBudget> budgets) {
-        return budgets.stream().map(budget -> " --task " + budget.task() + "=USD").collect(Collectors.joining());
+        return budgets.stream().map(budget -> " --task " + budget.task() + "=CREDITS").collect(Collectors.joining());
     }
 }

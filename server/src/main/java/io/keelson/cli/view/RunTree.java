@@ -49,7 +49,7 @@ public record RunTree(List<Member> members) {
         return Math.toIntExact(all().count());
     }
 
-    /** Of all attempts of all of them, in USD. */
+    /** Of all attempts of all of them, in credits. */
     BigDecimal cost() {
         return all().map(run -> Objects.requireNonNullElse(run.totalCost(), BigDecimal.ZERO)).reduce(BigDecimal.ZERO,
                 BigDecimal::add);

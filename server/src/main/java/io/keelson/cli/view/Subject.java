@@ -40,7 +40,7 @@ public final class Subject {
         return plan(plan, count, MissingNode.getInstance(), style);
     }
 
-    /** @param estimated USD, by the server; a missing or null node for what the plan itself says */
+    /** @param estimated credits, by the server; a missing or null node for what the plan itself says */
     private static List<String> plan(JsonNode plan, int count, JsonNode estimated, Style style) {
         List<String> lines = new ArrayList<>();
         String reasoning = TerminalText.text(plan, "reasoning");
@@ -54,7 +54,7 @@ public final class Subject {
                                 .filter(JsonNode::isNumber).map(JsonNode::decimalValue)
                                 .reduce(BigDecimal.ZERO, BigDecimal::add);
         if (estimate.signum() > 0) {
-            lines.add("  estimated cost: " + estimate.stripTrailingZeros().toPlainString() + " USD");
+            lines.add("  estimated cost: " + estimate.stripTrailingZeros().toPlainString() + " credits");
         }
         Table table = new Table("  TASK", "AGENT", "AFTER", "USES", "TITLE");
         List<JsonNode> tasks = plan.path("tasks").valueStream().limit(MOST_TASKS).toList();

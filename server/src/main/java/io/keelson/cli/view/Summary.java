@@ -155,7 +155,7 @@ public final class Summary {
                     "raise it with: " + command + " budget " + run.id() + AmountText.raise(tasks) + " --watch");
         }
         return lacksCredits(run) ? List.of(why, "grant credits: " + command + " credits grant AMOUNT", resume)
-                : List.of(why, "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch");
+                : List.of(why, "raise it with: " + command + " budget " + run.id() + " --hard-limit CREDITS --watch");
     }
 
     /** Whether its workspace has too few credits; else its own hard limit holds it up. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param subject the run or the task, also once that is gone; the report itself where it is about neither
  * @param agent name of the agent in the plan; null for none
  * @param state in which the task or the run ended
- * @param cost USD
+ * @param cost credits
  * @param content Markdown that was put there; empty in lists, and where a run's or a task's is made when it is read
  */
 public record AgentReport(UUID id, String type, String title, @Nullable UUID runId, @Nullable Integer attempt,

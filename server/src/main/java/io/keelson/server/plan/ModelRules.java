@@ -165,14 +165,15 @@ public interface ModelRules {
         String which = agent == null ? "the model " + shown
                 : "the agent '" + Pointers.shown(agent) + "' works with the model " + shown + ", which";
         return new PlanProblem(objection.code(), pointer, which + switch (objection) {
-            case NO_PRICE -> " has no price: set one with `keelson prices set model NAME --input USD --output USD`,"
-                    + " or PUT /api/v1/prices";
+            case NO_PRICE ->
+                " has no price: set one with `keelson prices set model NAME --input CREDITS --output CREDITS`,"
+                        + " or PUT /api/v1/prices";
             case NO_PRICE_OF_FALLBACK -> " has a fallback without a price: `keelson models show` names its fallbacks";
             case MODEL_NOT_ALLOWED -> " is not among the models that the workspace may use: an operator sets them with"
                     + " `keelson workspaces models`";
             case MODEL_UNKNOWN -> " is not known" + NameSuggestion.hint(model, known()) + "; this server calls "
                     + String.join(", ", known()) + ". A model that workers call needs a price: set one with"
-                    + " `keelson prices set model NAME --input USD --output USD`";
+                    + " `keelson prices set model NAME --input CREDITS --output CREDITS`";
         });
     }
 

@@ -93,12 +93,12 @@ final class RunConfigReader {
                 budget(config.path("budget"), plan));
     }
 
-    /** USD; what no threshold is given for may cost nothing. */
+    /** Credits; what no threshold is given for may cost nothing. */
     private static BigDecimal threshold(JsonNode autonomy) {
         return Objects.requireNonNullElse(amount(autonomy, "auto_approve_threshold"), BigDecimal.ZERO);
     }
 
-    /** USD. */
+    /** Credits. */
     private static BigDecimal estimate(JsonNode plan) {
         BigDecimal whole = amount(plan, "total_estimated_cost");
         return whole != null ? whole

@@ -16,7 +16,7 @@ public record NewRecipe(UUID id, UUID workspaceId, ObjectNode mission, @Nullable
     /**
      * A completed run and what it took, to compare runs of the recipe with.
      *
-     * @param cost in USD
+     * @param cost in credits
      */
     public record Lineage(UUID run, BigDecimal cost, long tokens, long durationMs, String completedAt) {}
 

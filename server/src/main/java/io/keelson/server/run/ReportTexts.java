@@ -33,7 +33,7 @@ public final class ReportTexts {
                 case when t.output_summary is not null then concat('## Output', E'\\n\\n', %4$s, E'\\n\\n') end,
                 case when t.output_ref is not null then concat('The whole output: `', t.output_ref, '`', E'\\n\\n') end,
                 '## Figures', E'\\n\\n',
-                '- Tokens: ', t.tokens_used, E'\\n- Cost: ', trim_scale(t.cost), ' USD', E'\\n- Duration: ',
+                '- Tokens: ', t.tokens_used, E'\\n- Cost: ', trim_scale(t.cost), ' credits', E'\\n- Duration: ',
                 coalesce(t.duration_ms, 0), ' ms', E'\\n- Attempts: ', t.attempt_number, E'\\n\\n',
                 '## Links', E'\\n\\n',
                 '- Run: `/api/v1/runs/', t.run_id, E'`\\n- Task: `/api/v1/tasks/', t.id, '`', E'\\n')"""
@@ -65,7 +65,7 @@ public final class ReportTexts {
                         then concat('## Output', E'\\n\\n', %8$s, E'\\n\\n') end,
                 '## Figures', E'\\n\\n',
                 '- Tasks: ', done.tasks, ', completed ', done.completed, ', failed ', done.failed, ', skipped ',
-                done.skipped, E'\\n- Tokens: ', v.tokens, E'\\n- Cost: ', trim_scale(v.cost), ' USD',
+                done.skipped, E'\\n- Tokens: ', v.tokens, E'\\n- Cost: ', trim_scale(v.cost), ' credits',
                 E'\\n- Duration: ', coalesce(v.duration_ms, 0), ' ms', E'\\n\\n',
                 '## Links', E'\\n\\n',
                 '- Run: `/api/v1/runs/', r.id, E'`\\n- Reports of its tasks: `/api/v1/reports?run_id=', r.id, '`', E'\\n')"""

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The cost of a call, whether it succeeded or failed.
  *
  * @param model that used the tokens; null when none did
- * @param cost in USD, never negative; null when the tool does not report it, and prices decide
+ * @param cost in credits, never negative; null when the tool does not report it, and prices decide
  * @param asked the model that was to be used, where another one was; null where none was
  * @param partial whether the tokens are only those that were known when an answer broke off
  */

@@ -67,7 +67,7 @@ public record Limits(Map<String, BigDecimal> byName) {
         return limit == null ? null : limit.longValueExact();
     }
 
-    /** In USD; null for no limit. */
+    /** In credits; null for no limit. */
     public @Nullable BigDecimal usdPerMonth() {
         return byName.get(USD_PER_MONTH);
     }

@@ -224,7 +224,7 @@ class EvaluationTest {
         int runs = keelson.runs().list(RunQuery.all()).items().size();
         assertThat(Json.read(cli.run("eval", file, "--json").out())).isEqualTo(document);
         List<String> text = cli.run("eval", file).out().lines().toList();
-        assertThat(text.getFirst()).matches("VARIANT +PASSED +SCORE +SPREAD +USD +TURNS +CALLS");
+        assertThat(text.getFirst()).matches("VARIANT +PASSED +SCORE +SPREAD +CREDITS +TURNS +CALLS");
         assertThat(text.get(2)).matches("large +2 of 2 +0.75 +0.75 to 0.75 +0.00022 +2 +1");
         assertThat(text.getLast()).startsWith("stopped  curious, text, run ").contains("CALL_NOT_RECORDED");
         assertThat(model.journal()).hasSize(requests);

@@ -67,7 +67,7 @@ public interface RemoteWork {
     record InlineArtifact(String name, String contentType, byte[] content) {}
 
     /**
-     * @param cost in USD; null when the worker does not report it, and prices decide
+     * @param cost in credits; null when the worker does not report it, and prices decide
      * @param model that used the tokens; null when none is named
      * @param uploads artifacts that were uploaded under the same lease
      * @param proposals to people
@@ -104,7 +104,7 @@ public interface RemoteWork {
     }
 
     /**
-     * @param cost in USD; null when the worker does not report it, and prices decide
+     * @param cost in credits; null when the worker does not report it, and prices decide
      * @param model that used the tokens; null when none is named
      */
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,

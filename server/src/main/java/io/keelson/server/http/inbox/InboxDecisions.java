@@ -37,7 +37,7 @@ public final class InboxDecisions {
     /**
      * @param gate only for a task's review
      * @param hardLimitUsd only for a budget
-     * @param tasks only for a budget: new budgets of tasks in USD, by the tasks' ids in the plan
+     * @param tasks only for a budget: new budgets of tasks in credits, by the tasks' ids in the plan
      * @param downgrade only for a budget: the model that takes all further turns of agents
      * @param finishCurrent only for a budget: whether the run ends with what runs now
      * @param content only for an elicitation: the answer

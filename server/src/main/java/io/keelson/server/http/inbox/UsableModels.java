@@ -22,7 +22,7 @@ public record UsableModels(WorkspaceModels models, PriceTable prices) {
         }
         if (!prices.withoutPrice(PriceKind.MODEL, Set.of(name)).isEmpty()) {
             throw ApiProblem.of("NO_PRICE", pointer, "the model '" + name
-                    + "' has no price: set one with `keelson prices set model NAME --input USD --output USD`");
+                    + "' has no price: set one with `keelson prices set model NAME --input CREDITS --output CREDITS`");
         }
     }
 }

@@ -37,7 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class RunActions {
 
     /**
-     * Limits in USD; null leaves one unchanged.
+     * Limits in credits; null leaves one unchanged.
      *
      * @param tasks new budgets of tasks, by the tasks' ids in the plan
      */

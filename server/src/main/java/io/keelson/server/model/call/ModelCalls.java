@@ -92,7 +92,7 @@ public final class ModelCalls {
                 "this server has no model '" + name + "': `keelson models` lists those it has"));
         if (!priced.test(name)) {
             throw ToolFailure.permanent("NO_PRICE", "the model '" + name
-                    + "' has no price: set one with `keelson prices set model NAME --input USD --output USD`");
+                    + "' has no price: set one with `keelson prices set model NAME --input CREDITS --output CREDITS`");
         }
         return model;
     }

@@ -19,7 +19,7 @@ final class DeclaredUsage {
                 "cache_read": {"type": "integer", "minimum": 0, "maximum": 1000000000000},
                 "cache_write": {"type": "integer", "minimum": 0, "maximum": 1000000000000},
                 "output": {"type": "integer", "minimum": 0, "maximum": 1000000000000}}},
-              "cost": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "in USD; as priced when left out"},
+              "cost": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "in credits; as priced when left out"},
               """;
 
     private DeclaredUsage() {}
