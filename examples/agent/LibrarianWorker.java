@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
  */
 public class LibrarianWorker {
 
-    private static final int MOST = 3;
+    private static final int MAX = 3;
 
     public static void main(String[] args) throws InterruptedException {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%1$tFT%1$tT%1$tz %4$s %5$s%6$s%n");
@@ -39,7 +39,7 @@ public class LibrarianWorker {
             return Turn.done(Map.of("files", 0, "said", listed.error() == null ? "nothing here" : listed.error()));
         }
         Turn.Answer answer = null;
-        for (String file : files.subList(0, Math.min(MOST, files.size()))) {
+        for (String file : files.subList(0, Math.min(MAX, files.size()))) {
             Map<String, Object> input = Map.of("path", path + "/" + file);
             answer = answer == null ? Turn.call("files.read", input) : answer.call("files.read", input);
         }

@@ -362,7 +362,7 @@ create table if not exists execution_commands (
 ) with (fillfactor = 80);
 
 comment on table execution_commands is
-    'Commands with effects outside, once under each idempotency key (Gate4 AG-EXE-01).';
+    'Commands with effects outside, once under each idempotency key.';
 comment on column execution_commands.provider_key is 'the idempotency key that the provider is given';
 comment on column execution_commands.uncertain is 'an attempt was made of which it is not known whether it arrived';
 comment on column execution_commands.wake_at is

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The packages of ARCHITECTURE.md, and which may know which. */
 class ArchitectureTest {
 
-    private static final JavaClasses HOUSE = new ClassFileImporter()
+    private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .withImportOption(location -> !location.contains("-tests.jar")).importPackages("io.keelson");
 
@@ -100,7 +100,7 @@ class ArchitectureTest {
         noClasses().that().resideInAPackage("io.keelson." + name + "..").should().dependOnClassesThat(elsewhere)
                 .because("a run goes one hop down and never back; pass the other package's result in by a parameter, "
                         + "or let the io.keelson.server wiring join the two (ARCHITECTURE.md, packages)")
-                .allowEmptyShould(true).check(HOUSE);
+                .allowEmptyShould(true).check(CLASSES);
     }
 
     /** Sub-package | its siblings that it may know; {@code .} is their parent. */
@@ -156,7 +156,7 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAPackage("io.keelson." + parent + "..")
                         .and(DescribedPredicate.not(resideInAnyPackage(allowed))))
                 .because("sub-packages of one package stay apart; move what two of them share into the one below them")
-                .check(HOUSE);
+                .check(CLASSES);
     }
 
     @Test
@@ -165,7 +165,7 @@ class ArchitectureTest {
                 .should().dependOnClassesThat().areAssignableTo(Statement.class)
                 .orShould().dependOnClassesThat().areAssignableTo(ResultSet.class)
                 .because("a route turns JSON into a call and its answer into JSON: read through server.run's readers")
-                .check(HOUSE);
+                .check(CLASSES);
     }
 
     @Test
@@ -173,7 +173,7 @@ class ArchitectureTest {
         classes().that().resideInAPackage("io.keelson.server.run..").and().haveSimpleNameEndingWith("Table")
                 .should().notBePublic()
                 .because("the compiler then makes commands the only writers: go through RunStore or RunReader")
-                .check(HOUSE);
+                .check(CLASSES);
     }
 
     @Test
@@ -181,7 +181,7 @@ class ArchitectureTest {
         noClasses().that().resideOutsideOfPackages("io.keelson.core..", "io.keelson.server.engine..")
                 .should().dependOnClassesThat().haveFullyQualifiedName("io.keelson.core.decide.Decider")
                 .because("a decision counts only under the run's row lock: submit a Command to the Engine")
-                .check(HOUSE);
+                .check(CLASSES);
     }
 
     @Test
@@ -192,7 +192,7 @@ class ArchitectureTest {
                 .because(
                         "take a java.time.Clock in the constructor (Server and the command line's Main hand it out); leases and timers use the "
                                 + "database's clock, which the row lock returns")
-                .check(HOUSE);
+                .check(CLASSES);
     }
 
     @Test
@@ -201,7 +201,7 @@ class ArchitectureTest {
                 .should().callMethod(Thread.class, "sleep", long.class)
                 .orShould().callMethod(Thread.class, "sleep", java.time.Duration.class)
                 .because("wait for something that can wake you: a queue, a condition, a timer row")
-                .check(HOUSE);
+                .check(CLASSES);
     }
 
     private static final DescribedPredicate<JavaMethodCall> READS_THE_WALL_CLOCK = describe("read the wall clock",

@@ -71,7 +71,7 @@ final class Await {
 
     /** Reads the run before its events, so that all events of an ended run are delivered. */
     private boolean readRun() {
-        HttpReply reply = runs.getIfChanged(id, etag, listener == null ? patience() : Duration.ZERO);
+        HttpReply reply = runs.getIfChanged(id, etag, listener == null ? heldOpen() : Duration.ZERO);
         if (reply.status() == 304) {
             return false;
         }
@@ -80,7 +80,7 @@ final class Await {
         return etag != null;
     }
 
-    private Duration patience() {
+    private Duration heldOpen() {
         return heldOpen(Duration.ofNanos(deadline - System.nanoTime()));
     }
 

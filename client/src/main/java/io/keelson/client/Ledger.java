@@ -7,7 +7,7 @@ import java.util.List;
 /** Every transfer of the workspace's credits. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Ledger {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration VERIFY_TIMEOUT = Duration.ofMinutes(10);
 
     private final Api api;
 
@@ -50,7 +50,7 @@ public final class Ledger {
     }
 
     private Verification verify(String path) {
-        return Json.document(api.send(Call.get(path).within(PATIENCE)).body(), Verification.class);
+        return Json.document(api.send(Call.get(path).within(VERIFY_TIMEOUT)).body(), Verification.class);
     }
 
     private static RequestPath matching(LedgerQuery query) {

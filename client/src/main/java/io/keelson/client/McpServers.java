@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
 public final class McpServers {
 
     /** The server may have to start a program first. */
-    private static final Duration LOOK = Duration.ofSeconds(90);
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(90);
 
     private final Api api;
 
@@ -34,7 +34,7 @@ public final class McpServers {
     public McpServer set(String name, JsonNode definition) {
         return Json.document(
                 api.send(Call.of("PUT", RequestPath.of("/mcp-servers/", name), definition).repeatable()
-                        .within(LOOK)).body(),
+                        .within(CONNECT_TIMEOUT)).body(),
                 McpServer.class);
     }
 
@@ -49,7 +49,8 @@ public final class McpServers {
     }
 
     private McpServer post(RequestPath path) {
-        return Json.document(api.send(Call.post(path, null).repeatable().within(LOOK)).body(), McpServer.class);
+        return Json.document(api.send(Call.post(path, null).repeatable().within(CONNECT_TIMEOUT)).body(),
+                McpServer.class);
     }
 
     /** @throws KeelsonException {@code MCP_SERVER_NOT_FOUND} when there is none of that name */

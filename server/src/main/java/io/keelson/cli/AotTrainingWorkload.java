@@ -36,7 +36,7 @@ public final class AotTrainingWorkload {
     private static final int STEPS = 5;
     private static final int READ_EVERY = 10;
     private static final Duration LOAD = Duration.ofSeconds(20);
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration RUN_TIMEOUT = Duration.ofMinutes(1);
     private static final Duration PAUSE = Duration.ofMillis(50);
     private static final List<String> WIRES = List.of("openai-responses", "openai-chat", "anthropic-messages");
     private static final String SCRIPT = """
@@ -88,7 +88,7 @@ public final class AotTrainingWorkload {
                       {"id": "answer", "steps": [{"tool": "model.generate", "input": {"model": "%1$s", "prompt": "Answer",
                        "output_schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}}]}
                     ]}}""".formatted(wire))));
-            completed(keelson.runs().awaitEnd(run.id(), PATIENCE));
+            completed(keelson.runs().awaitEnd(run.id(), RUN_TIMEOUT));
         }
     }
 
@@ -132,7 +132,7 @@ public final class AotTrainingWorkload {
         Run run = keelson.runs().create(Mission.named("training").goal("learn what is hot").start()
                 .task("here", task -> steps(task, "noop"))
                 .task("elsewhere", task -> steps(task, TOOL).dependsOn("here")));
-        completed(keelson.runs().awaitEnd(run.id(), PATIENCE));
+        completed(keelson.runs().awaitEnd(run.id(), RUN_TIMEOUT));
         if (read) {
             keelson.runs().tasks(run.id());
             keelson.runs().steps(run.id());

@@ -25,7 +25,7 @@ final class ApiWiring {
         Database database = storage.database();
         return new HttpServer(
                 HttpOptions.DEFAULTS.withHost(settings.host()).withPort(settings.port())
-                        .withBounds(settings.connections(), settings.patience())
+                        .withBounds(settings.connections(), settings.requestTimeout())
                         .withDashboard(settings.dashboard() ? new Dashboard(settings.webFolder()) : null)
                         .withPublicUrl(settings.publicUrl()).withVersion(KeelsonVersion.current().number()),
                 new ApiServices(database, storage.auth(),

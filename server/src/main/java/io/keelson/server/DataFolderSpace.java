@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 /** Reports when little space is left on the disk of the data folder, which has the embedded database and the artifacts. */
 public final class DataFolderSpace implements AutoCloseable {
     /** Less than these bytes need an operator soon. */
-    public static final long LITTLE = 1L << 30;
+    public static final long LOW_BYTES = 1L << 30;
     /** Less than these bytes need an operator at once. */
-    public static final long VERY_LITTLE = 100L << 20;
+    public static final long CRITICAL_BYTES = 100L << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(DataFolderSpace.class);
     private static final Duration PERIOD = Duration.ofSeconds(30);
@@ -57,15 +57,15 @@ public final class DataFolderSpace implements AutoCloseable {
     void look() {
         long bytes = free();
         long before = bound;
-        bound = bytes < VERY_LITTLE ? VERY_LITTLE : bytes < LITTLE ? LITTLE : Long.MAX_VALUE;
+        bound = bytes < CRITICAL_BYTES ? CRITICAL_BYTES : bytes < LOW_BYTES ? LOW_BYTES : Long.MAX_VALUE;
         if (bound == before) {
             return;
         }
         String left = String.format(Locale.ROOT, "%,d MB", bytes / 1_000_000);
-        if (bound == VERY_LITTLE) {
+        if (bound == CRITICAL_BYTES) {
             LOG.error("{} left on the disk of {}: free space now. Runs are refused when it is full, and the embedded"
                     + " PostgreSQL ends", left, folder);
-        } else if (bound == LITTLE) {
+        } else if (bound == LOW_BYTES) {
             LOG.warn("{} left on the disk of {}: free space before runs are refused", left, folder);
         } else {
             LOG.info("{} left on the disk of {}", left, folder);

@@ -27,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** What a workspace can plan with: agents, models, tools and recipes, each in the order of their names. */
 final class PlanningFacts {
     /** More would make each request of a planner dear. */
-    private static final int MOST_RECIPES = 100;
+    private static final int MAX_RECIPES = 100;
 
     private final Function<UUID, List<RosterAgent>> agents;
     private final WorkspaceModels models;
@@ -62,7 +62,7 @@ final class PlanningFacts {
         ArrayNode callable = facts.putArray("tools");
         tools(catalogue, workspace).values().forEach(callable::add);
         ArrayNode known = facts.putArray("recipes");
-        database.withConnection(c -> recipes.list(c, workspace, null, null, MOST_RECIPES)).items().stream()
+        database.withConnection(c -> recipes.list(c, workspace, null, null, MAX_RECIPES)).items().stream()
                 .map(RecipeStore.Listed::recipe).sorted(Comparator.comparing(RecipeRow::name))
                 .forEach(recipe -> known.add(recipe(recipe)));
         return facts;

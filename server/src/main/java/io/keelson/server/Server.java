@@ -142,11 +142,11 @@ public final class Server implements AutoCloseable {
     /**
      * Waits until the server is closed or has lost its embedded database.
      *
-     * @param patience maximum time to wait
+     * @param timeout maximum time to wait
      * @return false when the time is over and the server still runs
      */
-    public boolean awaitEnd(Duration patience) throws InterruptedException {
-        return over.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+    public boolean awaitEnd(Duration timeout) throws InterruptedException {
+        return over.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Why it can do nothing but be closed and started again: its embedded database has ended; null while it can. */

@@ -40,19 +40,19 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
      *
      * @param port 0 for a free one
      * @param connections at a time
-     * @param patience for the head of a request, and for each stretch of its body
+     * @param requestTimeout for the head of a request, and for each stretch of its body
      * @param metricsAccess who is shown the metrics without a key
      * @param dashboard whether the dashboard is served
      * @param webFolder where the dashboard's files are read instead of the jar; absolute, null for the jar
      * @param publicUrl where browsers find the server; null for where it listens
      */
-    public record Http(String host, int port, int connections, Duration patience,
+    public record Http(String host, int port, int connections, Duration requestTimeout,
             Observed.MetricsAccess metricsAccess, boolean dashboard, @Nullable Path webFolder,
             @Nullable URI publicUrl) {
 
         /** The same at another address; port 0 for a free one. */
         public Http at(String otherHost, int otherPort) {
-            return new Http(otherHost, otherPort, connections, patience, metricsAccess, dashboard, webFolder,
+            return new Http(otherHost, otherPort, connections, requestTimeout, metricsAccess, dashboard, webFolder,
                     publicUrl);
         }
     }

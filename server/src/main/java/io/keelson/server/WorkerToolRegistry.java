@@ -25,7 +25,7 @@ final class WorkerToolRegistry {
     /** How long a tool that was served counts as served. */
     private static final Duration REMEMBERED = Duration.ofSeconds(5);
     private static final int MAX_CACHED = 10_000;
-    private static final UUID EVERYWHERE = new UUID(0, 0);
+    private static final UUID ALL_WORKSPACES = new UUID(0, 0);
 
     private final Database database;
     private final WorkerRegistry workers;
@@ -62,7 +62,7 @@ final class WorkerToolRegistry {
 
     /** Those of all workers. */
     Set<String> everywhere() {
-        return Tenancy.allWorkspaces(() -> look(EVERYWHERE, workers::served));
+        return Tenancy.allWorkspaces(() -> look(ALL_WORKSPACES, workers::served));
     }
 
     private Set<String> look(UUID where, TxFunction<Set<String>> read) {

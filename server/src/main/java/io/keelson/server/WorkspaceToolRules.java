@@ -10,12 +10,12 @@ import java.util.UUID;
 /** Rules of workspaces about tools, at most five seconds old. Thread-safe. */
 final class WorkspaceToolRules {
     private static final Duration OLDEST = Duration.ofSeconds(5);
-    private static final int MOST = 10_000;
+    private static final int MAX = 10_000;
 
     private final LoadingCache<UUID, ToolPolicy.Rule> rules;
 
     WorkspaceToolRules(WorkspaceStore workspaces) {
-        rules = Caffeine.newBuilder().expireAfterWrite(OLDEST).maximumSize(MOST).executor(Runnable::run)
+        rules = Caffeine.newBuilder().expireAfterWrite(OLDEST).maximumSize(MAX).executor(Runnable::run)
                 .build(id -> {
                     WorkspaceStore.Tools tools = workspaces.tools(id);
                     return new ToolPolicy.Rule(ToolPolicy.Level.WORKSPACE, tools.allowed(), tools.denied());

@@ -38,7 +38,7 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
                   steps: [{name: sign-off, kind: approval, input: {question: "Publish it?"}}, {tool: noop}]
             """;
 
-    private static final long PATIENCE_SECONDS = 120;
+    private static final long TIMEOUT_SECONDS = 120;
 
     /** What a process said when it had ended. */
     public record Result(int code, String out, String err) {
@@ -110,8 +110,8 @@ public record CliProcess(Process process, StringWriter said, CompletableFuture<S
 
     public Result end() throws InterruptedException {
         try {
-            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                throw new AssertionError("still running after " + PATIENCE_SECONDS + " s");
+            if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("still running after " + TIMEOUT_SECONDS + " s");
             }
             return new Result(process.exitValue(), stdout.join(), stderr.join());
         } finally {

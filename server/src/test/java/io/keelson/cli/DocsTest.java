@@ -72,7 +72,7 @@ class DocsTest {
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
     private static final Pattern COMMAND =
             Pattern.compile("^(\\./keelson|keelson|curl|java|mvn|examples/\\S+\\.sh) .*", Pattern.MULTILINE);
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration TIMEOUT = Duration.ofSeconds(120);
 
     /** A block of commands, in order of its page. */
     private record Block(String page, String language, String text) {
@@ -100,7 +100,7 @@ class DocsTest {
         builder.environment().putAll(Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
                 TestDatabase.text(TestDatabase.createUrl()), "KEELSON_ALLOWED_FOLDERS", folder.toString()));
         host = builder.redirectOutput(home.resolve("host.log").toFile()).start();
-        Awaitility.await().atMost(PATIENCE).until(() -> Files.exists(port) || !host.isAlive());
+        Awaitility.await().atMost(TIMEOUT).until(() -> Files.exists(port) || !host.isAlive());
         assertThat(port).as(() -> text(home.resolve("host.log"))).exists();
         Path keelson = folder.resolve("keelson");
         Files.writeString(keelson, """
@@ -204,7 +204,7 @@ class DocsTest {
                 "KEY", Files.readString(home.resolve(".keelson/api-key")).strip()));
         Process process = builder.start();
         process.getOutputStream().close();
-        boolean ended = process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        boolean ended = process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         process.destroyForcibly();
 
         assertThat(ended).as(() -> "ended:\n" + text(output)).isTrue();

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
 /** Keelson's engine in this process, wired as {@code Server} wires it, without HTTP. */
 final class KeelsonEngine implements Contender {
     private static final Actor WHO = Actor.human("bench");
-    private static final int MOST_UNANSWERED = 500;
+    private static final int MAX_UNANSWERED = 500;
 
     private final Settings settings;
     private final Database database;
@@ -106,7 +106,7 @@ final class KeelsonEngine implements Contender {
     @Override
     public void preload(int count) throws Exception {
         CheckedMission mission = mission(Work.ONE_STEP);
-        Semaphore unanswered = new Semaphore(MOST_UNANSWERED);
+        Semaphore unanswered = new Semaphore(MAX_UNANSWERED);
         for (int i = 0; i < count; i++) {
             UUID id = UuidCreator.getTimeOrderedEpoch();
             preloaded.add(id);
@@ -114,7 +114,7 @@ final class KeelsonEngine implements Contender {
             engine.submit(new Command.Create(mission.newRun(id, Bootstrap.DEFAULT_WORKSPACE, "bench"), true, WHO))
                     .whenComplete((reply, failure) -> unanswered.release());
         }
-        unanswered.acquire(MOST_UNANSWERED);
+        unanswered.acquire(MAX_UNANSWERED);
     }
 
     @Override

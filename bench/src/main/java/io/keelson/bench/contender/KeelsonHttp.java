@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * creates each run by {@code POST /runs}, which answers at its end. With option {@code slots} also a worker.
  */
 final class KeelsonHttp implements Contender {
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration RUN_TIMEOUT = Duration.ofMinutes(10);
 
     private final List<KeelsonServer> servers = new ArrayList<>();
     private final List<Keelson> clients = new ArrayList<>();
@@ -52,7 +52,7 @@ final class KeelsonHttp implements Contender {
         Mission mission = missions.of(load.work());
         return Callers.measure(load, Thread.ofVirtual().factory(), () -> {
             Keelson client = clients.get(Math.floorMod(turn.getAndIncrement(), clients.size()));
-            Run ended = client.runs().execute(mission, PATIENCE);
+            Run ended = client.runs().execute(mission, RUN_TIMEOUT);
             if (!ended.completed()) {
                 throw new IllegalStateException("a run ended " + ended.state());
             }

@@ -23,7 +23,7 @@ import java.util.Map;
 public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes sizes, Lab.Turn turn, Results results) {
     /** A warm-up is divided into pieces, after each of which the compilers' time is looked at. */
     private static final int LEAST_PIECES = 4;
-    private static final int MOST_PIECES = 4 * LEAST_PIECES;
+    private static final int MAX_PIECES = 4 * LEAST_PIECES;
     /** The share of all processors that compilers may still use when a warm-up ends. */
     private static final double IDLE_COMPILERS = 0.05;
 
@@ -52,7 +52,7 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
      */
     void warm(ContenderProcess contender, int callers, Work... kinds) throws ContenderException, InterruptedException {
         double piece = sizes.warmup() / LEAST_PIECES;
-        for (int i = 0; i < MOST_PIECES; i++) {
+        for (int i = 0; i < MAX_PIECES; i++) {
             ProcessorTime before = contender.processorTime();
             contender.load(Load.during(kinds[i % kinds.length], callers, piece));
             double compilers = contender.processorTime().since(before).compilers() / 1_000;

@@ -27,8 +27,8 @@ import java.util.concurrent.Future;
  */
 public final class Recovery implements Scenario {
     public static final String TITLE = "Recovery after kill -9";
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
-    private static final int LOOKS_BEFORE = 20;
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
+    private static final int READS_BEFORE = 20;
     private static final int HELD = 16;
     /** Types of state that a run is in before it has ended. */
     private static final List<String> OPEN = List.of("pending", "running", "paused");
@@ -66,12 +66,12 @@ public final class Recovery implements Scenario {
             Keelson client = accepting.client();
             List<String> runs = create(client, count, tenSteps());
             try (KeelsonServer dying = server(bench, "dying", Map.of())) {
-                Poll.until(PATIENCE, () -> client.runs().get(runs.get(count / 4)).ended());
+                Poll.until(TIMEOUT, () -> client.runs().get(runs.get(count / 4)).ended());
                 dying.kill();
             }
             long killed = System.nanoTime();
             try (KeelsonServer other = server(bench, "other", Map.of())) {
-                Poll.until(PATIENCE, () -> OPEN.stream().allMatch(type -> none(client, type)));
+                Poll.until(TIMEOUT, () -> OPEN.stream().allMatch(type -> none(client, type)));
                 bench.record(inFlight(count), Measure.ALL_ENDED_SECONDS, (System.nanoTime() - killed) / 1e9,
                         Double.NaN);
                 bench.record(inFlight(count), Measure.FAILED_RUNS, count - completed(client), Double.NaN);
@@ -102,15 +102,15 @@ public final class Recovery implements Scenario {
     private static void heldWork(Bench bench, KeelsonServer dying) throws Exception {
         List<String> runs = create(dying.client(), HELD, Mission.named("held").goal("be held").start()
                 .task("sleep", task -> task.step("sleep", "process.run", Map.of("argv", List.of("sleep", "30")))));
-        Poll.until(PATIENCE, () -> claimedAtLeast(dying.client(), runs, 1));
+        Poll.until(TIMEOUT, () -> claimedAtLeast(dying.client(), runs, 1));
         try (KeelsonServer last = server(bench, "last", Map.of())) {
             Keelson client = last.client();
-            for (int asked = 0; asked < LOOKS_BEFORE; asked++) {
+            for (int asked = 0; asked < READS_BEFORE; asked++) {
                 claimedAtLeast(client, runs, 1);
             }
             dying.kill();
             long killed = System.nanoTime();
-            Poll.until(PATIENCE, () -> claimedAtLeast(client, runs, 2));
+            Poll.until(TIMEOUT, () -> claimedAtLeast(client, runs, 2));
             bench.record(held(bench.sizes().leaseSeconds()), Measure.CLAIMED_SECONDS,
                     (System.nanoTime() - killed) / 1e9, Double.NaN);
             runs.forEach(run -> client.runs().cancel(run, "measured"));

@@ -33,7 +33,7 @@ public final class SlowSteps implements Scenario {
     private static final int TASKS_OF_A_RUN = 100;
     /** Without a limit the JVM lets the heap grow to a quarter of the machine's memory before it collects all of it. */
     private static final String HEAP = "-Xmx256m";
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     @Override
     public String name() {
@@ -78,7 +78,7 @@ public final class SlowSteps implements Scenario {
                 while (!time.isDone()) {
                     most = Math.max(most, others(connection));
                     long soon = System.nanoTime() + 50_000_000;
-                    Poll.until(PATIENCE, () -> System.nanoTime() >= soon);
+                    Poll.until(TIMEOUT, () -> System.nanoTime() >= soon);
                 }
                 String variant = slow(steps);
                 bench.record(variant, Measure.ALL_ENDED_SECONDS, time.get(), Double.NaN);
@@ -101,12 +101,12 @@ public final class SlowSteps implements Scenario {
         long start = System.nanoTime();
         List<Callable<Boolean>> calls = new ArrayList<>();
         for (int i = 0; i < runs; i++) {
-            calls.add(() -> client.runs().awaitEnd(client.runs().create(mission).id(), PATIENCE).ended());
+            calls.add(() -> client.runs().awaitEnd(client.runs().create(mission).id(), TIMEOUT).ended());
         }
         try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (Future<Boolean> ended : callers.invokeAll(calls)) {
                 if (!ended.get()) {
-                    throw new IllegalStateException("a run has not ended in " + PATIENCE);
+                    throw new IllegalStateException("a run has not ended in " + TIMEOUT);
                 }
             }
         }

@@ -33,10 +33,10 @@ import tools.jackson.databind.JsonNode;
 public final class TurnsInFlight implements Scenario {
     /** How long a slow answer takes. */
     public static final int WAIT_SECONDS = 5;
-    private static final int MOST = 1_000;
+    private static final int MAX = 1_000;
     private static final int TASKS_OF_A_RUN = 100;
     private static final String HEAP = "-Xmx256m";
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration TIMEOUT = Duration.ofMinutes(3);
     private static final String QUICK = "quick";
     private static final String SLOW = "slow";
 
@@ -57,11 +57,11 @@ public final class TurnsInFlight implements Scenario {
 
     @Override
     public void measure(Bench bench) throws Exception {
-        int runs = Math.max(1, Math.min(MOST, bench.sizes().recovered()) / TASKS_OF_A_RUN);
+        int runs = Math.max(1, Math.min(MAX, bench.sizes().recovered()) / TASKS_OF_A_RUN);
         Path folder = Files.createTempDirectory("turns-in-flight");
         Path models = models(folder);
         try (KeelsonServer server = bench.turn().server("node", Map.of("KEELSON_MODELS", models.toString(),
-                "KEELSON_MODEL_CALLS", Integer.toString(MOST), "KEELSON_JAVA_OPTS", HEAP))) {
+                "KEELSON_MODEL_CALLS", Integer.toString(MAX), "KEELSON_JAVA_OPTS", HEAP))) {
             Keelson client = server.client();
             long end = System.nanoTime() + (long) (bench.sizes().warmup() * 1e9);
             do {
@@ -77,7 +77,7 @@ public final class TurnsInFlight implements Scenario {
                     connections = Math.max(connections, SlowSteps.others(connection));
                     threads = Math.max(threads, server.threads());
                     long soon = System.nanoTime() + 50_000_000;
-                    Poll.until(PATIENCE, () -> System.nanoTime() >= soon);
+                    Poll.until(TIMEOUT, () -> System.nanoTime() >= soon);
                 }
                 String variant = String.format(Locale.ROOT, "%,d turns, each answered after %d s",
                         runs * TASKS_OF_A_RUN, WAIT_SECONDS);
@@ -123,7 +123,7 @@ public final class TurnsInFlight implements Scenario {
         long start = System.nanoTime();
         List<Callable<Boolean>> calls = new ArrayList<>();
         for (int i = 0; i < runs; i++) {
-            calls.add(() -> client.runs().awaitEnd(client.runs().create(RunRequest.of(mission)).id(), PATIENCE)
+            calls.add(() -> client.runs().awaitEnd(client.runs().create(RunRequest.of(mission)).id(), TIMEOUT)
                     .completed());
         }
         try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {

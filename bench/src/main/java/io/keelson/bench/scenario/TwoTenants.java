@@ -36,7 +36,7 @@ public final class TwoTenants implements Scenario {
     public static final String ALONE = "alone";
     public static final String SUBMITTED = "while another submits its flood";
     public static final String FLOODED = "beside another's flood";
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
     private static final int FLOODING = 16;
     private static final int QUIET = 4;
     private static final int SAMPLES_PER_SECOND_MEASURED = 4 * QUIET;
@@ -106,7 +106,7 @@ public final class TwoTenants implements Scenario {
         long end = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
         call(Collections.<Callable<@Nullable Void>>nCopies(FLOODING, () -> {
             while (System.nanoTime() < end) {
-                client.runs().awaitEnd(client.runs().create(mission).id(), PATIENCE);
+                client.runs().awaitEnd(client.runs().create(mission).id(), TIMEOUT);
             }
             return null;
         }));
@@ -131,7 +131,7 @@ public final class TwoTenants implements Scenario {
                         i * 1_000L / clients.size(), TimeUnit.MILLISECONDS));
             }
             for (Future<@Nullable Long> run : runs) {
-                Long latency = run.get(PATIENCE.toSeconds() + most, TimeUnit.SECONDS);
+                Long latency = run.get(TIMEOUT.toSeconds() + most, TimeUnit.SECONDS);
                 if (latency == null) {
                     clock.shutdownNow();
                     break;
@@ -147,7 +147,7 @@ public final class TwoTenants implements Scenario {
 
     private static @Nullable Long latency(Keelson client, Mission mission) {
         long before = System.nanoTime();
-        client.runs().awaitEnd(client.runs().create(mission).id(), PATIENCE);
+        client.runs().awaitEnd(client.runs().create(mission).id(), TIMEOUT);
         return System.nanoTime() - before;
     }
 

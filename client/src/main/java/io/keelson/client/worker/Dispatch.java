@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class Dispatch {
 
     /** How long an answer may take beyond the time that the server was asked to hold the call open. */
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(15);
 
     /** The lease is kept meanwhile; who loses it is interrupted. */
     private static final Duration UPLOAD_LIMIT = Duration.ofHours(12);
@@ -58,7 +58,7 @@ final class Dispatch {
         if (!announced) {
             specs.forEach(spec -> body.withArrayProperty("tool_specs").add(spec.document()));
         }
-        JsonNode answer = api.post("/dispatch/claim", body, wait.plus(PATIENCE));
+        JsonNode answer = api.post("/dispatch/claim", body, wait.plus(ANSWER_TIMEOUT));
         announced = true;
         return answer.path("items").valueStream().map(Assignment::of).toList();
     }
@@ -69,7 +69,8 @@ final class Dispatch {
      * @param limit for the answer: a call that hangs must not cost the leases
      */
     List<@Nullable JsonNode> heartbeat(List<ObjectNode> items, Duration limit) {
-        return batch("/dispatch/heartbeat", body(), items, limit.compareTo(PATIENCE) < 0 ? limit : PATIENCE);
+        return batch("/dispatch/heartbeat", body(), items,
+                limit.compareTo(ANSWER_TIMEOUT) < 0 ? limit : ANSWER_TIMEOUT);
     }
 
     /**
@@ -82,7 +83,7 @@ final class Dispatch {
         if (requestNext && kind == ExecutionResult.Kind.COMPLETE) {
             body.set("next", asking(Json.object()));
         }
-        return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, PATIENCE);
+        return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, ANSWER_TIMEOUT);
     }
 
     /** Sends a file for a step that the worker holds; answers the id that the step's result names it by. */

@@ -118,8 +118,8 @@ public final class Worker implements AutoCloseable {
         claimThread.interrupt();
         slots.taken().stream().filter(Execution::abandon)
                 .forEach(execution -> reports.add(execution, ExecutionResult.released()));
-        long patience = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
-        interrupted |= !waited(() -> slots.awaitIdle(patience));
+        long timeout = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
+        interrupted |= !waited(() -> slots.awaitIdle(timeout));
         heartbeatThread.interrupt();
         reportThread.interrupt();
         stopped.countDown();

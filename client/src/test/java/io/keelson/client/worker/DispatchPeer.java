@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The server's side of {@code /dispatch}, over real HTTP: hands out what a test offers and notes what comes back. */
 public final class DispatchPeer implements AutoCloseable {
 
-    private static final long PATIENCE_SECONDS = 20;
+    private static final long TIMEOUT_SECONDS = 20;
 
     /** An item of a report, and the route it came by. */
     public record Reported(String kind, JsonNode item) {
@@ -81,7 +81,7 @@ public final class DispatchPeer implements AutoCloseable {
 
     /** The next report that fits; those before it are forgotten. */
     public Reported next(Predicate<Reported> wanted) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
         while (true) {
             Reported reported = reports.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
             assertThat(reported).as("a report that fits").isNotNull();

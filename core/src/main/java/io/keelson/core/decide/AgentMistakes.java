@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /** Bounds an agent's mistakes: equal calls in a row that end in equal errors. They open no ticket. */
 final class AgentMistakes {
     static final String STUCK = "AGENT_STUCK";
-    private static final int TOLD = 3;
-    private static final int MOST = 5;
+    private static final int WARNED_REPEATS = 3;
+    private static final int MAX_REPEATS = 5;
 
     private AgentMistakes() {}
 
@@ -28,16 +28,16 @@ final class AgentMistakes {
      */
     static boolean tolerated(Decision d, StepRow call) {
         int repeats = repeats(call);
-        if (repeats >= TOLD) {
+        if (repeats >= WARNED_REPEATS) {
             call.errorMessage += " (this call has had this error " + repeats + " times in a row; the task fails at "
-                    + MOST + ")";
+                    + MAX_REPEATS + ")";
         }
-        if (repeats >= MOST) {
+        if (repeats >= MAX_REPEATS) {
             Propagation.failed(d, call.task(), new StepError(STUCK, ErrorClass.PERMANENT, "the agent has called '"
                     + call.spec().tool() + "' with one input " + repeats + " times in a row, and each call ended in "
                     + call.errorCode));
         }
-        return repeats < MOST;
+        return repeats < MAX_REPEATS;
     }
 
     /** Number of equal calls with this error in a row, this one included. Calls that run side by side end in any order. */

@@ -32,7 +32,7 @@ final class AgentTurns {
     /** The source of data that a task has from outside when it begins. */
     private static final String UNTRUSTED = "untrusted_input";
     /** Proposals of a change of the plan in an attempt of a task, where the task sets no limit. */
-    private static final int MOST_PROPOSALS = 3;
+    private static final int MAX_PROPOSALS = 3;
 
     private AgentTurns() {}
 
@@ -184,7 +184,7 @@ final class AgentTurns {
     private static @Nullable StepError beyondLimits(TaskRow task, String tool) {
         AgentTerms terms = task.spec().policy().agent();
         TurnLimits limits = terms == null ? TurnLimits.NONE : terms.limits();
-        int ofTool = limits.callsByTool().getOrDefault(tool, tool.equals(AgentTerms.PROPOSE) ? MOST_PROPOSALS : 0);
+        int ofTool = limits.callsByTool().getOrDefault(tool, tool.equals(AgentTerms.PROPOSE) ? MAX_PROPOSALS : 0);
         if (limits.calls() > 0 && calls(task, null) > limits.calls()) {
             return new StepError(CALLS, ErrorClass.PERMANENT,
                     "the task may make " + limits.calls() + " calls, and has made them");

@@ -278,7 +278,7 @@ final class Completion {
         }
         d.run.gate = RunRow.Gate.ACCEPTANCE;
         d.note(new RunPayload.AcceptanceRequested());
-        d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
+        d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().timeout()));
     }
 
     static void complete(Decision d) {

@@ -55,7 +55,7 @@ final class HumanTimeouts {
     /** Whether the time is over. Time without an engine does not count, as people could not answer. */
     private static boolean isOver(Decision d, UUID subject, @Nullable Instant asked) {
         HumanRules rules = d.run.policy().humans();
-        Duration left = rules.patience().minus(CountedTime.alive(d.view, asked, d.now));
+        Duration left = rules.timeout().minus(CountedTime.alive(d.view, asked, d.now));
         boolean over = rules.onTimeout() == OnTimeout.REMIND || asked == null || !left.isPositive();
         if (!over) {
             d.arm(TimerKind.HUMAN, subject, d.now.plus(left));
@@ -69,7 +69,7 @@ final class HumanTimeouts {
             return false;
         }
         d.note(task, step, new OtherPayload.HumanReminded("decision"));
-        d.arm(TimerKind.HUMAN, subject, d.now.plus(rules.patience()));
+        d.arm(TimerKind.HUMAN, subject, d.now.plus(rules.timeout()));
         return true;
     }
 

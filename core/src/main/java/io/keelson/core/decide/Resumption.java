@@ -45,7 +45,7 @@ final class Resumption {
             return Reply.CHANGED;
         }
         if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
-            d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
+            d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().timeout()));
         }
         d.view.agents.forEach(agent -> AttemptRestarts.begin(d, agent));
         d.view.agents.stream().filter(agent -> agent.begunAt != null && agent.tasksOpen == 0)

@@ -227,7 +227,7 @@ final class Steps {
                 SlotScheduling.enqueue(d, step, d.capacity.lease(), null)));
     }
 
-    /** The step is claimed again after the delay, and once more when the patience ends. */
+    /** The step is claimed again after the delay, and once more at the end of its maximum wait. */
     private static void defer(Decision d, StepRow step, Deferral deferral) {
         Duration longest = deferrable(d, step, deferral);
         step.nextRunAt = d.now.plus(deferral.delay().compareTo(longest) < 0 ? deferral.delay() : longest);
@@ -241,7 +241,7 @@ final class Steps {
     /** How long a busy system may still defer the step in this attempt. */
     private static Duration deferrable(Decision d, StepRow step, Deferral deferral) {
         Duration waited = CountedTime.goingSince(d.view, step.deferredSince, d.now);
-        return Objects.requireNonNullElse(deferral.patience(), d.run.policy().timeouts().providerWait()).minus(waited);
+        return Objects.requireNonNullElse(deferral.maxWait(), d.run.policy().timeouts().providerWait()).minus(waited);
     }
 
     static Reply leaseExpired(Decision d, Command.LeaseExpired command) {

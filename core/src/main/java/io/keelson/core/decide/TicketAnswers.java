@@ -115,7 +115,7 @@ final class TicketAnswers {
                 ticket.severity = ticket.severity.raised();
                 d.changes.touch(d.run, ticket);
                 d.note(new OtherPayload.EscalationReminded(ticket.id(), ticket.severity.wire()));
-                d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
+                d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().timeout()));
             }
             case FAIL -> answer(d, ticket, Resolution.FAIL, "no answer in time");
             case APPROVE -> answer(d, ticket, Resolution.RESUME, "no answer in time");

@@ -11,7 +11,7 @@ public final class Amounts {
     public static final BigDecimal ZERO = of(BigDecimal.ZERO);
     public static final BigDecimal ONE = of(BigDecimal.ONE);
 
-    private static final int PLACES = 6;
+    private static final int SCALE = 6;
 
     private Amounts() {}
 
@@ -31,7 +31,7 @@ public final class Amounts {
      * @param amount at least 0, to six places
      */
     public static List<BigDecimal> split(BigDecimal amount, int parts) {
-        BigDecimal each = amount.divide(BigDecimal.valueOf(parts), PLACES, RoundingMode.DOWN);
+        BigDecimal each = amount.divide(BigDecimal.valueOf(parts), SCALE, RoundingMode.DOWN);
         List<BigDecimal> shares = new ArrayList<>(Collections.nCopies(parts, each));
         shares.set(0, amount.subtract(each.multiply(BigDecimal.valueOf(parts - 1L))));
         return shares;
@@ -39,6 +39,6 @@ public final class Amounts {
 
     /** The amount to six places, half of the last one upwards. */
     public static BigDecimal of(BigDecimal amount) {
-        return amount.setScale(PLACES, RoundingMode.HALF_UP);
+        return amount.setScale(SCALE, RoundingMode.HALF_UP);
     }
 }

@@ -7,16 +7,16 @@ import java.util.Locale;
  * A run's requirements of people besides its plan's gate.
  *
  * @param accept true when a person must accept the run's result before it is completed
- * @param patience how long a gate or a ticket waits before {@code onTimeout}
+ * @param timeout how long a gate or a ticket waits before {@code onTimeout}
  * @param autonomy who approves its plan
  */
-public record HumanRules(boolean accept, Duration patience, OnTimeout onTimeout, Autonomy autonomy) {
+public record HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout, Autonomy autonomy) {
 
     public static final HumanRules DEFAULT = new HumanRules(false, Duration.ofHours(24), OnTimeout.REMIND);
 
     /** Of a run whose plan needs no approval. */
-    public HumanRules(boolean accept, Duration patience, OnTimeout onTimeout) {
-        this(accept, patience, onTimeout, Autonomy.AUTONOMOUS);
+    public HumanRules(boolean accept, Duration timeout, OnTimeout onTimeout) {
+        this(accept, timeout, onTimeout, Autonomy.AUTONOMOUS);
     }
 
     /** The reaction to a missing answer. */

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param delay minimum time before the next claim, not negative
  * @param busy the busy system, such as {@code model:NAME}; null when the holder names none
- * @param error the step's failure when the system is still busy after the patience
- * @param patience maximum time from the attempt's first deferral; null for {@code provider_wait_seconds} of the run
+ * @param error the step's failure when the system is still busy after the maxWait
+ * @param maxWait maximum time from the attempt's first deferral; null for {@code provider_wait_seconds} of the run
  */
-public record Deferral(Duration delay, @Nullable String busy, StepError error, @Nullable Duration patience) {
+public record Deferral(Duration delay, @Nullable String busy, StepError error, @Nullable Duration maxWait) {
 
     /** Prefix of {@link #busy} for a model. */
     public static final String MODEL = "model:";
@@ -19,7 +19,7 @@ public record Deferral(Duration delay, @Nullable String busy, StepError error, @
     /** Prefix of {@link #busy} for a question to a person. */
     public static final String INBOX = "inbox:";
 
-    /** With the run's patience. */
+    /** With the maximum wait of the run. */
     public Deferral(Duration delay, @Nullable String busy, StepError error) {
         this(delay, busy, error, null);
     }

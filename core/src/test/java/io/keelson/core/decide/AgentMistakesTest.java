@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Mistakes of an agent are told to it and end its task at last; they are no errors of the run. */
+/** An agent sees its mistakes, and the last one ends its task; they are no errors of the run. */
 class AgentMistakesTest {
     private final World world = World.start(rules().escalation(Rules.ASK).policy(),
             plan(task("a").step("turn", StepKind.TURN)
@@ -40,7 +40,8 @@ class AgentMistakesTest {
             call("read", "x");
             assertThat(world.state()).isEqualTo(RunState.RUNNING);
             world.fail(world.claim("a"), ErrorClass.PERMANENT);
-            assertThat(lastCall().errorMessage().contains(i + " times in a row")).as("told of %s", i).isEqualTo(i > 2);
+            assertThat(lastCall().errorMessage().contains(i + " times in a row")).as("warned of %s", i)
+                    .isEqualTo(i > 2);
         }
         assertThat(world.task("a").errorCode()).isEqualTo("AGENT_STUCK");
         assertThat(world.state()).isEqualTo(RunState.FAILED);

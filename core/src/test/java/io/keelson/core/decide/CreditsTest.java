@@ -169,7 +169,7 @@ class CreditsTest extends OneWorkspace {
                 "-,     newer,  2000, -,   newer, 0.4,   -"})
         void modelWithoutAPriceIsChargedByTheOneAskedFor(String asked, String answered, long tokens,
                 BigDecimal reported,
-                String charged, String amount, String told) {
+                String charged, String amount, String reportedModel) {
             AgentTerms terms = new AgentTerms(null, null, null, asked, List.of(), 0, List.of());
             World world = run("10", RunPolicy.DEFAULT, plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)).steps(1)));
             world.prices = new Prices(FLAT.tools(), Map.of("asked", new ModelPrice(TokenPrices.flat(usd("2")), 8),
@@ -180,7 +180,7 @@ class CreditsTest extends OneWorkspace {
 
             assertThat(booked(Kind.CHARGE)).containsExactly(usd(amount).toPlainString());
             assertThat(bank.ledger().get(1).use().model()).isEqualTo(charged);
-            assertThat(world.last("step_completed").members().get("model_answered")).isEqualTo(told);
+            assertThat(world.last("step_completed").members().get("model_answered")).isEqualTo(reportedModel);
         }
 
         @Test

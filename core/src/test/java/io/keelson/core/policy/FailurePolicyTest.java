@@ -52,7 +52,7 @@ class FailurePolicyTest {
     private static final Change CANCELLED = g -> g.cancelled = true;
     private static final Change TIMED_OUT = g -> g.timedOut = true;
     private static final Change PERMANENT = g -> g.errorClass = ErrorClass.PERMANENT;
-    private static final Change POOR = g -> g.affordable = false;
+    private static final Change UNAFFORDABLE = g -> g.affordable = false;
     private static final Change THIRD_ATTEMPT = g -> g.attempts = 3;
     private static final Change THIRD_FAILURE = g -> g.failures = 3;
     private static final Change FIVE_MINUTES = g -> g.elapsed = Duration.ofMinutes(5);
@@ -63,7 +63,7 @@ class FailurePolicyTest {
                 arguments("cancelled: abort", CANCELLED, ABORT, "run_cancelled"),
                 arguments("run timeout passed: abort", TIMED_OUT, ABORT, "run_timeout"),
                 arguments("permanent: fail", PERMANENT, FAIL, "non_retryable_error"),
-                arguments("cannot be paid for: abort", POOR, ABORT, "insufficient_credits"),
+                arguments("cannot be paid for: abort", UNAFFORDABLE, ABORT, "insufficient_credits"),
                 arguments("attempts exhausted: fail", THIRD_ATTEMPT, FAIL, "attempt_budget_exhausted"),
                 arguments("failures exhausted: fail", THIRD_FAILURE, FAIL, "failure_budget_exhausted"),
                 arguments("retry time exhausted: fail", FIVE_MINUTES, FAIL, "retry_time_exhausted"),

@@ -18,7 +18,7 @@ import java.util.UUID;
  */
 final class Forks {
     private static final int ONE_IN = 4;
-    private static final int MOST = 4;
+    private static final int MAX = 4;
     private static final Actor BOB = Actor.human("bob");
 
     private final Simulation sim;
@@ -42,7 +42,7 @@ final class Forks {
 
     private void look() {
         List<RunRows> runs = List.copyOf(sim.store.runs());
-        if (sim.faultRates.calm() || made == MOST) {
+        if (sim.faultRates.calm() || made == MAX) {
             return;
         }
         if (!runs.isEmpty()) {

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 /** People and their programs: submit runs, decide at gates, and meddle. In calm weather they only help. */
 final class Humans {
     private static final Actor ANN = Actor.human("ann");
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
     private static final int TRIES = 6;
 
     private final Simulation sim;
@@ -227,7 +227,7 @@ final class Humans {
     private void ask(Command command, int tries) {
         boolean[] answered = new boolean[1];
         sim.send(sim.anyNode(), command, reply -> answered[0] = true);
-        sim.in(PATIENCE, () -> {
+        sim.in(RETRY_DELAY, () -> {
             if (!answered[0] && tries > 1) {
                 ask(command, tries - 1);
             }

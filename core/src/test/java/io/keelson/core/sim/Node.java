@@ -32,7 +32,7 @@ import java.util.function.Consumer;
 final class Node {
     private static final int LANES = 6;
     private static final int TRIES = 5;
-    private static final int MOST_AT_ONCE = 6;
+    private static final int MAX_AT_ONCE = 6;
 
     final Simulation sim;
     final Map<UUID, RunView> views = new HashMap<>();
@@ -181,7 +181,7 @@ final class Node {
         if (!committing && !waiting.isEmpty()) {
             committing = true;
             later(Duration.ofMillis(sim.random.nextInt(4)), () -> {
-                for (int i = 1 + sim.random.nextInt(MOST_AT_ONCE); i > 0 && !waiting.isEmpty(); i--) {
+                for (int i = 1 + sim.random.nextInt(MAX_AT_ONCE); i > 0 && !waiting.isEmpty(); i--) {
                     underWay.add(waiting.poll());
                 }
                 attempt(new ArrayList<>(underWay), 1);
@@ -288,7 +288,7 @@ final class Node {
             forget(batchCommit.batch);
             Violation.unless(!batchCommit.locked, "a concurrent commit under the lock");
             locked(batchCommit.batch, tried, false);
-        } else if (outcome == Store.Outcome.POOR) {
+        } else if (outcome == Store.Outcome.INSUFFICIENT_CREDITS) {
             forget(batchCommit.batch);
             Violation.unless(!looked, "what was there was known");
             locked(batchCommit.batch, tried, true);

@@ -20,7 +20,7 @@ import java.util.UUID;
 final class RemoteWorker {
     private static final Set<String> TOOLS = Set.of("remote", "agent.turn", RandomPlans.JUDGE);
     private static final int CAPACITY = 3;
-    private static final Duration PATIENCE = Duration.ofSeconds(4);
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(4);
     private static final int TRIES = 12;
 
     private final Simulation sim;
@@ -89,7 +89,7 @@ final class RemoteWorker {
                 continueWith(sim.store.run(lease.runId()), reply);
             }
         });
-        sim.in(PATIENCE, () -> {
+        sim.in(RETRY_DELAY, () -> {
             if (!answered[0]) {
                 report(report, lease, born, tries - 1);
             }

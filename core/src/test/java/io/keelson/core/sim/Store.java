@@ -48,7 +48,7 @@ final class Store {
         /** A view was not current; nothing was done. */
         STALE,
         /** A workspace has not got what it would take; likewise. */
-        POOR
+        INSUFFICIENT_CREDITS
     }
 
     Store(Bank bank, Prices prices) {
@@ -126,7 +126,7 @@ final class Store {
             return Outcome.STALE;
         }
         if (bank != null && !bank.covers(changes, node)) {
-            return Outcome.POOR;
+            return Outcome.INSUFFICIENT_CREDITS;
         }
         Map<UUID, RunRows> drafts = new Drafts().of(changes, decided, now);
         drafts.forEach((id, after) -> {

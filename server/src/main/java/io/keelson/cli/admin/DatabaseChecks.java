@@ -20,7 +20,7 @@ import java.util.List;
 /** Whether there is a database to work with: the one that is named, else an embedded one that is started to see. */
 final class DatabaseChecks {
 
-    private static final Duration MOST_SKEW = Duration.ofSeconds(1);
+    private static final Duration MAX_SKEW = Duration.ofSeconds(1);
 
     private final Clock clock;
 
@@ -76,7 +76,7 @@ final class DatabaseChecks {
             findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
                     : probe.pendingMigrations() + " pending migrations, which the next server start applies"));
         }
-        findings.add(probe.skew().compareTo(MOST_SKEW) <= 0
+        findings.add(probe.skew().compareTo(MAX_SKEW) <= 0
                 ? CheckResult.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
                 : CheckResult.warn("clocks",
                         "this machine and the database differ by " + AmountText.duration(probe.skew()),

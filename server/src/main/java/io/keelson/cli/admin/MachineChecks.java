@@ -90,10 +90,10 @@ final class MachineChecks {
         try {
             long free = Files.getFileStore(folder).getUsableSpace();
             String message = AmountText.size(free) + " free";
-            if (free < DataFolderSpace.VERY_LITTLE) {
+            if (free < DataFolderSpace.CRITICAL_BYTES) {
                 return CheckResult.fail("disk space", message, "free some, or move KEELSON_DATA_DIR to another disk");
             }
-            return free < DataFolderSpace.LITTLE
+            return free < DataFolderSpace.LOW_BYTES
                     ? CheckResult.warn("disk space", message, "runs and artifacts need more space")
                     : CheckResult.ok("disk space", message);
         } catch (IOException e) {

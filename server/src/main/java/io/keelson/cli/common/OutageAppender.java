@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class OutageAppender extends AppenderBase<ILoggingEvent> {
 
     private static final long PAUSE_MILLIS = Duration.ofMinutes(1).toMillis();
-    private static final int MOST_CONDITIONS = 1_000;
+    private static final int MAX_CONDITIONS = 1_000;
     private static final String POOL = "com.zaxxer.hikari";
 
     private final Appender<ILoggingEvent> delegate;
@@ -54,7 +54,7 @@ final class OutageAppender extends AppenderBase<ILoggingEvent> {
             return;
         }
         delegate.doAppend(line(event, cause, last == null ? 0 : last.leftOut));
-        if (conditions.size() >= MOST_CONDITIONS) {
+        if (conditions.size() >= MAX_CONDITIONS) {
             conditions.clear();
         }
         conditions.put(condition, new Reported(event.getTimeStamp()));

@@ -26,7 +26,7 @@ public final class Prompt {
         OVERTAKEN
     }
 
-    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
     /** The line that is being read; a terminal cannot take back a read that waits. */
     private static @Nullable FutureTask<@Nullable String> reading;
@@ -88,7 +88,7 @@ public final class Prompt {
             Thread.ofPlatform().daemon().name("keelson-prompt").start(read);
         }
         try {
-            read.get(BETWEEN_LOOKS.toMillis(), TimeUnit.MILLISECONDS);
+            read.get(POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
             return true;
         } catch (TimeoutException e) {
             return false;

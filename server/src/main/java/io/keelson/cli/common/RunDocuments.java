@@ -32,9 +32,9 @@ public final class RunDocuments {
     /** So many levels of child runs are shown. */
     private static final int LEVELS = 3;
     /** More steps than these are not read to name those that failed. */
-    private static final int MOST_STEPS = 2_000;
+    private static final int MAX_STEPS = 2_000;
     /** Of a run with more tasks the last ones are not read to show its result. */
-    private static final int MOST_TASKS = 500;
+    private static final int MAX_TASKS = 500;
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
@@ -109,7 +109,7 @@ public final class RunDocuments {
      * where there are too many tasks to read them.
      */
     public static List<Task> results(Runs runs, Run run) {
-        return run.completed() && run.output().isNull() && run.taskCount() <= MOST_TASKS
+        return run.completed() && run.output().isNull() && run.taskCount() <= MAX_TASKS
                 ? results(runs.tasks(run.id())).stream().filter(task -> task.output().isString()).toList()
                 : List.of();
     }
@@ -138,7 +138,7 @@ public final class RunDocuments {
         if (run.failures() == 0 && run.tasksFailed() == 0) {
             return new FailureView(run, List.of(), List.of());
         }
-        List<Step> steps = run.stepsTotal() > MOST_STEPS ? List.of() : runs.steps(run.id());
+        List<Step> steps = run.stepsTotal() > MAX_STEPS ? List.of() : runs.steps(run.id());
         return new FailureView(run, runs.tasks(run.id()), steps);
     }
 

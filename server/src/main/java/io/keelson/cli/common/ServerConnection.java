@@ -34,7 +34,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     private static final Duration PROBE = Duration.ofSeconds(2);
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final Settings settings;
@@ -110,13 +110,13 @@ public final class ServerConnection implements AutoCloseable {
      */
     public void reopen() throws StartupException {
         if (settings.client().url() == null && own == null) {
-            keelson = connect(PATIENCE);
+            keelson = connect(START_TIMEOUT);
         }
     }
 
-    private Keelson connect(Duration patience) throws StartupException {
+    private Keelson connect(Duration timeout) throws StartupException {
         Keelson found = find(settings);
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + timeout.toNanos();
         while (found == null && System.nanoTime() < deadline) {
             Sleep.of(PAUSE);
             found = find(settings);
@@ -126,7 +126,7 @@ public final class ServerConnection implements AutoCloseable {
 
     /** Two that start at once: one gets the data folder, the other waits for it and then talks to it. */
     private Keelson start() throws StartupException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
         news.accept("starting a server for this command…");
         while (true) {
             try {

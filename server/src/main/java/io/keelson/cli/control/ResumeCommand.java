@@ -21,8 +21,8 @@ import picocli.CommandLine.Command;
 public final class ResumeCommand extends ActionCommand {
 
     private static final String HELD = "budget_exceeded";
-    private static final int LOOKS = 4;
-    private static final Duration BETWEEN = Duration.ofMillis(200);
+    private static final int POLLS = 4;
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
 
     @Override
     public Run act(ServerConnection server, Runs runs, String id) {
@@ -41,8 +41,8 @@ public final class ResumeCommand extends ActionCommand {
     /** What its next step is known to cost may be more than its hard limit or its task's budget leaves: then the run stops again at once. */
     private static Run goneOn(Runs runs, Run resumed) {
         Run run = resumed;
-        for (int looks = LOOKS; looks > 0 && !run.ended(); looks--) {
-            Sleep.of(BETWEEN);
+        for (int left = POLLS; left > 0 && !run.ended(); left--) {
+            Sleep.of(POLL_INTERVAL);
             run = runs.get(run.id());
             if (run.state().equals(HELD)) {
                 throw stillHeld(run, null);

@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
 /** Server-sent events of one answer. */
 final class EventList {
 
-    private static final int PIECE = 16;
+    private static final int CHUNK_SIZE = 16;
 
     private final List<String> events = new ArrayList<>();
 
@@ -29,7 +29,7 @@ final class EventList {
     static void pieces(String text, Consumer<String> each) {
         int from = 0;
         while (from < text.length()) {
-            int to = Math.min(from + PIECE, text.length());
+            int to = Math.min(from + CHUNK_SIZE, text.length());
             if (to < text.length() && Character.isLowSurrogate(text.charAt(to))) {
                 to++;
             }

@@ -28,7 +28,7 @@ final class Script {
     /**
      * A rule.
      *
-     * @param name null stands for its number
+     * @param name null for its number
      */
     static final class Rule {
         final String name;

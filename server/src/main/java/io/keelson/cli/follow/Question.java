@@ -28,7 +28,7 @@ import java.util.function.Predicate;
 record Question(List<String> subject, String text, Predicate<InboxItem> item, Consumer<Boolean> decide) {
 
     private static final int CONFLICT = 409;
-    private static final int MOST_ITEMS = 500;
+    private static final int MAX_ITEMS = 500;
 
     /** All that the run waits for and that has such an answer. */
     static List<Question> of(PendingDecisions pendingDecisions, Keelson keelson, CliCommand command) {
@@ -91,7 +91,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
     /** What cannot be asked about counts as open. */
     private boolean open(Keelson keelson, String run) {
         try {
-            Page<InboxItem> page = keelson.inbox().list(InboxQuery.all().run(run).limit(MOST_ITEMS));
+            Page<InboxItem> page = keelson.inbox().list(InboxQuery.all().run(run).limit(MAX_ITEMS));
             return page.nextCursor() != null || page.items().stream().anyMatch(item);
         } catch (KeelsonException e) {
             return true;

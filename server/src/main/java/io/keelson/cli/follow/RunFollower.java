@@ -49,7 +49,7 @@ final class RunFollower {
     private static final Duration AFTER_LOSS = Duration.ofSeconds(1);
     private static final int EVENTS_AT_A_TIME = 500;
     /** Steps are listed to name what runs; for more than these it would cost more than it tells. */
-    private static final int MOST_STEPS_NAMED = 2_000;
+    private static final int MAX_STEPS_NAMED = 2_000;
     /** Lists of so few tasks cost next to nothing. */
     private static final int FEW_TASKS = 50;
 
@@ -232,11 +232,11 @@ final class RunFollower {
         if (!model.unnamed() || !due) {
             return;
         }
-        List<Step> steps = model.run().stepsTotal() > MOST_STEPS_NAMED ? List.of() : runs().steps(id);
+        List<Step> steps = model.run().stepsTotal() > MAX_STEPS_NAMED ? List.of() : runs().steps(id);
         model.name(runs().tasks(id), steps);
         for (int attempt = model.run().attemptNumber(); attempt > 0 && model.lacksNames(); attempt--) {
             model.nameFormer(runs().tasks(id, attempt),
-                    model.run().stepsTotal() > MOST_STEPS_NAMED ? List.of() : runs().steps(id, attempt));
+                    model.run().stepsTotal() > MAX_STEPS_NAMED ? List.of() : runs().steps(id, attempt));
         }
         Duration cost = Duration.between(begin, clock.instant());
         nextNaming = clock.instant().plus(cost.multipliedBy(4));

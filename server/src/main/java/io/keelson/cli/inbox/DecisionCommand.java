@@ -47,7 +47,7 @@ public abstract class DecisionCommand extends ActionCommand {
             Map.entry("ask", "question"), Map.entry("tool", "tool_change"));
     private static final int CONFLICT = 409;
     private static final int ITEMS = 200;
-    private static final int MOST_PAGES = 20;
+    private static final int MAX_PAGES = 20;
     private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");
 
     @Option(names = "--step", paramLabel = "STEP",
@@ -156,7 +156,7 @@ public abstract class DecisionCommand extends ActionCommand {
     private static Optional<InboxItem> item(Inbox inbox, String id) {
         InboxQuery query = InboxQuery.all().kind(KINDS.get(id.substring(0, id.indexOf('_')))).limit(ITEMS);
         Page<InboxItem> page = inbox.list(query);
-        for (int pages = 1; pages < MOST_PAGES && page.nextCursor() != null && !holds(page, id); pages++) {
+        for (int pages = 1; pages < MAX_PAGES && page.nextCursor() != null && !holds(page, id); pages++) {
             page = inbox.list(query.from(page.nextCursor()));
         }
         return page.items().stream().filter(item -> item.id().equals(id)).findFirst();

@@ -33,7 +33,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class Trials {
     private static final String NOT_RECORDED = "CALL_NOT_RECORDED";
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
     private final Keelson keelson;
     private final EvaluationFile file;
@@ -140,7 +140,7 @@ final class Trials {
     private Run settled(Run run) {
         while (true) {
             try {
-                return keelson.runs().awaitEnd(run.id(), LOOK);
+                return keelson.runs().awaitEnd(run.id(), POLL_INTERVAL);
             } catch (KeelsonException e) {
                 if (!e.code().equals("AWAIT_TIMEOUT")) {
                     throw e;

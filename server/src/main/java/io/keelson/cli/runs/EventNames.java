@@ -14,15 +14,15 @@ import tools.jackson.databind.JsonNode;
 final class EventNames {
 
     /** In larger runs nothing is looked up: the lists would take longer than the events. */
-    private static final int MOST_STEPS = 2_000;
-    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(2);
+    private static final int MAX_STEPS = 2_000;
+    private static final Duration READ_INTERVAL = Duration.ofSeconds(2);
 
     private final Runs runs;
     private final String run;
     private final Clock clock;
     private final Map<String, String> names = new HashMap<>();
     /** By the run's attempt. */
-    private final Map<Integer, Instant> nextLook = new HashMap<>();
+    private final Map<Integer, Instant> nextRead = new HashMap<>();
 
     EventNames(Runs runs, String run, Clock clock) {
         this.runs = runs;
@@ -38,14 +38,14 @@ final class EventNames {
             return "";
         }
         int attempt = event.path("attempt").asInt(1);
-        if (!names.containsKey(id) && !clock.instant().isBefore(nextLook.getOrDefault(attempt, Instant.MIN))) {
+        if (!names.containsKey(id) && !clock.instant().isBefore(nextRead.getOrDefault(attempt, Instant.MIN))) {
             look(attempt);
         }
         return (ofStep ? "step " : "task ") + names.getOrDefault(id, id);
     }
 
     private void look(int attempt) {
-        if (runs.get(run).stepsTotal() <= MOST_STEPS) {
+        if (runs.get(run).stepsTotal() <= MAX_STEPS) {
             for (Task task : runs.tasks(run, attempt)) {
                 names.put(task.id(), task.key());
             }
@@ -53,6 +53,6 @@ final class EventNames {
                 names.put(step.id(), names.getOrDefault(step.taskId(), step.taskId()) + "/" + step.name());
             }
         }
-        nextLook.put(attempt, clock.instant().plus(BETWEEN_LOOKS));
+        nextRead.put(attempt, clock.instant().plus(READ_INTERVAL));
     }
 }

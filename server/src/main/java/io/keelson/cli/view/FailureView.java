@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 /** The parts of a run's current attempt that have failed, with their whole messages. */
 public final class FailureView {
 
-    private static final int MOST = 10;
+    private static final int MAX = 10;
 
     /**
      * One part.
@@ -65,10 +65,10 @@ public final class FailureView {
     /** A line for each, wrapped to the terminal, and the commands to look closer and to do the failed parts again. */
     public List<String> lines(String command, Style style) {
         List<String> lines = new ArrayList<>();
-        all.stream().limit(MOST).forEach(each -> TerminalText.wrap(each.line(), style.columns(), "  ")
+        all.stream().limit(MAX).forEach(each -> TerminalText.wrap(each.line(), style.columns(), "  ")
                 .forEach(line -> lines.add(style.red(line))));
-        if (all.size() > MOST) {
-            lines.add(style.dim("and " + AmountText.count((long) all.size() - MOST, "more failure")));
+        if (all.size() > MAX) {
+            lines.add(style.dim("and " + AmountText.count((long) all.size() - MAX, "more failure")));
         }
         if (run.ended() && !all.isEmpty()) {
             String key = all.getFirst().task();

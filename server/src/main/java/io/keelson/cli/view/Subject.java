@@ -16,8 +16,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** What a person decides on: a plan, or the data of an approval. */
 public final class Subject {
 
-    private static final int MOST_TASKS = 30;
-    private static final int MOST_LINES = 30;
+    private static final int MAX_TASKS = 30;
+    private static final int MAX_LINES = 30;
 
     private Subject() {}
 
@@ -57,7 +57,7 @@ public final class Subject {
             lines.add("  estimated cost: " + estimate.stripTrailingZeros().toPlainString() + " credits");
         }
         Table table = new Table("  TASK", "AGENT", "AFTER", "USES", "TITLE");
-        List<JsonNode> tasks = plan.path("tasks").valueStream().limit(MOST_TASKS).toList();
+        List<JsonNode> tasks = plan.path("tasks").valueStream().limit(MAX_TASKS).toList();
         for (JsonNode task : tasks) {
             String id = TerminalText.text(task, task.has("temp_id") ? "temp_id" : "id");
             table.row("  " + id, TerminalText.text(task.path("suggested_agent"), "agent_name"),
@@ -139,7 +139,7 @@ public final class Subject {
                         .filter(member -> !member.getKey().equals("question") && !member.getValue().isNull())
                         .flatMap(member -> member(member.getKey(), member.getValue()).stream()).toList()
                 : data.isNull() || data.isMissingNode() ? List.of() : lines(data);
-        List<String> shown = new ArrayList<>(all.subList(0, Math.min(MOST_LINES, all.size())));
+        List<String> shown = new ArrayList<>(all.subList(0, Math.min(MAX_LINES, all.size())));
         shown.replaceAll(line -> "  " + line);
         if (all.size() > shown.size()) {
             shown.add(style.dim("  and " + AmountText.count((long) all.size() - shown.size(), "more line")));

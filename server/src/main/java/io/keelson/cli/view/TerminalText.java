@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
 /** Text measured in terminal columns. */
 public final class TerminalText {
 
-    private static final Pattern DRESS = Pattern.compile("\u001b\\[[0-9;]*m");
+    private static final Pattern STYLE = Pattern.compile("\u001b\\[[0-9;]*m");
 
     private TerminalText() {}
 
@@ -42,7 +42,7 @@ public final class TerminalText {
 
     /** Columns that the text takes; dress (colours) takes none. */
     public static int width(String text) {
-        return DRESS.matcher(text).replaceAll("").codePoints().map(TerminalText::columns).sum();
+        return STYLE.matcher(text).replaceAll("").codePoints().map(TerminalText::columns).sum();
     }
 
     /** The text, cut to the columns with an ellipsis where it is longer; its dress is kept whole. */
@@ -52,7 +52,7 @@ public final class TerminalText {
         }
         int room = Math.max(0, columns - width(style.ellipsis()));
         StringBuilder cut = new StringBuilder();
-        Matcher dress = DRESS.matcher(text);
+        Matcher dress = STYLE.matcher(text);
         boolean dressed = false;
         int at = 0;
         while (at < text.length()) {

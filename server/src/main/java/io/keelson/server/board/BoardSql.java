@@ -14,7 +14,7 @@ final class BoardSql {
             COLUMNS.replace("b.description", "left(b.description, 4000) as description");
 
     /** One range of the index for each column and source, so that no other task is read. */
-    private static final String STRETCHES = """
+    private static final String BY_COLUMN = """
             select %s
               from unnest(?::text[]) as s (status) cross join %s
              cross join lateral (
@@ -30,8 +30,8 @@ final class BoardSql {
     private static final String AT_LARGE = "b.source_type = k.source";
     private static final String BELOW = "b.source_type = any (k.sources) and b.parent_task_id = ?";
 
-    static final String LIST = STRETCHES.formatted(LISTED, EACH_SOURCE, AT_LARGE);
-    static final String CHILDREN = STRETCHES.formatted(LISTED, ANY_SOURCE, BELOW);
+    static final String LIST = BY_COLUMN.formatted(LISTED, EACH_SOURCE, AT_LARGE);
+    static final String CHILDREN = BY_COLUMN.formatted(LISTED, ANY_SOURCE, BELOW);
 
     private static final String COUNT = """
             select s.status, least(sum(n.count), %d) as count

@@ -35,13 +35,13 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class BulkDriver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BulkDriver.class);
-    private static final int MOST_AT_ONCE = 50;
-    /** Beyond the longest that a portion takes; then somebody else takes the job up. */
+    private static final int MAX_AT_ONCE = 50;
+    /** Longer than any batch takes; after it, another node takes the job. */
     private static final Duration LEASE = Duration.ofMinutes(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** How soon a job whose node is gone is found by another one. */
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(30);
+    /** How soon another node finds the job of a node that is gone. */
     private static final Duration POLL_INTERVAL = Duration.ofMinutes(1);
-    private static final Duration A_WHILE = Duration.ofSeconds(2);
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(2);
 
     private final Database database;
     private final BulkJobs jobs;
@@ -90,7 +90,7 @@ public final class BulkDriver implements AutoCloseable {
         Duration pause = Duration.ofMillis(1_000L * runs.size() / claimed.job().order().perSecond());
         database.runInTransaction(c -> {
             if (obstacle != null && !obstacle.closed()) {
-                jobs.postpone(c, claimed, obstacle.code(), A_WHILE);
+                jobs.postpone(c, claimed, obstacle.code(), RETRY_DELAY);
                 return;
             }
             jobs.counted(c, claimed, tally.changed, tally.unchanged, tally.refused, pause);
@@ -114,7 +114,7 @@ public final class BulkDriver implements AutoCloseable {
         return database.inTransaction(c -> {
             List<RunSearch.Place> found = RunSearch.next(c, job.workspaceId(), job.order().filter(),
                     job.order().action().wanted(), job.createdAt(), claimed.last(),
-                    Math.min(MOST_AT_ONCE, job.order().perSecond()));
+                    Math.min(MAX_AT_ONCE, job.order().perSecond()));
             if (found.isEmpty()) {
                 jobs.complete(c, claimed);
             } else if (jobs.chosen(c, claimed, found)) {
@@ -189,7 +189,7 @@ public final class BulkDriver implements AutoCloseable {
 
     private static void await(CompletableFuture<Reply> reply) throws InterruptedException {
         try {
-            var _ = reply.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            var _ = reply.get(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
             LOG.debug("counted with the others", e);
         }
@@ -210,16 +210,16 @@ public final class BulkDriver implements AutoCloseable {
                 run);
     }
 
-    /** What became of a portion. */
+    /** The outcomes of a batch. */
     private static final class Tally {
         private int changed;
         private int unchanged;
         private final ObjectNode refused = JsonNodeFactory.instance.objectNode();
 
-        /** Returns why this one is to be told again; null when it is not. */
+        /** Returns why the run must receive the command again; null if it need not. */
         @Nullable String add(CompletableFuture<Reply> reply) throws InterruptedException {
             try {
-                switch (reply.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                switch (reply.get(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                     case Reply.Rejected no -> refuse(no.code());
                     case Reply.Done(boolean done) when !done -> unchanged++;
                     case Reply.Done _,Reply.Claimed _,Reply.Duplicate _ -> changed++;
@@ -230,7 +230,7 @@ public final class BulkDriver implements AutoCloseable {
             } catch (ExecutionException e) {
                 return switch (e.getCause()) {
                     case Commands.KeyUsed _ -> {
-                        changed++; // told before somebody died
+                        changed++; // executed before a crash
                         yield null;
                     }
                     case Commands.RunNotFound _ -> {
@@ -238,7 +238,7 @@ public final class BulkDriver implements AutoCloseable {
                         yield null;
                     }
                     case null, default -> {
-                        LOG.warn("a run could not be told and is told again", e.getCause());
+                        LOG.warn("a command of a bulk job failed and is sent again", e.getCause());
                         yield "OVERLOADED";
                     }
                 };

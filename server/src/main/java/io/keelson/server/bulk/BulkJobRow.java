@@ -12,9 +12,9 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A command to many runs and its progress.
  *
- * @param matches how many runs there were for it when it was made, counted up to {@link BulkJobs#MOST_COUNTED}
- * @param changed runs that did what they were told
- * @param unchanged runs that had got there by themselves
+ * @param matches number of matching runs at its creation, counted up to {@link BulkJobs#MAX_COUNTED}
+ * @param changed runs that executed the command
+ * @param unchanged runs that were in the wanted state already
  * @param refused how many runs refused, by the code of the refusal
  * @param waitsFor the code of what it waits for, such as a limit of the workspace; null while it progresses
  * @param endedAt null while it is at work
@@ -24,10 +24,10 @@ public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, lo
         ObjectNode refused, @Nullable String waitsFor, Instant createdAt, @Nullable Instant endedAt) {
 
     /**
-     * What somebody wants done.
+     * The command to each run, and its rate.
      *
      * @param reason for the record; null for none
-     * @param fromStart whether a retry begins anew instead of keeping what has completed
+     * @param fromStart whether a retry repeats completed tasks, too
      * @param perSecond at most so many runs
      */
     public record Order(Action action, RunSelection filter, @Nullable String reason, boolean fromStart, int perSecond,
@@ -64,7 +64,7 @@ public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, lo
     /** How far it is. */
     public enum State {
         RUNNING, COMPLETED,
-        /** Somebody wanted no more of it. */
+        /** A client stopped it. */
         STOPPED;
 
         private final String wire = name().toLowerCase(Locale.ROOT);

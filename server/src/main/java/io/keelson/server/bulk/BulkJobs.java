@@ -27,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class BulkJobs {
 
     /** More runs than these are not counted beforehand. */
-    public static final int MOST_COUNTED = 100_000;
+    public static final int MAX_COUNTED = 100_000;
 
     private static final String COLUMNS = """
             id, workspace_id, action, filter, reason, from_start, per_second, state, actor_type, actor_id, matches, changed,
@@ -111,10 +111,10 @@ public final class BulkJobs {
         }
     }
 
-    /** How many runs a job would have before it, up to {@link #MOST_COUNTED}. */
+    /** How many runs a job would have before it, up to {@link #MAX_COUNTED}. */
     public long matches(Connection c, UUID workspace, BulkJobRow.Action action, RunSelection filter)
             throws SQLException {
-        return RunSearch.count(c, workspace, filter, action.wanted(), now(c), MOST_COUNTED);
+        return RunSearch.count(c, workspace, filter, action.wanted(), now(c), MAX_COUNTED);
     }
 
     /** Makes a job, which is due at once. Runs that are created later are not meant. */
@@ -130,7 +130,7 @@ public final class BulkJobs {
             s.setInt(7, order.perSecond());
             s.setString(8, order.actor().type().wire());
             s.setString(9, order.actor().id());
-            s.setLong(10, RunSearch.count(c, workspace, order.filter(), order.action().wanted(), now, MOST_COUNTED));
+            s.setLong(10, RunSearch.count(c, workspace, order.filter(), order.action().wanted(), now, MAX_COUNTED));
             s.setObject(11, now.atOffset(ZoneOffset.UTC));
             clock.bind(s, 12);
             s.executeUpdate();

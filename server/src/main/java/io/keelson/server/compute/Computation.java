@@ -30,7 +30,7 @@ public final class Computation implements AutoCloseable {
     /** A budget that no run spends. */
     public static final Duration UNLIMITED = Duration.ofNanos(Long.MAX_VALUE);
 
-    private static final int MOST_RUNS_KNOWN = 10_000;
+    private static final int MAX_RUNS_KNOWN = 10_000;
     /** Expressions go by recursion: as deep as {@code ExpressionLimits} allows. */
     private static final long STACK_BYTES = 64L << 20;
 
@@ -58,7 +58,7 @@ public final class Computation implements AutoCloseable {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<UUID, Long> eldest) {
-            return size() > MOST_RUNS_KNOWN;
+            return size() > MAX_RUNS_KNOWN;
         }
     };
     private final List<Thread> threads = new ArrayList<>();

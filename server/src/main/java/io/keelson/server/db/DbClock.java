@@ -11,7 +11,7 @@ import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time in SQL (data-model.md: one parameter, the database's clock in production, the test's in tests).
+ * The time in SQL: one parameter, the database's clock in production and the test's in tests.
  * A statement writes {@link #SQL} where it needs the time and binds its one parameter with {@link #bind}.
  */
 @FunctionalInterface

@@ -14,7 +14,7 @@ final class EvaluationBudget {
     /** The budget of the evaluation that runs on this thread. */
     static final ScopedValue<EvaluationBudget> CURRENT = ScopedValue.newInstance();
 
-    private static final int STEPS_BETWEEN_LOOKS = 64;
+    private static final int STEPS_BETWEEN_CHECKS = 64;
     private static final long LEAF_BYTES = 24;
     private static final long STRING_BYTES = 40;
     private static final long CONTAINER_BYTES = 64;
@@ -55,7 +55,7 @@ final class EvaluationBudget {
     }
 
     void step() {
-        if (++steps % STEPS_BETWEEN_LOOKS == 0) {
+        if (++steps % STEPS_BETWEEN_CHECKS == 0) {
             look();
         }
     }

@@ -209,7 +209,7 @@ public final class Expressions {
             return evaluate(expression, input);
         } catch (ExpressionException e) {
             throw secretive && e.code().equals("EXPRESSION_FAILED")
-                    ? new ExpressionException(e.code(), JqProgram.UNTOLD)
+                    ? new ExpressionException(e.code(), JqProgram.WITHOUT_VALUES)
                     : e;
         }
     }

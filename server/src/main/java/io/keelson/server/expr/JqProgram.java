@@ -22,7 +22,7 @@ import net.thisptr.jackson.jq.internal.tree.literal.ValueLiteral;
 record JqProgram(Expression guarded, ScopeUsage usage) {
 
     /** The engine's own messages show values, or heads of them. */
-    static final String UNTOLD =
+    static final String WITHOUT_VALUES =
             "the expression failed; its values are not shown, because they contain a secret";
     private static final int MAX_BRACKETS = 100;
 
@@ -61,7 +61,8 @@ record JqProgram(Expression guarded, ScopeUsage usage) {
                 values.add(value);
             }, false);
         } catch (JsonQueryException e) {
-            throw new ExpressionException("EXPRESSION_FAILED", usage.secrets().isEmpty() ? firstLine(e) : UNTOLD);
+            throw new ExpressionException("EXPRESSION_FAILED",
+                    usage.secrets().isEmpty() ? firstLine(e) : WITHOUT_VALUES);
         } catch (StackOverflowError e) {
             throw EvaluationBudget.tooDeep();
         }

@@ -25,7 +25,7 @@ final class Connections implements Connection.Listener, AutoCloseable {
 
     /** Bytes per second that a client must read while an answer waits for it. */
     private static final int SLOWEST = 1 << 10;
-    private static final int LOOKS = 4;
+    private static final int CHECKS_PER_TIMEOUT = 4;
     /** One address has at most three of these four parts. */
     private static final int PARTS = 4;
     /** The part that is closed at a time, and the part that is kept open beyond the limit for probes. */
@@ -59,7 +59,7 @@ final class Connections implements Connection.Listener, AutoCloseable {
     }
 
     private final int most;
-    private final long patience;
+    private final long requestTimeout;
     private final LongSupplier nanoTime;
     private final Map<Connection, Guarded> open = new ConcurrentHashMap<>();
     private final BackgroundTask task;
@@ -67,13 +67,13 @@ final class Connections implements Connection.Listener, AutoCloseable {
 
     /**
      * @param most connections at a time
-     * @param patience from the first byte of a request to the last of its head
+     * @param requestTimeout from the first byte of a request to the last of its head
      */
-    Connections(int most, Duration patience, LongSupplier nanoTime) {
+    Connections(int most, Duration requestTimeout, LongSupplier nanoTime) {
         this.most = most;
-        this.patience = patience.toNanos();
+        this.requestTimeout = requestTimeout.toNanos();
         this.nanoTime = nanoTime;
-        this.task = BackgroundTask.every("connections", patience.dividedBy(LOOKS), this::look);
+        this.task = BackgroundTask.every("connections", requestTimeout.dividedBy(CHECKS_PER_TIMEOUT), this::look);
     }
 
     @Override
@@ -153,7 +153,7 @@ final class Connections implements Connection.Listener, AutoCloseable {
         return guarded != null && guarded.late && open.size() > most;
     }
 
-    /** Checks the connections a few times within their patience, until it is closed. */
+    /** Checks the connections a few times within their requestTimeout, until it is closed. */
     void watch() {
         task.start();
     }
@@ -181,7 +181,7 @@ final class Connections implements Connection.Listener, AutoCloseable {
             each.rest = new Rest(requests, bytes, now);
             return false;
         }
-        return now - each.rest.at > patience;
+        return now - each.rest.at > requestTimeout;
     }
 
     private boolean readerTooSlow(Guarded each, long now) {
@@ -193,7 +193,7 @@ final class Connections implements Connection.Listener, AutoCloseable {
             each.blocked = null;
         } else if (blocked == null) {
             each.blocked = new Blocked(bytes, now);
-        } else if (now - blocked.at > patience) {
+        } else if (now - blocked.at > requestTimeout) {
             each.blocked = new Blocked(bytes, now);
             return bytes - blocked.bytes < SLOWEST * TimeUnit.NANOSECONDS.toSeconds(now - blocked.at);
         }

@@ -118,7 +118,7 @@ public final class HttpServer implements AutoCloseable {
         routes.stream().filter(route -> route.body() != null)
                 .forEach(route -> schemas.put(route, bodies.of(route)));
         routes.forEach(route -> parameters.put(route, new QueryParameters(document, route)));
-        this.connections = new Connections(options.connections(), options.patience(), System::nanoTime);
+        this.connections = new Connections(options.connections(), options.requestTimeout(), System::nanoTime);
         observed.background().accept(connections.task());
         this.javalin = Javalin.create(this::configure);
     }
@@ -248,7 +248,7 @@ public final class HttpServer implements AutoCloseable {
 
     private void serve(Context context, WebPages pages) {
         Connection connection = connection(context);
-        connection.getEndPoint().setIdleTimeout(options.patience().toMillis());
+        connection.getEndPoint().setIdleTimeout(options.requestTimeout().toMillis());
         try {
             pages.serve(context);
         } finally {
@@ -260,7 +260,7 @@ public final class HttpServer implements AutoCloseable {
     private void serve(Context context, Route route) throws IOException {
         Connection connection = connection(context);
         EndPoint endPoint = connection.getEndPoint();
-        endPoint.setIdleTimeout(options.patience().toMillis());
+        endPoint.setIdleTimeout(options.requestTimeout().toMillis());
         try {
             if (route.open()) {
                 serve(context, route, (Caller) null);
@@ -317,7 +317,7 @@ public final class HttpServer implements AutoCloseable {
 
     private TimedInputStream arriving(Context context) throws IOException {
         EndPoint endPoint = connection(context).getEndPoint();
-        return new TimedInputStream(context.req().getInputStream(), options.patience(),
+        return new TimedInputStream(context.req().getInputStream(), options.requestTimeout(),
                 silence -> endPoint.setIdleTimeout(Math.max(1, silence.toMillis())), System::nanoTime);
     }
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 public final class TimedText implements CharSequence {
 
     private static final Duration LIMIT = Duration.ofSeconds(2);
-    private static final int READS_BETWEEN_LOOKS = 1 << 12;
+    private static final int READS_BETWEEN_CHECKS = 1 << 12;
 
     private final String text;
     private final long deadline = System.nanoTime() + LIMIT.toNanos();
@@ -33,7 +33,7 @@ public final class TimedText implements CharSequence {
     /** @throws StoppedException when the time is up */
     @Override
     public char charAt(int index) {
-        if (++reads % READS_BETWEEN_LOOKS == 0) {
+        if (++reads % READS_BETWEEN_CHECKS == 0) {
             look();
         }
         return text.charAt(index);

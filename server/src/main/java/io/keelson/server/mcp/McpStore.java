@@ -53,7 +53,7 @@ public final class McpStore {
              where workspace_id = ? and name = ? and revision = ?""";
     private static final String REMOVE = "delete from mcp_servers where workspace_id = ? and name = ?";
     private static final String REMOVE_TOOLS = "delete from mcp_tools where workspace_id = ? and server = ?";
-    private static final String SEE =
+    private static final String UPSERT_TOOL =
             """
             insert into mcp_tools (workspace_id, server, name, seen, accepted) values (?, ?, ?, ?::jsonb, ?::jsonb)
             on conflict (workspace_id, server, name) do update
@@ -289,7 +289,7 @@ public final class McpStore {
     /** @param changed whether it is another one than accepted */
     private static void see(Connection c, McpServerRow server, String name, ObjectNode tool, boolean changed)
             throws SQLException {
-        try (PreparedStatement see = c.prepareStatement(SEE)) {
+        try (PreparedStatement see = c.prepareStatement(UPSERT_TOOL)) {
             see.setObject(1, server.workspaceId());
             see.setString(2, server.name());
             see.setString(3, name);

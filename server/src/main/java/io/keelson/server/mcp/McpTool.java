@@ -40,10 +40,10 @@ final class McpTool implements Tool {
               "content": {"type": "array", "items": {"type": "object"}, "description": "links, and the names of artifacts"}}}""");
     /** So much of a call's time is kept for the report of its outcome. */
     private static final Duration MARGIN = Duration.ofMillis(500);
-    private static final Duration PATIENCE = Duration.ofDays(365);
+    private static final Duration MAX_WAIT = Duration.ofDays(365);
     /** How often a call that waits for a person looks again, should nothing wake it. */
-    private static final Duration LOOK = Duration.ofMinutes(15);
-    private static final Duration SOON = Duration.ofSeconds(1);
+    private static final Duration ANSWER_POLL_INTERVAL = Duration.ofMinutes(15);
+    private static final Duration BUSY_RETRY_DELAY = Duration.ofSeconds(1);
     private static final long MIN_POLL_MS = 200;
     private static final long MAX_POLL_MS = 3_600_000;
     private static final int MAX_ROUNDS = 20;
@@ -254,7 +254,7 @@ final class McpTool implements Tool {
 
     private HandBackException later(JsonNode task) {
         long delay = Math.clamp(task.path("pollIntervalMs").asLong(1_000), MIN_POLL_MS, MAX_POLL_MS);
-        return new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_TIMEOUT", Duration.ofMillis(delay), PATIENCE),
+        return new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_TIMEOUT", Duration.ofMillis(delay), MAX_WAIT),
                 "a task of " + server + " works for the call");
     }
 
@@ -283,7 +283,7 @@ final class McpTool implements Tool {
         Wait next = new Wait(call.stepId(), call.workspaceId(), call.runId(), call.taskId(), server, name,
                 none ? State.ANSWERED : State.ASKED, state, task, none ? null : questions, null, rounds + 1);
         store(call, next);
-        return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", SOON, PATIENCE),
+        return none ? new HandBackException(new Busy(ToolSpec.MCP + server, "MCP_BUSY", BUSY_RETRY_DELAY, MAX_WAIT),
                 server + " wants the call again") : asks(call);
     }
 
@@ -300,7 +300,8 @@ final class McpTool implements Tool {
     }
 
     private static HandBackException asks(ToolCall call) {
-        return new HandBackException(new Busy("inbox:elic_" + call.stepId(), "MCP_NOT_ANSWERED", LOOK, PATIENCE),
+        return new HandBackException(
+                new Busy("inbox:elic_" + call.stepId(), "MCP_NOT_ANSWERED", ANSWER_POLL_INTERVAL, MAX_WAIT),
                 "the server asks a person");
     }
 

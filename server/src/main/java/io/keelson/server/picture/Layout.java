@@ -23,8 +23,8 @@ public record Layout(int width, int height, int[] x, int[] y, int[][] bends) {
     private static final int LINE = 12;
     /** Boxes of a column; a layer of more has several. */
     private static final int COLUMN = 60;
-    private static final int MOST_BOXES_WITH_LINES = 500;
-    private static final int MOST_LINES = 4_000;
+    private static final int MAX_BOXES_WITH_LINES = 500;
+    private static final int MAX_LINES = 4_000;
     private static final int SWEEPS = 8;
     private static final int ALIGNMENTS = 6;
 
@@ -47,7 +47,7 @@ public record Layout(int width, int height, int[] x, int[] y, int[][] bends) {
             this.boxes = graph.boxes();
             int[] layers = graph.layers();
             int lines = Arrays.stream(graph.edges()).mapToInt(edge -> layers[edge[1]] - layers[edge[0]] - 1).sum();
-            boolean split = boxes <= MOST_BOXES_WITH_LINES && lines <= MOST_LINES;
+            boolean split = boxes <= MAX_BOXES_WITH_LINES && lines <= MAX_LINES;
             this.layer = Arrays.copyOf(layers, boxes + (split ? lines : 0));
             connect(split);
         }

@@ -12,16 +12,16 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks of a plan as at most {@value #MOST} boxes: items of one fan-out are one box; then, as long as there are too many, tasks
+ * The tasks of a plan as at most {@value #MAX} boxes: items of one fan-out are one box; then, as long as there are too many, tasks
  * with the same dependencies and dependents, tasks in a row, and whole layers are.
  */
 public final class TaskGraph {
 
     /** At most so many boxes, unless boxes are expanded. */
-    public static final int MOST = 300;
+    public static final int MAX = 300;
 
     /** At most so many tasks of an expanded box; the others are one box. */
-    static final int MOST_EXPANDED = 100;
+    static final int MAX_EXPANDED = 100;
 
     private static final int LEAST = 3;
 
@@ -68,13 +68,13 @@ public final class TaskGraph {
      */
     public static Picture picture(List<Task> tasks, int[][] edges, Set<String> expanded) {
         TaskGraph all = fannedOut(tasks, edges, expanded);
-        if (all.boxes.size() > MOST) {
+        if (all.boxes.size() > MAX) {
             all.merge("alike", all.alike());
         }
-        if (all.boxes.size() > MOST) {
+        if (all.boxes.size() > MAX) {
             all.merge("chain", all.chains());
         }
-        if (all.boxes.size() > MOST) {
+        if (all.boxes.size() > MAX) {
             all.merge("layers", all.bands());
         }
         return new Picture(all.boxes, all.graph.edges(), Layout.of(all.graph));
@@ -104,7 +104,7 @@ public final class TaskGraph {
                 own.removeLast();
                 boxes.add(new Box(id, Box.of(i, task).title(), "group", true, numbers(own)));
             } else if (own != null) {
-                List<Integer> first = own.subList(0, Math.min(own.size(), MOST_EXPANDED));
+                List<Integer> first = own.subList(0, Math.min(own.size(), MAX_EXPANDED));
                 first.forEach(item -> {
                     boxOf[item] = boxes.size();
                     boxes.add(Box.of(item, tasks.get(item)));
@@ -182,7 +182,7 @@ public final class TaskGraph {
         Box last = boxes.get(members.getLast());
         int[] tasks = members.stream().flatMapToInt(each -> Arrays.stream(boxes.get(each).tasks())).sorted().toArray();
         return new Box(kind + ":" + first.id(), first.title() + " … " + last.title(), kind,
-                members.size() <= MOST_EXPANDED, tasks);
+                members.size() <= MAX_EXPANDED, tasks);
     }
 
     private IntFunction<@Nullable Object> alike() {
@@ -215,7 +215,7 @@ public final class TaskGraph {
     private IntFunction<@Nullable Object> bands() {
         int[] layers = graph.layers();
         int deepest = Arrays.stream(layers).max().orElse(0) + 1;
-        int width = (deepest + MOST - 1) / MOST;
+        int width = (deepest + MAX - 1) / MAX;
         return box -> layers[box] / width;
     }
 

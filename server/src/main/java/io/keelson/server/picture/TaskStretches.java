@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 public final class TaskStretches {
 
     /** A task of more stretches, such as an agent of many turns, has its time in so many equal parts. */
-    private static final int MOST = 120;
+    private static final int MAX = 120;
 
     private final Task task;
     private final List<Between> asked;
@@ -39,7 +39,7 @@ public final class TaskStretches {
         List<Stretch> found = new ArrayList<>();
         task.before().forEach(each -> found.addAll(new TaskStretches(each, asked, now).stretches()));
         found.addAll(new TaskStretches(task, asked, now).stretches());
-        return found.size() <= MOST ? found : parts(found);
+        return found.size() <= MAX ? found : parts(found);
     }
 
     private List<Stretch> stretches() {
@@ -171,10 +171,10 @@ public final class TaskStretches {
         long from = all.getFirst().from();
         long end = all.stream().mapToLong(Stretch::to).max().orElseThrow();
         List<Stretch> parts = new ArrayList<>();
-        for (int i = 0; i < MOST; i++) {
-            long low = from + (end - from) * i / MOST;
-            long high = from + (end - from) * (i + 1) / MOST;
-            boolean open = i == MOST - 1 && all.getLast().open();
+        for (int i = 0; i < MAX; i++) {
+            long low = from + (end - from) * i / MAX;
+            long high = from + (end - from) * (i + 1) / MAX;
+            boolean open = i == MAX - 1 && all.getLast().open();
             all.stream().filter(each -> each.to() > low && each.from() < high)
                     .max(Comparator.comparingLong(each -> each.kind() == Kind.FAILED ? Long.MAX_VALUE
                             : Math.min(each.to(), high) - Math.max(each.from(), low)))

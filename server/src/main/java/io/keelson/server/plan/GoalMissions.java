@@ -11,7 +11,7 @@ final class GoalMissions {
     /** The tool of workers that make plans for goals. */
     private static final String PLANNER = "plan";
     /** A model thinks for longer than a tool works. Seconds. */
-    private static final int PATIENCE = 120;
+    private static final int TIMEOUT_SECONDS = 120;
 
     private GoalMissions() {}
 
@@ -51,7 +51,7 @@ final class GoalMissions {
     }
 
     private static ObjectNode served() {
-        return JsonNodeFactory.instance.objectNode().put("tool", PLANNER).put("timeout_seconds", PATIENCE);
+        return JsonNodeFactory.instance.objectNode().put("tool", PLANNER).put("timeout_seconds", TIMEOUT_SECONDS);
     }
 
     /** Why there can be no plan. */

@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
  * no task opens a secret: the goal may contain text of strangers, and a step can send a secret anywhere.
  */
 final class MadePlans {
-    private static final int MOST_TASKS = 20;
+    private static final int MAX_TASKS = 20;
     private static final Set<String> JUDGES = Set.of("model", "tool", "human");
     /** Only to find the secrets that expressions name; nothing is evaluated. */
     private static final Expressions EXPRESSIONS = new Expressions();
@@ -46,7 +46,7 @@ final class MadePlans {
 
     static void check(JsonNode answer, JsonNode config, Problems problems) {
         JsonNode tasks = answer.path("tasks");
-        int most = JsonFields.integer(planner(config), "max_tasks", MOST_TASKS);
+        int most = JsonFields.integer(planner(config), "max_tasks", MAX_TASKS);
         if (tasks.size() > most) {
             problems.add("TOO_MANY", "/plan/tasks",
                     "at most " + most + " tasks are allowed, these are " + tasks.size());

@@ -28,7 +28,7 @@ import tools.jackson.databind.node.ObjectNode;
  * and can be depended on; all others of the old plan are removed. Thread-safe.
  */
 public final class NewPlans {
-    private static final int MOST_TASKS = 10_000;
+    private static final int MAX_TASKS = 10_000;
 
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final Function<UUID, ToolKnowledge> tools;
@@ -146,8 +146,8 @@ public final class NewPlans {
         int all = left.tasks().size() + completed.size();
         if (left.tasks().isEmpty()) {
             problems.add("EMPTY", "/plan/tasks", "a new plan must name at least one task");
-        } else if (all > MOST_TASKS) {
-            problems.add("TOO_MANY", "/plan/tasks", "at most " + MOST_TASKS + " are allowed, these are " + all
+        } else if (all > MAX_TASKS) {
+            problems.add("TOO_MANY", "/plan/tasks", "at most " + MAX_TASKS + " are allowed, these are " + all
                     + " with those that have completed");
         }
     }

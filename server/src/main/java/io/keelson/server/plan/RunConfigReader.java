@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 final class RunConfigReader {
 
     private static final List<String> AMOUNTS = List.of("hard_limit_usd", "soft_limit_usd", "min_credits");
-    private static final int PLACES = 6;
+    private static final int MAX_SCALE = 6;
 
     private RunConfigReader() {}
 
@@ -155,8 +155,8 @@ final class RunConfigReader {
 
     private static void checkPlaces(JsonNode object, String name, String at, Problems problems) {
         BigDecimal amount = amount(object, name);
-        if (amount != null && amount.signum() != 0 && amount.stripTrailingZeros().scale() > PLACES) {
-            problems.add("OUT_OF_RANGE", at + "/" + name, "at most " + PLACES + " decimal places");
+        if (amount != null && amount.signum() != 0 && amount.stripTrailingZeros().scale() > MAX_SCALE) {
+            problems.add("OUT_OF_RANGE", at + "/" + name, "at most " + MAX_SCALE + " decimal places");
         }
     }
 
@@ -189,7 +189,7 @@ final class RunConfigReader {
     private static HumanRules humans(JsonNode config, JsonNode plan) {
         HumanRules otherwise = HumanRules.DEFAULT;
         return new HumanRules("human".equals(JsonFields.text(config, "acceptance")),
-                JsonFields.seconds(config, "human_timeout_seconds", otherwise.patience()),
+                JsonFields.seconds(config, "human_timeout_seconds", otherwise.timeout()),
                 JsonFields.word(config, "on_human_timeout", HumanRules.OnTimeout.values(), otherwise.onTimeout()),
                 GoalMissions.unplanned(plan) || config.path("autonomy").has("level") ? autonomy(config)
                         : Autonomy.AUTONOMOUS);

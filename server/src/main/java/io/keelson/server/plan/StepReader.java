@@ -23,7 +23,7 @@ final class StepReader {
     private static final String RUN_TOOL = "run.start";
     private static final Duration TURN_TIMEOUT = Duration.ofSeconds(120);
     private static final Duration SERVER_TURN_TIMEOUT = Duration.ofSeconds(300);
-    private static final Duration PATIENCE = Duration.ofDays(365);
+    private static final Duration APPROVAL_TIMEOUT = Duration.ofDays(365);
 
     private final Function<String, Duration> toolTimeout;
     private final Problems problems;
@@ -151,7 +151,7 @@ final class StepReader {
 
     private Duration timeout(JsonNode raw, StepKind kind) {
         return switch (kind) {
-            case APPROVAL -> PATIENCE;
+            case APPROVAL -> APPROVAL_TIMEOUT;
             case TURN -> TURN_TIMEOUT;
             case TOOL, WAIT, SIGNAL, RUN, VERIFY, CALL -> toolTimeout.apply(JsonFields.text(raw, "tool", ""));
         };

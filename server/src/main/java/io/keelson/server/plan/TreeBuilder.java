@@ -17,7 +17,7 @@ final class TreeBuilder {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final int MAX_KEY = 500;
     /** Decimal places that PostgreSQL stores. */
-    private static final int MOST_PLACES = 16_383;
+    private static final int MAX_PLACES = 16_383;
 
     /** The document goes deeper than {@link Documents#MAX_DEPTH}; thrown to stop reading it. */
     static final class TooDeep extends RuntimeException {
@@ -116,7 +116,7 @@ final class TreeBuilder {
             return NODES.nullNode();
         }
         BigDecimal exact = exact();
-        if (exact == null || Math.abs((long) exact.scale()) > MOST_PLACES) {
+        if (exact == null || Math.abs((long) exact.scale()) > MAX_PLACES) {
             problems.add("NUMBER_OUT_OF_RANGE", at, "'" + Pointers.shown(parser.getString())
                     + "' is no number that can be stored");
             return NODES.nullNode();

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * is recorded: after a crash between the two, the next server submits the same run, which then exists already.
  */
 final class Decisions {
-    private static final int MOST_AT_ONCE = 100;
+    private static final int MAX_AT_ONCE = 100;
     /** Poll interval for the end of a run that a queued time waits for. */
-    private static final Duration QUEUE_LOOK = Duration.ofSeconds(1);
+    private static final Duration QUEUE_POLL_INTERVAL = Duration.ofSeconds(1);
     private static final RunSubmitter.Outcome PAUSED = new RunSubmitter.Outcome.Refused("SCHEDULE_PAUSED",
             "the schedule was paused before the run was made");
 
@@ -43,7 +43,7 @@ final class Decisions {
 
     /** Acts on what is due, and says when to look again. */
     void take(ScheduleStore schedules) throws SQLException, InterruptedException {
-        List<ScheduledTimeRow> open = scheduledTimes.open(c, schedule.id(), now, MOST_AT_ONCE);
+        List<ScheduledTimeRow> open = scheduledTimes.open(c, schedule.id(), now, MAX_AT_ONCE);
         if (!open.isEmpty() && minds()) {
             busy.addAll(scheduledTimes.atWork(c, schedule.id()));
             Set<UUID> ended = runs.ended(c, busy);
@@ -58,7 +58,7 @@ final class Decisions {
             }
         }
         Instant next = made > 0 && schedule.left() - made <= 0 ? null : schedule.nextRunAt();
-        Instant again = open.size() == MOST_AT_ONCE ? now : queued ? now.plus(QUEUE_LOOK) : null;
+        Instant again = open.size() == MAX_AT_ONCE ? now : queued ? now.plus(QUEUE_POLL_INTERVAL) : null;
         schedules.decided(c, schedule.id(), made, next,
                 earliest(next, again, scheduledTimes.next(c, schedule.id(), now)));
     }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ScheduleRunner implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ScheduleRunner.class);
-    private static final int MOST_AT_ONCE = 50;
+    private static final int MAX_AT_ONCE = 50;
     private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(5);
 
     private final Database database;
@@ -52,12 +52,12 @@ public final class ScheduleRunner implements AutoCloseable {
             for (UUID schedule : found) {
                 take(schedule);
             }
-        } while (found.size() == MOST_AT_ONCE);
+        } while (found.size() == MAX_AT_ONCE);
     }
 
     /** Notes the times that have come. */
     private List<UUID> plan(Connection c) throws SQLException {
-        List<ScheduleRow> waking = schedules.waking(c, MOST_AT_ONCE);
+        List<ScheduleRow> waking = schedules.waking(c, MAX_AT_ONCE);
         Instant now = schedules.now(c);
         for (ScheduleRow schedule : waking) {
             Instant planned = schedule.nextRunAt();

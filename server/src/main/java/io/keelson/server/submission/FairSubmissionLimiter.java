@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FairSubmissionLimiter {
     /** How long a workspace counts as active. */
-    private static final long A_WHILE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long ACTIVE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Permit FREE = () -> {
     };
@@ -83,7 +83,7 @@ public final class FairSubmissionLimiter {
             return this;
         }
 
-        /** Null when nobody is left. */
+        /** Null when no submission is left. */
         @Nullable WorkspaceQueue left() {
             in--;
             return in == 0 ? null : this;
@@ -92,9 +92,9 @@ public final class FairSubmissionLimiter {
 
     private synchronized boolean shared(UUID workspace) {
         long now = nanoTime.getAsLong();
-        if (last != null && !last.equals(workspace) && now - lastCame < A_WHILE_NANOS) {
+        if (last != null && !last.equals(workspace) && now - lastCame < ACTIVE_NANOS) {
             shared = true;
-            sharedUntil = now + A_WHILE_NANOS;
+            sharedUntil = now + ACTIVE_NANOS;
         }
         last = workspace;
         lastCame = now;

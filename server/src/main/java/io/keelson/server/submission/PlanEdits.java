@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 /** Checks plans that a person changed before the approval, and says what was changed. Thread-safe. */
 public final class PlanEdits {
     /** More changes are counted. */
-    private static final int MOST = 50;
+    private static final int MAX = 50;
 
     private final Database database;
     private final ScopeReader reader;
@@ -63,9 +63,9 @@ public final class PlanEdits {
                 changes.add("task " + id + " changed: " + String.join(", ", members(was, is)));
             }
         }
-        int more = changes.size() - MOST;
+        int more = changes.size() - MAX;
         if (more > 0) {
-            changes.subList(MOST, changes.size()).clear();
+            changes.subList(MAX, changes.size()).clear();
             changes.add("and " + more + " more");
         }
         return changes;

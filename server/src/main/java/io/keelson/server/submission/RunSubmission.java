@@ -111,7 +111,7 @@ public final class RunSubmission {
         }
     }
 
-    /** The run that has the external id and stands in the way, or is the answer. */
+    /** The run that has the external id: a conflict, or the answer. */
     private Optional<SubmissionResult> holder(Request request) {
         NewRun run = request.run();
         String externalId = run.externalId();

@@ -17,11 +17,11 @@ public final class HandBackException extends RuntimeException {
      * @param system its name, such as {@code model:NAME}
      * @param code of the step's failure when it is busy for longer than the run waits
      * @param delay time until the step may be executed again
-     * @param patience how long the step may be handed back in all; null for as long as the run waits for busy systems
+     * @param maxWait how long the step may be handed back in all; null for as long as the run waits for busy systems
      */
-    public record Busy(String system, String code, Duration delay, @Nullable Duration patience) {
+    public record Busy(String system, String code, Duration delay, @Nullable Duration maxWait) {
 
-        /** With the run's patience. */
+        /** With the maximum wait of the run. */
         public Busy(String system, String code, Duration delay) {
             this(system, code, delay, null);
         }

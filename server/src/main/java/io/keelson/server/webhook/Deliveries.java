@@ -47,11 +47,11 @@ public final class Deliveries {
                and (?::timestamptz is null or (created_at, id) < (?, ?))
              order by created_at desc, id desc limit ?""";
 
-    private static final String AGAIN = """
+    private static final String RETRY = """
             update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
              where workspace_id = ? and endpoint_id = ? and id = ?""";
 
-    private static final String DEAD_AGAIN = """
+    private static final String RETRY_DEAD = """
             update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
              where workspace_id = ? and endpoint_id = ? and state = 'dead'""";
 
@@ -161,7 +161,7 @@ public final class Deliveries {
     public boolean again(UUID workspace, UUID endpoint, UUID delivery) {
         return database.inTransaction(c -> {
             wake(c, workspace, endpoint);
-            try (PreparedStatement statement = c.prepareStatement(AGAIN)) {
+            try (PreparedStatement statement = c.prepareStatement(RETRY)) {
                 statement.setObject(1, workspace);
                 statement.setObject(2, endpoint);
                 statement.setObject(3, delivery);
@@ -174,7 +174,7 @@ public final class Deliveries {
     public void deadAgain(UUID workspace, UUID endpoint) {
         database.runInTransaction(c -> {
             wake(c, workspace, endpoint);
-            try (PreparedStatement statement = c.prepareStatement(DEAD_AGAIN)) {
+            try (PreparedStatement statement = c.prepareStatement(RETRY_DEAD)) {
                 statement.setObject(1, workspace);
                 statement.setObject(2, endpoint);
                 statement.executeUpdate();

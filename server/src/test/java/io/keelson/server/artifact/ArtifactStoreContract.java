@@ -19,12 +19,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What every artifact store must do. A store's test extends this and says how one is made. */
 abstract class ArtifactStoreContract {
 
-    static final long MOST = 100;
+    static final long MAX = 100;
     static final ArtifactOwner OWNER =
             new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 2, 7);
     private static final Instant LATER = Instant.parse("2200-01-01T00:00:00Z");
 
-    /** An empty store that takes {@link #MOST} bytes. */
+    /** An empty store that takes {@link #MAX} bytes. */
     abstract ArtifactStore store() throws IOException;
 
     @Test
@@ -57,9 +57,9 @@ abstract class ArtifactStoreContract {
     @Test
     void asMuchAsItTakesAndNoMore() throws IOException {
         ArtifactStore store = store();
-        assertThat(store.maxBytes()).isEqualTo(MOST);
-        assertThat(store.put(OWNER, "a", "text/plain", bytes("x".repeat((int) MOST))).sizeBytes()).isEqualTo(MOST);
-        assertThatThrownBy(() -> store.put(OWNER, "a", "text/plain", bytes("x".repeat((int) MOST + 1))))
+        assertThat(store.maxBytes()).isEqualTo(MAX);
+        assertThat(store.put(OWNER, "a", "text/plain", bytes("x".repeat((int) MAX))).sizeBytes()).isEqualTo(MAX);
+        assertThatThrownBy(() -> store.put(OWNER, "a", "text/plain", bytes("x".repeat((int) MAX + 1))))
                 .isInstanceOfSatisfying(ArtifactRefusedException.class,
                         e -> assertThat(e.code()).isEqualTo("ARTIFACT_TOO_LARGE"));
         assertThat(keys(store, LATER)).hasSize(1);

@@ -22,7 +22,7 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
 
     @Override
     LocalArtifactStore store() throws IOException {
-        return new LocalArtifactStore(folder.resolve("artifacts"), MOST);
+        return new LocalArtifactStore(folder.resolve("artifacts"), MAX);
     }
 
     @Test

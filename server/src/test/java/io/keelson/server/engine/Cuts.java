@@ -21,7 +21,7 @@ import org.awaitility.Awaitility;
 
 /** Cuts a node's connections to the database in the middle of commits: the request is lost, or the answer. */
 final class Cuts {
-    private static final int MOST_LET_THROUGH = 5;
+    private static final int MAX_LET_THROUGH = 5;
 
     private final CountingProxy proxy;
     private final Write write;
@@ -46,7 +46,7 @@ final class Cuts {
         List<UUID> runs = new ArrayList<>();
         while (cuts.get() < most) {
             int before = cuts.get();
-            proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, write, random.nextInt(MOST_LET_THROUGH),
+            proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, write, random.nextInt(MAX_LET_THROUGH),
                     cuts::incrementAndGet);
             while (cuts.get() == before) {
                 UUID run = submit(engine, nodes.run(mission));

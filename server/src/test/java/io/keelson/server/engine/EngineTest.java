@@ -47,7 +47,7 @@ class EngineTest {
             plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
             """;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     @TempDir
     Path folder;
@@ -301,10 +301,10 @@ class EngineTest {
             }
             UUID first = nodes.submit(engine, REMOTE, "far.away");
             nodes.submit(engine, REMOTE, "far.away");
-            Item one = remote.claim(again(PATIENCE, () -> false)).getFirst();
+            Item one = remote.claim(again(TIMEOUT, () -> false)).getFirst();
             boolean given = one.runId().equals(first)
                     && nodes.count("SELECT count(*) FROM run_event_packs WHERE run_id = '" + first + "'") == 1;
-            List<Item> rest = remote.claim(again(given ? Duration.ZERO : PATIENCE, () -> false));
+            List<Item> rest = remote.claim(again(given ? Duration.ZERO : TIMEOUT, () -> false));
             assertThat(rest).hasSize(1);
             for (Item item : List.of(one, rest.getFirst())) {
                 assertThat(complete(remote, "worker", item, "1").status()).isEqualTo("ok");
@@ -323,7 +323,7 @@ class EngineTest {
         NewRun run = nodes.run(REMOTE, "far.away");
         AtomicBoolean over = new AtomicBoolean();
         CountDownLatch waits = new CountDownLatch(2);
-        FutureTask<List<Item>> ended = new FutureTask<>(() -> engine.remoteWork().claim(again(PATIENCE, () -> {
+        FutureTask<List<Item>> ended = new FutureTask<>(() -> engine.remoteWork().claim(again(TIMEOUT, () -> {
             waits.countDown();
             return over.get();
         })));
@@ -343,8 +343,8 @@ class EngineTest {
     }
 
     /** A claim for one step of a worker that claims again as soon as it has the answer. */
-    private static RemoteWork.Claim again(Duration patience, BooleanSupplier over) {
-        return new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, patience, null, "test", null,
+    private static RemoteWork.Claim again(Duration maxWait, BooleanSupplier over) {
+        return new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, maxWait, null, "test", null,
                 true, () -> false, over);
     }
 
@@ -355,7 +355,7 @@ class EngineTest {
 
     private static Item claim(RemoteWork remote, String worker, @Nullable Duration lease) throws InterruptedException {
         List<Item> items = remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, worker, List.of("far.away"), 1,
-                PATIENCE, lease, "test"));
+                TIMEOUT, lease, "test"));
         assertThat(items).hasSize(1);
         return items.getFirst();
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a node asks of the database while there is nothing to do (docs/internals/benchmarks.md: at most 2 statements a second). */
 class IdleTest {
     private static final int STEPS = 20;
-    private static final int LOOKS = 5;
+    private static final int SAMPLES = 5;
 
     @TempDir
     Path folder;
@@ -41,7 +41,7 @@ class IdleTest {
                     """);
             nodes.awaitState(run, "completed");
             List<String> asked = whileLookingAround(proxy);
-            assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * LOOKS);
+            assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * SAMPLES);
         }
     }
 
@@ -59,7 +59,7 @@ class IdleTest {
             Awaitility.await().until(() -> nodes.count("select count(*) from workers") == 10);
             List<String> asked = whileLookingAround(proxy);
             workers.shutdownNow();
-            assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * LOOKS);
+            assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * SAMPLES);
         }
     }
 
@@ -131,10 +131,10 @@ class IdleTest {
     /** From the second look from now on, so that what was under way is over. */
     private static List<String> whileLookingAround(CountingProxy proxy) {
         int first = looks(proxy.executed()).length + 1;
-        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> looks(proxy.executed()).length > first + LOOKS);
+        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> looks(proxy.executed()).length > first + SAMPLES);
         List<String> executed = proxy.executed();
         int[] looks = looks(executed);
-        return executed.subList(looks[first], looks[first + LOOKS]);
+        return executed.subList(looks[first], looks[first + SAMPLES]);
     }
 
     private static int[] looks(List<String> executed) {

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class LostBackendsTest {
     private static final Duration LENGTH = Duration.ofSeconds(Breadth.of(5, 1_800));
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration LIMIT = Duration.ofSeconds(5);
     private static final int POOL = 8;
     private static final String MISSION = """
             name: short
@@ -72,7 +72,7 @@ class LostBackendsTest {
             clock.shutdownNow();
             assertThat(clock.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
 
-            assertThat(engine.submit(new Command.Create(nodes.run(MISSION), true, Nodes.WHO)).get(SOON.toSeconds(),
+            assertThat(engine.submit(new Command.Create(nodes.run(MISSION), true, Nodes.WHO)).get(LIMIT.toSeconds(),
                     TimeUnit.SECONDS)).as("the first afterwards").isEqualTo(Reply.CHANGED);
             allConnectionsAreThere(database);
             asked.forEach((run, answered) -> {

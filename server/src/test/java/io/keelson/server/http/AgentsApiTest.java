@@ -332,13 +332,13 @@ class AgentsApiTest {
         String run = api
                 .create("""
                 {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "suggested_model": "suggested",
-                  "suggested_agent": {"agent_name": "nobody-of-the-roster"}, "steps": [{"name": "s", "tool": "noop"}]}]}}""");
+                  "suggested_agent": {"agent_name": "not-in-the-roster"}, "steps": [{"name": "s", "tool": "noop"}]}]}}""");
         api.awaitState(run, "completed");
 
         JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
 
         assertThat(assigned.get("model").stringValue()).isEqualTo("suggested");
-        assertThat(assigned.get("agent").stringValue()).isEqualTo("nobody-of-the-roster");
+        assertThat(assigned.get("agent").stringValue()).isEqualTo("not-in-the-roster");
         assertThat(assigned.has("agent_type")).isFalse();
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Clients that hold connections and requests open do not keep others from being served. */
 class HeldConnectionsTest {
 
-    private static final int MOST = 64;
+    private static final int MAX = 64;
     /** More than the time for requests on a busy machine, less than the 75 seconds that a connection may be silent. */
     private static final int SOON_MILLIS = 60_000;
 
@@ -38,7 +38,7 @@ class HeldConnectionsTest {
     @BeforeAll
     static void start() throws Exception {
         api = new ApiServer(folder, TestDatabase.createUrl(),
-                Map.of("KEELSON_HTTP_CONNECTIONS", String.valueOf(MOST), "KEELSON_REQUEST_TIMEOUT_SECONDS", "2"));
+                Map.of("KEELSON_HTTP_CONNECTIONS", String.valueOf(MAX), "KEELSON_REQUEST_TIMEOUT_SECONDS", "2"));
     }
 
     @AfterAll
@@ -56,7 +56,7 @@ class HeldConnectionsTest {
 
     @Test
     void silentConnectionsDoNotShutTheServer() throws IOException {
-        for (int i = 0; i < 4 * MOST; i++) {
+        for (int i = 0; i < 4 * MAX; i++) {
             client("127.0.0." + (1 + i % 3));
         }
 
@@ -69,7 +69,7 @@ class HeldConnectionsTest {
 
     @Test
     void bodiesWithoutAKeyThatDoNotArriveDoNotShutTheServer() throws IOException {
-        for (int i = 0; i < 4 * MOST; i++) {
+        for (int i = 0; i < 4 * MAX; i++) {
             send(client("127.0.0.1"), "POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{");
         }
 
@@ -86,11 +86,11 @@ class HeldConnectionsTest {
                 "GET /api/v1/runs/" + run + "/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
                         + api.key() + "\r\n\r\n";
         int held = 0;
-        for (int i = 0; i < MOST; i++) {
+        for (int i = 0; i < MAX; i++) {
             held += head(client("127.0.0.2"), stream).startsWith("HTTP/1.1 200 ") ? 1 : 0;
         }
-        assertThat(held).isEqualTo(MOST * 3 / 4);
-        for (int i = 0; i < MOST / 4; i++) {
+        assertThat(held).isEqualTo(MAX * 3 / 4);
+        for (int i = 0; i < MAX / 4; i++) {
             assertThat(head(client("127.0.0.3"), stream)).startsWith("HTTP/1.1 200 ");
         }
 

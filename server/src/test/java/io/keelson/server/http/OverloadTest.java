@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 class OverloadTest {
     private static final int MISSION_CHARS = 512 << 10;
     /** What may wait for a commit at most: 32 Mi characters. */
-    private static final int MOST_WAITING = (32 << 20) / MISSION_CHARS;
+    private static final int MAX_WAITING = (32 << 20) / MISSION_CHARS;
     private static final int CLIENTS = 100;
 
     /**
@@ -55,7 +55,7 @@ class OverloadTest {
                     return answer;
                 }, clients));
             }
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> refused.get() >= CLIENTS - MOST_WAITING);
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> refused.get() >= CLIENTS - MAX_WAITING);
             holder.commit();
 
             List<String> accepted = new ArrayList<>();
@@ -70,7 +70,7 @@ class OverloadTest {
                     assertThat(answer.header("Retry-After")).isEqualTo("1");
                 }
             }
-            assertThat(accepted.size()).isBetween(1, MOST_WAITING);
+            assertThat(accepted.size()).isBetween(1, MAX_WAITING);
             assertThat(made(api)).containsExactlyInAnyOrderElementsOf(accepted);
             assertThat(api.post("/api/v1/runs", mission("afterwards")).status()).isEqualTo(201);
         }

@@ -28,12 +28,12 @@ import org.junit.jupiter.api.Test;
 /** Clients that send a byte now and then hold nothing for ever. Time passes when the test says so. */
 class SlowClientsTest {
 
-    private static final Duration PATIENCE = Duration.ofHours(1);
+    private static final Duration TIMEOUT = Duration.ofHours(1);
 
     private final AtomicLong nanos = new AtomicLong();
     private final Server server = new Server();
     private final ServerConnector connector = new ServerConnector(server, 1, 1);
-    private final Connections connections = new Connections(1_000, PATIENCE, nanos::get);
+    private final Connections connections = new Connections(1_000, TIMEOUT, nanos::get);
 
     @BeforeEach
     void start() throws Exception {
@@ -64,7 +64,7 @@ class SlowClientsTest {
             send(idle, "");
             for (int i = 0; i < 3; i++) {
                 bytesArrive(slow, "a");
-                pass(PATIENCE.dividedBy(2));
+                pass(TIMEOUT.dividedBy(2));
             }
             slow.setSoTimeout(60_000);
             assertThat(slow.getInputStream().read()).isEqualTo(-1);
@@ -78,10 +78,10 @@ class SlowClientsTest {
         try (Socket client = client()) {
             for (int i = 0; i < 5; i++) {
                 bytesArrive(client, "GET / HTTP/1.1\r\n");
-                pass(PATIENCE.multipliedBy(2).dividedBy(3));
+                pass(TIMEOUT.multipliedBy(2).dividedBy(3));
                 send(client, "Host: localhost\r\n\r\n");
                 answered(client);
-                pass(PATIENCE.multipliedBy(2).dividedBy(3));
+                pass(TIMEOUT.multipliedBy(2).dividedBy(3));
             }
         }
     }
@@ -96,7 +96,7 @@ class SlowClientsTest {
             }
         }).isInstanceOfSatisfying(ApiProblem.class, problem -> assertThat(problem.answer().status()).isEqualTo(408))
                 .hasMessageContaining("too slowly");
-        assertThat(Duration.ofNanos(nanos.get())).isBetween(PATIENCE, PATIENCE.plusSeconds(1));
+        assertThat(Duration.ofNanos(nanos.get())).isBetween(TIMEOUT, TIMEOUT.plusSeconds(1));
     }
 
     @Test
@@ -112,11 +112,11 @@ class SlowClientsTest {
             read += now;
         }
         assertThat(read).isEqualTo(8_000 * TimedInputStream.SLOWEST);
-        assertThat(Duration.ofNanos(nanos.get())).isGreaterThan(PATIENCE.multipliedBy(2));
+        assertThat(Duration.ofNanos(nanos.get())).isGreaterThan(TIMEOUT.multipliedBy(2));
     }
 
     private InputStream arriving(int bytes) {
-        return new TimedInputStream(new ByteArrayInputStream(new byte[bytes]), PATIENCE, silence -> {
+        return new TimedInputStream(new ByteArrayInputStream(new byte[bytes]), TIMEOUT, silence -> {
         }, nanos::get);
     }
 

@@ -90,9 +90,9 @@ class TracesTest {
                   {"id": "two", "steps": [{"name": "b", "tool": "test.remote", "input": {}}]}]}}""".formatted(url());
     }
 
-    private static JsonNode claimed(ApiServer api, int patience) {
+    private static JsonNode claimed(ApiServer api, int seconds) {
         return api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"wait_ms\": "
-                + patience + "}").json().get("items");
+                + seconds + "}").json().get("items");
     }
 
     /** The spans of the run and of its work belong to the caller's trace. */

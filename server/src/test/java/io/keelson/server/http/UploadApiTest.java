@@ -45,8 +45,8 @@ import tools.jackson.databind.JsonNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UploadApiTest {
 
-    private static final int MOST = 32 << 20;
-    private static final int MOST_OF_RUN = 34 << 20;
+    private static final int MAX = 32 << 20;
+    private static final int MAX_OF_RUN = 34 << 20;
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private Path files;
@@ -61,8 +61,8 @@ class UploadApiTest {
         files = folder.resolve("artifacts");
         DatabaseUrl url = TestDatabase.createUrl();
         api = new ApiServer(folder, url,
-                Map.of("KEELSON_ARTIFACT_MAX_MIB", Integer.toString(MOST >> 20), "KEELSON_RUN_ARTIFACTS_MAX_MIB",
-                        Integer.toString(MOST_OF_RUN >> 20)));
+                Map.of("KEELSON_ARTIFACT_MAX_MIB", Integer.toString(MAX >> 20), "KEELSON_RUN_ARTIFACTS_MAX_MIB",
+                        Integer.toString(MAX_OF_RUN >> 20)));
         other = new ApiServer(folder.resolve("other"), url);
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
     }
@@ -131,9 +131,9 @@ class UploadApiTest {
         Held held = claim();
         long before = stored();
         BodyPublisher announced =
-                BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> new Zeros(MOST + 1)), MOST + 1);
+                BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> new Zeros(MAX + 1)), MAX + 1);
         assertCode(upload(held, "name=a", announced), 413, "ARTIFACT_TOO_LARGE");
-        assertCode(upload(held, "name=a", BodyPublishers.ofInputStream(() -> new Zeros(MOST + 1))), 413,
+        assertCode(upload(held, "name=a", BodyPublishers.ofInputStream(() -> new Zeros(MAX + 1))), 413,
                 "ARTIFACT_TOO_LARGE");
         assertThat(stored()).isEqualTo(before);
         assertThat(complete(held)).isEqualTo("ok");
@@ -143,7 +143,7 @@ class UploadApiTest {
     @Test
     void aRunStoresNoMoreThanItMay() throws Exception {
         Held held = claim();
-        int half = MOST_OF_RUN / 2;
+        int half = MAX_OF_RUN / 2;
         List<HttpURLConnection> open = List.of(begin(api, held, "name=a"), begin(api, held, "name=b"),
                 begin(api, held, "name=c"));
         awaitIncoming(3);

@@ -195,7 +195,7 @@ class OutboundClientTest {
         }
     }
 
-    /** As a server does that speaks HTTP/1.0, or whose patience with idle connections ends first. */
+    /** As a server does that speaks HTTP/1.0, or that closes idle connections sooner. */
     @ParameterizedTest
     @ValueSource(strings = {"GET", "POST"})
     void aConnectionThatTheOtherSideHasClosedHarmsNoRequest(String method) throws Exception {

@@ -96,9 +96,9 @@ class TaskGraphTest {
         assertThat(folded.boxes().stream().map(Box::id)).containsExactly("a", "group:each", "end");
         assertThat(folded.boxes().get(1).tasks()).hasSize(250);
         Picture open = sound(tasks, edges, Set.of("group:each"));
-        assertThat(open.boxes()).hasSize(TaskGraph.MOST_EXPANDED + 3);
-        assertThat(open.boxes().get(TaskGraph.MOST_EXPANDED + 1).kind()).isEqualTo("rest");
-        assertThat(open.edges().length).isEqualTo(2 * (TaskGraph.MOST_EXPANDED + 1));
+        assertThat(open.boxes()).hasSize(TaskGraph.MAX_EXPANDED + 3);
+        assertThat(open.boxes().get(TaskGraph.MAX_EXPANDED + 1).kind()).isEqualTo("rest");
+        assertThat(open.edges().length).isEqualTo(2 * (TaskGraph.MAX_EXPANDED + 1));
     }
 
     @Test
@@ -111,7 +111,7 @@ class TaskGraphTest {
     }
 
     private static void assertSmall(List<Task> tasks, int[][] edges) {
-        assertThat(sound(tasks, edges, Set.of()).boxes()).hasSizeLessThanOrEqualTo(TaskGraph.MOST);
+        assertThat(sound(tasks, edges, Set.of()).boxes()).hasSizeLessThanOrEqualTo(TaskGraph.MAX);
     }
 
     @Test

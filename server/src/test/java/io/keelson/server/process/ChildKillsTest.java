@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Breadth.InPart(3)
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChildKillsTest {
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final int LEVELS = 3;
     private static final Write BORN = event("child_run_started");
     private static final Write ENDED = event("run_completed");
@@ -92,7 +92,7 @@ class ChildKillsTest {
 
     /** Of the run, its child and the child's. */
     private static List<String> stories(Keelson client, String run) {
-        assertThat(client.runs().awaitEnd(run, PATIENCE).state()).isEqualTo("completed");
+        assertThat(client.runs().awaitEnd(run, TIMEOUT).state()).isEqualTo("completed");
         List<String> all = new ArrayList<>();
         String at = run;
         for (int level = 1; level <= LEVELS; level++) {

@@ -36,7 +36,7 @@ import tools.jackson.databind.JsonNode;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 @Breadth.InPart(4)
 class CommandKillsTest {
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final Map<String, Object> ORDER = Map.of("symbol", "BTC-USD", "side", "buy", "type", "market");
     private static final String PRICE = "0.25";
 
@@ -51,7 +51,7 @@ class CommandKillsTest {
             node.awaitReady();
             node.client().prices().setTool("order.place", new BigDecimal(PRICE));
             String run = node.client().runs().create(RunRequest.of(mission().toJson()).start()).id();
-            Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> node.client().runs()
+            Awaitility.await().atMost(TIMEOUT).pollInterval(Duration.ofMillis(20)).until(() -> node.client().runs()
                     .steps(run).stream().map(Step::state).anyMatch("waiting_approval"::equals));
             assertThat(provider.asked()).as("nothing before the approval").isEmpty();
             node.doom(Point.BEFORE_COMMIT, new Write("update execution_commands", "completed"), 0);
@@ -63,7 +63,7 @@ class CommandKillsTest {
             node.restart();
             node.awaitReady();
             Keelson client = node.client();
-            assertThat(client.runs().awaitEnd(run, PATIENCE).state()).isEqualTo("completed");
+            assertThat(client.runs().awaitEnd(run, TIMEOUT).state()).isEqualTo("completed");
             assertThat(provider.made()).as("orders placed").isEqualTo(2);
             List<String> keys = provider.asked().stream().map(TestProvider.Asked::key).toList();
             assertThat(keys).as("asked again under its key, more often where the machine starves the node")

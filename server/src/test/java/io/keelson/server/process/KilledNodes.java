@@ -14,7 +14,7 @@ import java.util.Map;
 
 /** Servers on one database, any of which can be killed at a chosen moment while the others go on. */
 final class KilledNodes implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final List<KilledNode> nodes = new ArrayList<>();
 
@@ -47,7 +47,7 @@ final class KilledNodes implements AutoCloseable {
         nodes.get(node).doom(point, write, past);
         do {
             work.run();
-        } while (!nodes.get(node).diesWithin(PATIENCE));
+        } while (!nodes.get(node).diesWithin(TIMEOUT));
         nodes.get(node).restart();
     }
 

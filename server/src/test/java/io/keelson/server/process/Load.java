@@ -26,7 +26,7 @@ import org.awaitility.Awaitility;
  */
 final class Load implements AutoCloseable {
     private static final int PER_SECOND = 10;
-    private static final int MOST_UNANSWERED = 16;
+    private static final int MAX_UNANSWERED = 16;
 
     private enum Submission {
         /** The server accepted the run. */
@@ -42,7 +42,7 @@ final class Load implements AutoCloseable {
     private final Map<String, Submission> journal = new ConcurrentHashMap<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
-    private final Semaphore unanswered = new Semaphore(MOST_UNANSWERED);
+    private final Semaphore unanswered = new Semaphore(MAX_UNANSWERED);
     private int asked;
 
     /**

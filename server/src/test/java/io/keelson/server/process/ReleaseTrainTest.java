@@ -39,7 +39,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ReleaseTrainTest {
     private static final Path MISSION = Path.of("../examples/release-train/release-train.yaml");
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     /** Where the server is killed. */
     private record Kill(Point point, Write write) {}
@@ -119,7 +119,7 @@ class ReleaseTrainTest {
     private static String create(Keelson client) throws IOException {
         JsonNode mission = ((ReadResult.Ok<JsonNode>) Documents.read(Files.readAllBytes(MISSION), Format.YAML)).value();
         ((ObjectNode) mission).put("start", false);
-        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(
+        Awaitility.await().atMost(TIMEOUT).pollInterval(Duration.ofMillis(20)).until(
                 () -> client.workers().stream().anyMatch(worker -> worker.tools().contains("plan")));
         return client.runs().create(RunRequest.of(mission)).id();
     }
@@ -138,17 +138,17 @@ class ReleaseTrainTest {
     }
 
     private static void awaitPlan(Keelson client, String run) {
-        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(TIMEOUT).pollInterval(Duration.ofMillis(20))
                 .until(() -> client.runs().get(run).state().equals("awaiting_approval"));
     }
 
     private static void awaitSignal(Keelson client, String run) {
-        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(
+        Awaitility.await().atMost(TIMEOUT).pollInterval(Duration.ofMillis(20)).until(
                 () -> client.runs().steps(run).stream().map(Step::state).anyMatch("waiting_approval"::equals));
     }
 
     private static List<String> end(Keelson client, String run) {
-        assertThat(client.runs().awaitEnd(run, PATIENCE).state()).isEqualTo("completed");
+        assertThat(client.runs().awaitEnd(run, TIMEOUT).state()).isEqualTo("completed");
         return Story.of(client, run);
     }
 

@@ -62,9 +62,9 @@ class HotPlansTest {
     private static final int QUEUED = 6_000;
     private static final int FEW = 20;
     /** Rows that one node of a plan may look at; a batch of the tests below concerns some hundred. */
-    private static final long MOST_ROWS = 2_500;
+    private static final long MAX_ROWS = 2_500;
     /** Pages that a claim may look at for the queue's sake, from the search for work to the commit. */
-    private static final long MOST_PAGES = 40;
+    private static final long MAX_PAGES = 40;
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
@@ -208,14 +208,14 @@ class HotPlansTest {
     @Test
     void aClaimReadsLittleOfALongQueue() throws SQLException {
         analyze();
-        assertThat(world.query("select pg_relation_size('work_queue') / 8192 >= " + 3 * MOST_PAGES))
+        assertThat(world.query("select pg_relation_size('work_queue') / 8192 >= " + 3 * MAX_PAGES))
                 .containsExactly("t");
         // A single claim may meet a page that was just split, or dead rows not yet cleaned up.
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 5; i++) {
             least = Math.min(least, pagesOfAClaim());
         }
-        assertThat(least).isPositive().isLessThanOrEqualTo(MOST_PAGES);
+        assertThat(least).isPositive().isLessThanOrEqualTo(MAX_PAGES);
     }
 
     /** An index without a condition is read from one end to the other, however little that is while a table is empty. */
@@ -234,7 +234,7 @@ class HotPlansTest {
 
     private static boolean dear(JsonNode node) {
         return BIG.contains(node.path("Relation Name").asString(""))
-                && (node.get("Node Type").asString().equals("Seq Scan") || rowsRead(node) > MOST_ROWS);
+                && (node.get("Node Type").asString().equals("Seq Scan") || rowsRead(node) > MAX_ROWS);
     }
 
     private static double rowsRead(JsonNode node) {

@@ -32,7 +32,7 @@ import tools.jackson.databind.JsonNode;
 class PurgePlansTest {
     private static final int OTHERS = 3_000;
     private static final int RUNS = 20;
-    private static final double MOST_ROWS = 700;
+    private static final double MAX_ROWS = 700;
     private static final Actor TESTER = Actor.human("tester");
 
     private World world;
@@ -162,7 +162,7 @@ class PurgePlansTest {
 
     private static boolean dear(JsonNode node) {
         String table = node.path("Relation Name").asString("");
-        return !table.isEmpty() && !table.startsWith("pg_") && rowsRead(node) > MOST_ROWS;
+        return !table.isEmpty() && !table.startsWith("pg_") && rowsRead(node) > MAX_ROWS;
     }
 
     private static double rowsRead(JsonNode node) {

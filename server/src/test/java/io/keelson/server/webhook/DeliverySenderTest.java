@@ -171,8 +171,8 @@ class DeliverySenderTest {
         return endpoints.find(WORKSPACE, endpoint).orElseThrow();
     }
 
-    private static DeliveryPolicy giving(Duration patience, int most) {
-        return new DeliveryPolicy(PACE.timeout(), PACE.lease(), PACE.delays(), PACE.turn(), patience, most);
+    private static DeliveryPolicy giving(Duration failingLimit, int most) {
+        return new DeliveryPolicy(PACE.timeout(), PACE.lease(), PACE.delays(), PACE.turn(), failingLimit, most);
     }
 
     /** A failing endpoint is disabled: it collects no deliveries, shows the reason, and can be enabled again. */

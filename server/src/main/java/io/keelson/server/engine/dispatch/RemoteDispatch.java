@@ -119,7 +119,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
 
     @Override
     public List<Item> claim(Claim claim) throws InterruptedException {
-        long end = System.nanoTime() + claim.patience().toNanos();
+        long end = System.nanoTime() + claim.maxWait().toNanos();
         boolean drained = draining(claim);
         long sign = System.nanoTime();
         Set<String> tools = Set.copyOf(claim.tools());

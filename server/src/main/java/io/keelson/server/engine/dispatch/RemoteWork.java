@@ -26,7 +26,7 @@ public interface RemoteWork {
      * @param workerId the worker's own stable name
      * @param tools the tools it serves
      * @param max maximum number of items
-     * @param patience how long to wait for work when there is none
+     * @param maxWait how long to wait for work when there is none
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
      * @param specs JSON text of what it announces of its tools; null for nothing new
      * @param again whether the worker claims again as soon as it has the answer: it gets steps that become ready
@@ -35,14 +35,14 @@ public interface RemoteWork {
      *             at once
      * @param over true when the claim must not wait any longer
      */
-    record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
+    record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration maxWait,
             @Nullable Duration lease, @Nullable String version, @Nullable String specs, boolean again,
             BooleanSupplier gone, BooleanSupplier over) {
 
         /** For a worker that waits for its answer. */
-        public Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
+        public Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration maxWait,
                 @Nullable Duration lease, @Nullable String version) {
-            this(workspaceId, workerId, tools, max, patience, lease, version, null, false, () -> false, () -> false);
+            this(workspaceId, workerId, tools, max, maxWait, lease, version, null, false, () -> false, () -> false);
         }
     }
 

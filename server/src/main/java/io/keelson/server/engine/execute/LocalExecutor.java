@@ -54,7 +54,7 @@ import org.slf4j.LoggerFactory;
 public final class LocalExecutor {
     private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
     /** Each of them needs connections to the database, of which there are about as many. */
-    private static final int MOST_PREPARING = 8;
+    private static final int MAX_PREPARING = 8;
 
     private enum Stop {
         TIMEOUT, LEASE_GONE, SHUTDOWN
@@ -98,7 +98,7 @@ public final class LocalExecutor {
         this.timeouts = timeouts;
         this.actor = actor;
         this.onFree = onFree;
-        this.preparing = new Semaphore(Math.min(maxActive, MOST_PREPARING), true);
+        this.preparing = new Semaphore(Math.min(maxActive, MAX_PREPARING), true);
         this.processing = new Semaphore(maxActive, true);
         for (SlotKind kind : SlotKind.values()) {
             used.put(kind, new AtomicInteger());
@@ -149,11 +149,11 @@ public final class LocalExecutor {
     }
 
     /** Stops all executions and releases their leases. */
-    public void close(Duration patience) throws InterruptedException {
+    public void close(Duration timeout) throws InterruptedException {
         closing = true;
         List<Running> all = new ArrayList<>(running.values());
         all.forEach(each -> each.stop(Stop.SHUTDOWN));
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + timeout.toNanos();
         for (Running each : all) {
             if (!each.ended.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 try (LogContext _ = about(each.execution)) {
@@ -314,7 +314,7 @@ public final class LocalExecutor {
             return busy == null ? null
                     : new Deferral(busy.delay(), busy.system(),
                             new StepError(busy.code(), ErrorClass.INFRASTRUCTURE, String.valueOf(e.getMessage())),
-                            busy.patience());
+                            busy.maxWait());
         }
 
         private synchronized boolean enter() {

@@ -44,8 +44,8 @@ public final class ClusterNotifier implements AutoCloseable {
     static final String CHANNEL = "keelson";
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterNotifier.class);
-    private static final Duration BETWEEN_CALLS = Duration.ofMillis(20);
-    private static final Duration AFTER_HEARING = Duration.ofMillis(100);
+    private static final Duration SEND_INTERVAL = Duration.ofMillis(20);
+    private static final Duration RECEIVE_INTERVAL = Duration.ofMillis(100);
     private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
     private static final Duration STILL_THERE = Duration.ofSeconds(20);
     private static final int SLICE_MS = 500;
@@ -128,7 +128,7 @@ public final class ClusterNotifier implements AutoCloseable {
             for (String said = next(); said != null; said = next()) {
                 notify.setString(2, said);
                 notify.execute();
-                pause(BETWEEN_CALLS);
+                pause(SEND_INTERVAL);
             }
         }
     }
@@ -157,7 +157,7 @@ public final class ClusterNotifier implements AutoCloseable {
             Set<Notification> others = understood(ear.getNotifications(SLICE_MS));
             if (!others.isEmpty()) {
                 listener.accept(others);
-                pause(AFTER_HEARING);
+                pause(RECEIVE_INTERVAL);
             }
             if (System.nanoTime() - seen > stillThere.toNanos()) {
                 listening(connection);

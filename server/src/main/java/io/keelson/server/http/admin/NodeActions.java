@@ -16,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class NodeActions {
 
     /** Servers that were silent for longer are not listed. */
-    private static final Duration HEARD = Duration.ofMinutes(1);
+    private static final Duration LISTED_FOR = Duration.ofMinutes(1);
 
     private final Database database;
     private final WorkerRegistry registry = new WorkerRegistry(DbClock.DATABASE);
@@ -30,8 +30,9 @@ public final class NodeActions {
     }
 
     private ApiResponse list(ApiRequest request) {
-        return Lists.whole(database.withConnection(c -> registry.nodes(c, HEARD)).stream().map(NodeActions::document)
-                .toList());
+        return Lists
+                .whole(database.withConnection(c -> registry.nodes(c, LISTED_FOR)).stream().map(NodeActions::document)
+                        .toList());
     }
 
     private static ObjectNode document(WorkerRegistry.Node node) {

@@ -10,13 +10,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ledger as CSV (RFC 4180, UTF-8), made while it is sent: a stretch of entries is read when the one before has gone, so
+ * The ledger as CSV (RFC 4180, UTF-8), made while it is sent: a chunk of entries is read when the one before has gone, so
  * that neither memory nor a connection to the database is held for a slow reader. A text that a spreadsheet would take
  * for a formula has an apostrophe before it.
  */
 final class LedgerCsv {
 
-    private static final int STRETCH = 1_000;
+    private static final int CHUNK_SIZE = 1_000;
     private static final String FORMULA = "=+-@\t\r";
     private static final String HEADING = "id,created_at,transaction_type,amount,debit_account,credit_account,run_id,"
             + "attempt_number,step_id,tool,model,agent,tokens,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,"
@@ -36,19 +36,19 @@ final class LedgerCsv {
     private static final class Stretches extends InputStream {
 
         private final Source source;
-        private byte[] stretch;
+        private byte[] chunk;
         private int at;
         private long last;
 
         /** Reads the first one, so that what fails at once is answered as a failure. */
         Stretches(Source source) {
             this.source = source;
-            this.stretch = (HEADING + next()).getBytes(StandardCharsets.UTF_8);
+            this.chunk = (HEADING + next()).getBytes(StandardCharsets.UTF_8);
         }
 
         @Override
         public int read() {
-            return more() ? stretch[at++] & 0xFF : -1;
+            return more() ? chunk[at++] & 0xFF : -1;
         }
 
         @Override
@@ -59,22 +59,22 @@ final class LedgerCsv {
             if (!more()) {
                 return -1;
             }
-            int count = Math.min(length, stretch.length - at);
-            System.arraycopy(stretch, at, into, offset, count);
+            int count = Math.min(length, chunk.length - at);
+            System.arraycopy(chunk, at, into, offset, count);
             at += count;
             return count;
         }
 
         private boolean more() {
-            if (at == stretch.length) {
-                stretch = next().getBytes(StandardCharsets.UTF_8);
+            if (at == chunk.length) {
+                chunk = next().getBytes(StandardCharsets.UTF_8);
                 at = 0;
             }
-            return at < stretch.length;
+            return at < chunk.length;
         }
 
         private String next() {
-            List<LedgerRow> entries = source.read(last, STRETCH);
+            List<LedgerRow> entries = source.read(last, CHUNK_SIZE);
             if (!entries.isEmpty()) {
                 last = entries.getLast().id();
             }

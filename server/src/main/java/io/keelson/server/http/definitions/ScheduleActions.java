@@ -38,7 +38,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Schedules: created, changed, paused, previewed, triggered and backfilled. */
 public final class ScheduleActions {
 
-    private static final int MOST_BACKFILLED = 1_000;
+    private static final int MAX_BACKFILLED = 1_000;
     private static final String UNIQUE_VIOLATION = "23505";
 
     record Backfill(Instant from, Instant to) {}
@@ -168,10 +168,10 @@ public final class ScheduleActions {
         if (body.to.isBefore(body.from)) {
             throw ApiProblem.of("OUT_OF_RANGE", "/to", "may not be before 'from'");
         }
-        List<Instant> times = schedule.spec().rule().between(body.from, body.to, MOST_BACKFILLED + 1);
-        if (times.size() > MOST_BACKFILLED) {
+        List<Instant> times = schedule.spec().rule().between(body.from, body.to, MAX_BACKFILLED + 1);
+        if (times.size() > MAX_BACKFILLED) {
             throw ApiProblem.of("OUT_OF_RANGE", "/to",
-                    "at most " + MOST_BACKFILLED + " times can be backfilled at once");
+                    "at most " + MAX_BACKFILLED + " times can be backfilled at once");
         }
         ObjectNode answer = Json.object().put("times", times.size());
         ApiResponse said = keyed.answer(request, c -> {

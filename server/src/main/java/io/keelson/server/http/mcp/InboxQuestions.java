@@ -24,7 +24,7 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
     private static final Set<String> KINDS = Set.of("plan_approval", "result_acceptance", "approval_step",
             "call_approval", "question", "task_review");
     private static final Set<String> PLAIN = Set.of("string", "number", "integer", "boolean");
-    private static final int MOST = 100;
+    private static final int MAX = 100;
     private static final int MAX_DATA = 2_000;
 
     private static final String FORM = """
@@ -46,7 +46,7 @@ public record InboxQuestions(InboxItems items, InboxDecisions decisions) {
             return List.of();
         }
         Filter ofRun = new Filter(null, UUID.fromString(run.get("id").stringValue()), null, false, false);
-        return items.page(incoming.workspace(), ofRun, null, MOST).get("items").valueStream()
+        return items.page(incoming.workspace(), ofRun, null, MAX).get("items").valueStream()
                 .filter(item -> KINDS.contains(item.path("kind").asString(""))).toList();
     }
 

@@ -25,7 +25,7 @@ record Incoming(ApiRequest request, String version, String method, ObjectNode pa
     /** All revisions, the newest first. */
     static final List<String> VERSIONS = List.of(Mcp.MODERN, Mcp.LEGACY, "2025-06-18");
     /** What a request without a version is taken for. */
-    private static final String UNSAID = "2025-06-18";
+    private static final String DEFAULT_VERSION = "2025-06-18";
 
     /**
      * Reads a request.
@@ -68,7 +68,7 @@ record Incoming(ApiRequest request, String version, String method, ObjectNode pa
         if (header != null && !Mcp.HANDSHAKE.contains(header)) {
             throw RpcError.version(header);
         }
-        return header == null ? UNSAID : header;
+        return header == null ? DEFAULT_VERSION : header;
     }
 
     /** The parameter that the name's header repeats; null for none. */

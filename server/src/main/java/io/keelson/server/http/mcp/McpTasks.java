@@ -26,17 +26,17 @@ public final class McpTasks {
     private final OfferedRunDocuments documents;
     private final InboxQuestions questions;
     private final RunEndPoll ends;
-    private final Duration patience;
+    private final Duration timeout;
 
-    /** @param patience how long a request for a result waits for the run's end */
+    /** @param timeout how long a request for a result waits for the run's end */
     public McpTasks(Reads reads, RunActions runs, OfferedRunDocuments documents, InboxQuestions questions,
-            RunEndPoll ends, Duration patience) {
+            RunEndPoll ends, Duration timeout) {
         this.reads = reads;
         this.runs = runs;
         this.documents = documents;
         this.questions = questions;
         this.ends = ends;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /** The answer to a call that has started a run. */
@@ -69,7 +69,7 @@ public final class McpTasks {
         incoming.require(Scope.RUNS_READ);
         incoming.request().body().close();
         try (RunEndPoll.Awaited end = ends.of(id)) {
-            end.reached(incoming.request(), patience);
+            end.reached(incoming.request(), timeout);
         }
         ObjectNode run = reads.run(incoming.workspace(), id);
         if (!OfferedRunDocuments.ended(run)) {

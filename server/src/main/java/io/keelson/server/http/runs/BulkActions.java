@@ -102,7 +102,7 @@ public final class BulkActions {
     }
 
     private static ObjectNode matches(ObjectNode document, long matches) {
-        return document.put("matches", matches).put("matches_at_least", matches >= BulkJobs.MOST_COUNTED);
+        return document.put("matches", matches).put("matches_at_least", matches >= BulkJobs.MAX_COUNTED);
     }
 
     private static ObjectNode document(BulkJobRow job) {

@@ -41,19 +41,19 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class RunGraph {
 
-    private static final int MOST_KEPT = 64;
+    private static final int MAX_KEPT = 64;
 
     /** @param tasks their number, which rises when a fan-out begins */
     private record Key(UUID run, int attempt, int version, int tasks, String expanded) {}
 
     private final Reads reads;
     private final Map<Key, Picture> kept =
-            Collections.synchronizedMap(new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
+            Collections.synchronizedMap(new LinkedHashMap<>(MAX_KEPT, 0.75f, true) {
                 private static final long serialVersionUID = 1L;
 
                 @Override
                 protected boolean removeEldestEntry(Map.Entry<Key, Picture> eldest) {
-                    return size() > MOST_KEPT;
+                    return size() > MAX_KEPT;
                 }
             });
 

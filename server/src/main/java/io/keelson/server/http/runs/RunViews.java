@@ -37,7 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** What clients read of runs. */
 public final class RunViews {
 
-    private static final int MOST_EXPLAINED_PAGES = 10;
+    private static final int MAX_EXPLAINED_PAGES = 10;
 
     private final Reads reads;
     private final LongPoll poll;
@@ -124,7 +124,7 @@ public final class RunViews {
         List<ObjectNode> found = new ArrayList<>();
         String cursor = request.query().text("cursor");
         int limit = request.query().limit();
-        for (int i = 0; i < MOST_EXPLAINED_PAGES && found.size() < limit; i++) {
+        for (int i = 0; i < MAX_EXPLAINED_PAGES && found.size() < limit; i++) {
             String from = cursor;
             RunReader.RunPage page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter.open(), from,
                     limit - found.size()));

@@ -25,8 +25,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class RunsNow {
 
-    private static final int MOST_RUNS = 100;
-    private static final int MOST_TASKS = 5_000;
+    private static final int MAX_RUNS = 100;
+    private static final int MAX_TASKS = 5_000;
 
     private final Database database;
     private final Explainer explainer;
@@ -59,7 +59,7 @@ final class RunsNow {
             if (row.get("state_type").stringValue().equals("terminal")) {
                 continue;
             }
-            if (open.size() < MOST_RUNS && tasks + more <= MOST_TASKS) {
+            if (open.size() < MAX_RUNS && tasks + more <= MAX_TASKS) {
                 tasks += more;
                 open.add(id(row));
             } else {

@@ -25,7 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** All tasks that a task waits for, and all that wait for it, however far away. */
 final class TaskReach {
 
-    private static final int MOST = 1_000;
+    private static final int MAX = 1_000;
 
     private final Reads reads;
 
@@ -68,7 +68,7 @@ final class TaskReach {
         reached.entrySet().stream().filter(each -> named.containsKey(each.getKey()))
                 .sorted(Comparator.comparing((Map.Entry<UUID, Integer> each) -> each.getValue())
                         .thenComparing(Map.Entry::getKey))
-                .limit(MOST)
+                .limit(MAX)
                 .forEach(each -> Optional.ofNullable(named.get(each.getKey()))
                         .ifPresent(row -> list.add(row.deepCopy().put("distance", each.getValue()))));
     }

@@ -24,22 +24,22 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class EventChunkCache {
 
-    static final int STRETCH = 256;
+    static final int CHUNK_SIZE = 256;
     /** Bytes that a stream is given at a time; one larger event is given alone. */
     static final int PART_BYTES = 32 << 10;
-    private static final int MOST_KEPT = 128;
-    private static final long MOST_BYTES = 32L << 20;
+    private static final int MAX_KEPT = 128;
+    private static final long MAX_BYTES = 32L << 20;
 
     /** Events in order, up to and with a number. The texts belong to all streams. */
     record Part(List<byte[]> texts, long to) {}
 
     /** All begin and end at the same numbers; a run's events are numbered without a gap. */
-    private record Key(UUID run, long stretch) {}
+    private record Key(UUID run, long number) {}
 
     /** The events of a chunk that were read so far; the reading thread holds the lock. */
     private static final class Chunk {
         private final ReentrantLock reading = new ReentrantLock();
-        private final byte[][] texts = new byte[STRETCH][0];
+        private final byte[][] texts = new byte[CHUNK_SIZE][0];
         private int read;
         /** That count as kept; guarded by those that are kept. */
         private long bytes;
@@ -50,12 +50,12 @@ final class EventChunkCache {
         List<ObjectNode> read(UUID run, long after, int limit) throws InterruptedException;
     }
 
-    private final Map<Key, Chunk> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true);
+    private final Map<Key, Chunk> kept = new LinkedHashMap<>(MAX_KEPT, 0.75f, true);
     private final long most;
     private long bytes;
 
     EventChunkCache() {
-        this(MOST_BYTES);
+        this(MAX_BYTES);
     }
 
     /** @param most bytes that are kept; what is being read comes on top of it */
@@ -63,15 +63,15 @@ final class EventChunkCache {
         this.most = most;
     }
 
-    /** Where the stretch ends in which the event after that one is, or the last event before. */
+    /** Where the chunk ends in which the event after that one is, or the last event before. */
     static long end(long after, long last) {
-        return Math.min(last, (after / STRETCH + 1) * STRETCH);
+        return Math.min(last, (after / CHUNK_SIZE + 1) * CHUNK_SIZE);
     }
 
     /** The first of the events after one up to and with {@link #end}, all of which are committed. */
     Part of(UUID run, long after, long to, Source source) throws InterruptedException {
-        Key key = new Key(run, after / STRETCH);
-        long before = key.stretch * STRETCH;
+        Key key = new Key(run, after / CHUNK_SIZE);
+        long before = key.number * CHUNK_SIZE;
         Chunk chunk;
         synchronized (kept) {
             chunk = kept.computeIfAbsent(key, missing -> new Chunk());
@@ -118,7 +118,7 @@ final class EventChunkCache {
                 chunk.bytes += grown;
                 bytes += grown;
             }
-            for (Iterator<Chunk> eldest = kept.values().iterator(); (bytes > most || kept.size() > MOST_KEPT)
+            for (Iterator<Chunk> eldest = kept.values().iterator(); (bytes > most || kept.size() > MAX_KEPT)
                     && eldest.hasNext();) {
                 bytes -= eldest.next().bytes;
                 eldest.remove();

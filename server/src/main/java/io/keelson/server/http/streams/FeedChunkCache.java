@@ -19,9 +19,9 @@ final class FeedChunkCache {
      * Chunk length in ids, including unused ids and those of other workspaces: those of 128 packs, which have 3 events
      * each on average.
      */
-    static final int STRETCH = 128_000;
-    private static final int MOST_KEPT = 32;
-    private static final long MOST_BYTES = 32L << 20;
+    static final int CHUNK_SIZE = 128_000;
+    private static final int MAX_KEPT = 32;
+    private static final long MAX_BYTES = 32L << 20;
     /** What an event takes beside its text. */
     private static final int BESIDE = 200;
 
@@ -49,12 +49,12 @@ final class FeedChunkCache {
         List<ObjectNode> read() throws InterruptedException;
     }
 
-    private final Map<Key, Chunk> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true);
+    private final Map<Key, Chunk> kept = new LinkedHashMap<>(MAX_KEPT, 0.75f, true);
     private final long most;
     private long bytes;
 
     FeedChunkCache() {
-        this(MOST_BYTES);
+        this(MAX_BYTES);
     }
 
     /** @param most bytes that are kept; what is being read comes on top of it */
@@ -62,9 +62,9 @@ final class FeedChunkCache {
         this.most = most;
     }
 
-    /** Where the stretch ends that begins after that id: all end at the same ids but for the last. */
+    /** Where the chunk ends that begins after that id: all end at the same ids but for the last. */
     static long end(long after, long settled) {
-        return Math.min(settled, (after / STRETCH + 1) * STRETCH);
+        return Math.min(settled, (after / CHUNK_SIZE + 1) * CHUNK_SIZE);
     }
 
     List<Piece> of(UUID workspace, long after, long to, Source source) throws InterruptedException {
@@ -94,7 +94,7 @@ final class FeedChunkCache {
                 chunk.bytes = pieces.stream().mapToLong(piece -> piece.text().length + BESIDE).sum();
                 bytes += chunk.bytes;
             }
-            for (Iterator<Chunk> eldest = kept.values().iterator(); (bytes > most || kept.size() > MOST_KEPT)
+            for (Iterator<Chunk> eldest = kept.values().iterator(); (bytes > most || kept.size() > MAX_KEPT)
                     && eldest.hasNext();) {
                 bytes -= eldest.next().bytes;
                 eldest.remove();

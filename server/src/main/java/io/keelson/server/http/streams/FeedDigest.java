@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class FeedDigest {
 
     /** Of more tasks of a run, none is named. */
-    private static final int MOST_TASKS = 200;
+    private static final int MAX_TASKS = 200;
 
     private static final class Run {
         private final Set<String> types = new TreeSet<>();
@@ -34,7 +34,7 @@ final class FeedDigest {
         run.types.add(piece.eventType());
         run.seq = piece.seq();
         run.events++;
-        if (piece.task() != null && run.tasks.size() <= MOST_TASKS) {
+        if (piece.task() != null && run.tasks.size() <= MAX_TASKS) {
             run.tasks.add(piece.task());
         }
         last = piece.id();
@@ -55,7 +55,7 @@ final class FeedDigest {
             ArrayNode types = row.putArray("types");
             run.types.forEach(types::add);
             ArrayNode tasks = row.putArray("task_ids");
-            if (run.tasks.size() <= MOST_TASKS) {
+            if (run.tasks.size() <= MAX_TASKS) {
                 run.tasks.forEach(tasks::add);
             }
         });

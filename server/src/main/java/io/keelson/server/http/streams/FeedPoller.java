@@ -34,10 +34,10 @@ public final class FeedPoller {
     public final class Watch implements AutoCloseable {
 
         /** Waits until that id is settled, or the time is over or the server stops. The highest that is known then. */
-        public long await(long id, Duration patience) throws InterruptedException {
-            long end = System.nanoTime() + patience.toNanos();
+        public long await(long id, Duration timeout) throws InterruptedException {
+            long end = System.nanoTime() + timeout.toNanos();
             synchronized (FeedPoller.this) {
-                for (long left = patience.toMillis(); settled < id && left > 0 && !shutdown.hasBegun();) {
+                for (long left = timeout.toMillis(); settled < id && left > 0 && !shutdown.hasBegun();) {
                     FeedPoller.this.wait(left);
                     left = (end - System.nanoTime()) / 1_000_000;
                 }

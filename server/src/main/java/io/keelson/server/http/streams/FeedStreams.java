@@ -127,7 +127,7 @@ public final class FeedStreams {
         private final OutputStream out;
         private long seen;
         private long sent;
-        /** The stretch that is being sent; read as a whole and shared. */
+        /** The chunk that is being sent; read as a whole and shared. */
         private long from;
         private long to;
         private long spoken = System.nanoTime();

@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class LogStreams {
 
     private static final Duration PAUSE = Duration.ofMillis(500);
-    private static final int MOST_LINES = 500;
+    private static final int MAX_LINES = 500;
 
     private final Reads reads;
     private final Authenticator authenticator;
@@ -69,7 +69,7 @@ public final class LogStreams {
 
     private Page<ObjectNode> lines(ApiRequest request, UUID step, long seen) throws InterruptedException {
         return streamReads.patiently(
-                () -> reads.read((reader, c) -> reader.logs(c, request.workspace(), step, seen, MOST_LINES)));
+                () -> reads.read((reader, c) -> reader.logs(c, request.workspace(), step, seen, MAX_LINES)));
     }
 
     /** One client. */

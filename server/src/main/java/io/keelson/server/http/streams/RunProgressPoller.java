@@ -57,10 +57,10 @@ public final class RunProgressPoller {
         }
 
         /** Waits for an event behind that one, or until the time is over or the server stops. What is known then. */
-        public Progress await(long after, Duration patience) throws InterruptedException {
-            long end = System.nanoTime() + patience.toNanos();
+        public Progress await(long after, Duration timeout) throws InterruptedException {
+            long end = System.nanoTime() + timeout.toNanos();
             synchronized (RunProgressPoller.this) {
-                for (long left = patience.toMillis(); watched.known.lastSeq() <= after && left > 0
+                for (long left = timeout.toMillis(); watched.known.lastSeq() <= after && left > 0
                         && !shutdown.hasBegun();) {
                     RunProgressPoller.this.wait(left);
                     left = (end - System.nanoTime()) / 1_000_000;

@@ -12,21 +12,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class StreamLimiter {
 
     /** How many a key may hold open. */
-    static final int MOST_STREAMS = 2_000;
+    static final int MAX_STREAMS = 2_000;
     /** How many all keys together may hold open; each costs up to 100 KiB of memory. */
-    static final int MOST_IN_ALL = 3_000;
+    static final int MAX_IN_ALL = 3_000;
 
     private final Map<UUID, Integer> open = new ConcurrentHashMap<>();
     private final AtomicInteger all = new AtomicInteger();
 
     /** Refuses one stream too many. */
     void requireRoom(ApiRequest request) {
-        if (open.getOrDefault(request.keyId(), 0) >= MOST_STREAMS) {
+        if (open.getOrDefault(request.keyId(), 0) >= MAX_STREAMS) {
             throw ApiProblem.of(ErrorCode.STREAM_LIMIT_REACHED,
-                    "a key may have at most " + MOST_STREAMS + " open streams on a server").header("Retry-After", "1");
+                    "a key may have at most " + MAX_STREAMS + " open streams on a server").header("Retry-After", "1");
         }
-        if (all.get() >= MOST_IN_ALL) {
-            throw ApiProblem.of(ErrorCode.OVERLOADED, "the server has " + MOST_IN_ALL + " open streams,"
+        if (all.get() >= MAX_IN_ALL) {
+            throw ApiProblem.of(ErrorCode.OVERLOADED, "the server has " + MAX_IN_ALL + " open streams,"
                     + " its maximum").header("Retry-After", "1");
         }
     }

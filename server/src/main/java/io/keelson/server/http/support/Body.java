@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
  */
 public final class Body implements AutoCloseable {
 
-    private static final int PIECE = 16 << 10;
+    private static final int BUFFER_SIZE = 16 << 10;
     private static final UUID NO_WORKSPACE = new UUID(0, 0);
 
     /** What the parser says of a source that it does not show. */
@@ -74,7 +74,7 @@ public final class Body implements AutoCloseable {
 
     private byte[] read(InputStream source) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
-        byte[] piece = new byte[PIECE];
+        byte[] piece = new byte[BUFFER_SIZE];
         for (int length = source.read(piece); length >= 0; length = source.read(piece)) {
             budget.take(workspace, length);
             taken += length;

@@ -16,7 +16,7 @@ public final class ExceptionMapper {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExceptionMapper.class);
     private static final String RETRY_AFTER = "Retry-After";
-    private static final String SOON = "1";
+    private static final String RETRY_DELAY = "1";
 
     private ExceptionMapper() {}
 
@@ -27,7 +27,7 @@ public final class ExceptionMapper {
             case CompletionException e when e.getCause() != null -> refusal(e.getCause(), request);
             case ExecutionException e when e.getCause() != null -> refusal(e.getCause(), request);
             case Commands.Overloaded e -> ApiProblem.of(ErrorCode.OVERLOADED,
-                    "too many commands wait to be committed; nothing was changed").header(RETRY_AFTER, SOON);
+                    "too many commands wait to be committed; nothing was changed").header(RETRY_AFTER, RETRY_DELAY);
             case SQLException e -> refusal(new SqlFailure(e), request);
             case SqlFailure e when e.unavailable() -> refusedBy(e, request);
             case TimeoutException e -> unavailable(e, request);
@@ -36,7 +36,7 @@ public final class ExceptionMapper {
                     "the body did not arrive in time");
             case IOException e -> ApiProblem.of(ErrorCode.MALFORMED_REQUEST, "the request ended early");
             case InterruptedException e -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping")
-                    .header(RETRY_AFTER, SOON);
+                    .header(RETRY_AFTER, RETRY_DELAY);
             default -> unexpected(failure, request);
         };
     }
@@ -60,13 +60,14 @@ public final class ExceptionMapper {
 
     private static ApiProblem refusedBy(SqlFailure failure, String request, ErrorCode code, String detail) {
         LOG.warn("{} failed: {} ({})", request, detail, failure.sqlState(), failure);
-        return ApiProblem.of(code, detail).header(RETRY_AFTER, SOON);
+        return ApiProblem.of(code, detail).header(RETRY_AFTER, RETRY_DELAY);
     }
 
     private static ApiProblem unavailable(Exception failure, String request) {
         LOG.warn("{} failed: the database does not respond", request, failure);
         return ApiProblem.of(ErrorCode.DATABASE_UNAVAILABLE,
-                "the database does not respond; repeat the request to learn its outcome").header(RETRY_AFTER, SOON);
+                "the database does not respond; repeat the request to learn its outcome")
+                .header(RETRY_AFTER, RETRY_DELAY);
     }
 
     private static ApiProblem unexpected(Throwable failure, String request) {
@@ -88,7 +89,7 @@ public final class ExceptionMapper {
             case 431 -> ApiProblem.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
             case 501 -> ApiProblem.of(ErrorCode.TRANSFER_CODING_UNSUPPORTED,
                     "the header Transfer-Encoding supports only chunked");
-            case 503 -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, SOON);
+            case 503 -> ApiProblem.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, RETRY_DELAY);
             case 417 ->
                 ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the header Expect supports only 100-continue");
             case 505 -> ApiProblem.of(status, ErrorCode.MALFORMED_REQUEST, "the server supports HTTP/1.1 and HTTP/1.0");

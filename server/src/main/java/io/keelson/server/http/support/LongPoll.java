@@ -17,7 +17,7 @@ public final class LongPoll {
     private static final Duration SLICE = Duration.ofMillis(500);
 
     /** How often a call that waits for rows of the database looks for them. */
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final Duration longest;
     private final ShutdownSignal shutdown;
@@ -44,8 +44,8 @@ public final class LongPoll {
     }
 
     /** Waits for the event, at most for the given time. */
-    public void await(ApiRequest request, CompletableFuture<?> event, Duration patience) throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
+    public void await(ApiRequest request, CompletableFuture<?> event, Duration timeout) throws InterruptedException {
+        long end = System.nanoTime() + timeout.toNanos();
         while (true) {
             authenticator.requireStillOpenTo(request);
             long left = Math.max(0, end - System.nanoTime());
@@ -65,13 +65,14 @@ public final class LongPoll {
         Page<T> look();
     }
 
-    public <T> Page<T> look(ApiRequest request, Duration patience, Lookup<T> source) throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
+    public <T> Page<T> look(ApiRequest request, Duration timeout, Lookup<T> source) throws InterruptedException {
+        long end = System.nanoTime() + timeout.toNanos();
         while (true) {
             authenticator.requireStillOpenTo(request);
             Page<T> page = source.look();
             Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-            if (!page.items().isEmpty() || left.isZero() || shutdown.await(left.compareTo(LOOK) < 0 ? left : LOOK)) {
+            if (!page.items().isEmpty() || left.isZero()
+                    || shutdown.await(left.compareTo(POLL_INTERVAL) < 0 ? left : POLL_INTERVAL)) {
                 return page;
             }
         }

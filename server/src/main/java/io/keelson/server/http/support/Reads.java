@@ -17,7 +17,7 @@ public final class Reads {
 
     public static final ProposalReader PROPOSALS = new ProposalReader(DbClock.DATABASE);
 
-    private static final int PATIENCE_SECONDS = 2;
+    private static final int TIMEOUT_SECONDS = 2;
 
     private final Database database;
     private final RunReader reader;
@@ -42,7 +42,7 @@ public final class Reads {
     /** Whether the database answers. */
     public boolean answer() {
         try {
-            return read((runs, c) -> c.isValid(PATIENCE_SECONDS));
+            return read((runs, c) -> c.isValid(TIMEOUT_SECONDS));
         } catch (SqlFailure e) {
             return false;
         }

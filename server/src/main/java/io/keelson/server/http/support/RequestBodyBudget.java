@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestBodyBudget {
 
-    private static final String SOON = "1";
+    private static final String RETRY_DELAY = "1";
 
     private final long maxBytes;
     private final Map<@Nullable UUID, Long> taken = new HashMap<>();
@@ -31,7 +31,7 @@ public final class RequestBodyBudget {
         long own = taken.getOrDefault(workspace, 0L) + bytes;
         if (own > maxBytes - total - bytes) {
             throw ApiProblem.of(ErrorCode.OVERLOADED, "too many large requests are in progress; nothing was changed")
-                    .header("Retry-After", SOON);
+                    .header("Retry-After", RETRY_DELAY);
         }
         taken.put(workspace, own);
         total += bytes;

@@ -35,7 +35,7 @@ import tools.jackson.databind.type.ReferenceType;
  */
 public final class RequestSchema {
 
-    private static final int MOST_PROBLEMS = 100;
+    private static final int MAX_PROBLEMS = 100;
 
     private static final JsonMapper BINDER = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -71,7 +71,7 @@ public final class RequestSchema {
                 (code, at, message) -> problems.putIfAbsent(at, new PlanProblem(code, at, message)));
         current.check.check(object).forEach(each -> problems.putIfAbsent(each.pointer(), each));
         if (!problems.isEmpty()) {
-            throw ApiProblem.of(problems.values().stream().limit(MOST_PROBLEMS).toList());
+            throw ApiProblem.of(problems.values().stream().limit(MAX_PROBLEMS).toList());
         }
         current.shape.embed(object);
         return BINDER.treeToValue(object, type);
@@ -110,7 +110,7 @@ public final class RequestSchema {
         };
     }
 
-    /** Binds absent members to a null instead of an empty {@link Optional}, which stands for a given null. */
+    /** Binds absent members to a null instead of an empty {@link Optional}, which means a given null. */
     private static final class AbsentAsNull extends SimpleDeserializers {
         private static final long serialVersionUID = 1L;
 

@@ -15,14 +15,14 @@ public final class ResponseWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(ResponseWriter.class);
     private static final int BUFFER = 8 << 10;
-    private static final int MOST_DRAINED = 1 << 20;
-    private static final int MOST_LINGERED = 64 << 20;
+    private static final int MAX_DRAINED = 1 << 20;
+    private static final int MAX_LINGERED = 64 << 20;
 
     private ResponseWriter() {}
 
     /** @param rest what has not been read of the request's body */
     public static void send(Context context, ApiResponse response, TimedInputStream rest) throws IOException {
-        boolean whole = drained(rest, MOST_DRAINED);
+        boolean whole = drained(rest, MAX_DRAINED);
         if (!whole) {
             context.header("Connection", "close");
         }
@@ -53,7 +53,7 @@ public final class ResponseWriter {
         }
         context.res().flushBuffer();
         rest.hurry();
-        drained(rest, MOST_LINGERED);
+        drained(rest, MAX_LINGERED);
     }
 
     /**

@@ -31,8 +31,8 @@ public final class RunEndPoll {
         }
 
         /** Waits for a run that was created after this. */
-        public void next(ApiRequest request, Duration patience) throws InterruptedException {
-            poll.await(request, end, patience);
+        public void next(ApiRequest request, Duration timeout) throws InterruptedException {
+            poll.await(request, end, timeout);
         }
 
         /**
@@ -40,9 +40,9 @@ public final class RunEndPoll {
          *
          * @throws ApiProblem RUN_NOT_FOUND
          */
-        public void reached(ApiRequest request, Duration patience) throws InterruptedException {
+        public void reached(ApiRequest request, Duration timeout) throws InterruptedException {
             if (!reads.ended(request.workspace(), run)) {
-                poll.await(request, end, patience);
+                poll.await(request, end, timeout);
             }
         }
 

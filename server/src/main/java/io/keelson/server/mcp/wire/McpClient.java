@@ -30,7 +30,7 @@ public final class McpClient implements AutoCloseable {
     public static final int MAX_TOOLS = 256;
     private static final int MAX_PAGES = 50;
     /** How long a program may be silent when asked as one of the newest era, before it is also asked for a handshake. */
-    private static final Duration PROBE_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
 
     private final Transport transport;
     private final String clientVersion;
@@ -54,7 +54,7 @@ public final class McpClient implements AutoCloseable {
     public static McpClient ofCommand(List<String> command, Path folder, Map<String, String> environment,
             Consumer<String> errors, String clientVersion, Duration timeout)
             throws McpException, InterruptedException {
-        return ofCommand(command, folder, environment, errors, clientVersion, PROBE_PATIENCE, timeout);
+        return ofCommand(command, folder, environment, errors, clientVersion, PROBE_TIMEOUT, timeout);
     }
 
     /** @param silence after which it is also asked for a handshake */

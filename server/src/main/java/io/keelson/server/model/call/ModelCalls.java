@@ -197,7 +197,7 @@ public final class ModelCalls {
         return system == null || model.fallback().isEmpty() || !left.isPositive()
                 || left.compareTo(system.delay()) >= 0 ? e
                         : new HandBackException(new HandBackException.Busy(system.system(), system.code(), left,
-                                system.patience()), String.valueOf(e.getMessage()));
+                                system.maxWait()), String.valueOf(e.getMessage()));
     }
 
     private ModelAnswer sent(ToolCall call, ConfiguredModel model, ModelRequest request, TextListener listener,

@@ -12,14 +12,14 @@ import java.util.function.Predicate;
  */
 final class RecentlyTrue<K> implements Predicate<K> {
     private static final Duration OLDEST = Duration.ofSeconds(1);
-    private static final int MOST = 10_000;
+    private static final int MAX = 10_000;
 
     private final Predicate<K> condition;
     private final Cache<K, Boolean> recent;
 
     RecentlyTrue(Predicate<K> condition, Ticker ticker) {
         this.condition = condition;
-        this.recent = Caffeine.newBuilder().expireAfterWrite(OLDEST).maximumSize(MOST).ticker(ticker)
+        this.recent = Caffeine.newBuilder().expireAfterWrite(OLDEST).maximumSize(MAX).ticker(ticker)
                 .executor(Runnable::run).build();
     }
 

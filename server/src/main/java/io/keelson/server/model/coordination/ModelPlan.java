@@ -33,7 +33,7 @@ public final class ModelPlan implements Tool {
     /** The tool's name. */
     public static final String NAME = Models.PLAN_TOOL;
     /** Of a plan, where the run's configuration does not say. */
-    static final int MOST_TASKS = 20;
+    static final int MAX_TASKS = 20;
 
     private static final ToolSpec SPEC = new ToolSpec(NAME,
             "Asks a model of the server for the plan of a goal, out of the workspace's agents, tools and recipes. For config.planner.",

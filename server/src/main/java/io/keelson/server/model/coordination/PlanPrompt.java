@@ -97,7 +97,7 @@ final class PlanPrompt {
             shown.forEach(each -> text.append(each).append('\n'));
             text.append(shown.isEmpty() ? "none\n\n" : "\n");
         });
-        text.append("At most ").append(input.path("max_tasks").asInt(ModelPlan.MOST_TASKS)).append(" tasks.\n");
+        text.append("At most ").append(input.path("max_tasks").asInt(ModelPlan.MAX_TASKS)).append(" tasks.\n");
         if (input.path("budget_usd").isNumber()) {
             text.append("The whole run may cost at most ")
                     .append(input.get("budget_usd").decimalValue().toPlainString())

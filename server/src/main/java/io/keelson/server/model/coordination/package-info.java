@@ -3,8 +3,8 @@
  *
  * <p>Easy to get wrong:
  * <ul>
- * <li>Goals, inputs and outputs are from others. They stand between marks of data, and what a model has to do with them stands
- * after them.
+ * <li>Goals, inputs and outputs are from others. They are between marks of data, and the instructions on them come after
+ * them.
  * <li>A model gives marks and plans. The server computes verdicts from marks, and checks plans as it checks a mission's.
  * </ul>
  */

@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class FeedReader {
 
-    private static final String LOOK = "select last_id, next, open_from from keelson_feed_look(?)";
+    private static final String WATERMARK = "select last_id, next, open_from from keelson_feed_look(?)";
 
     /** The cost depends only on the range of ids; the workspace selects no index. */
     private static final String EVENTS = """
@@ -75,7 +75,7 @@ public final class FeedReader {
     /** Ids of the first range that is read backwards, and of all ranges that one call reads. */
     private static final long FIRST_RANGE = 200_000;
 
-    private static final long MOST_IDS = 2_000_000;
+    private static final long MAX_IDS = 2_000_000;
 
     /** Binary search in packs: ids are ordered by time, except for a moment. */
     private static final String BY_TIME = """
@@ -103,7 +103,7 @@ public final class FeedReader {
 
     /** @param known the id up to which the transaction is already known */
     static Look look(Connection c, long known) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(LOOK)) {
+        try (PreparedStatement statement = c.prepareStatement(WATERMARK)) {
             statement.setLong(1, known);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
@@ -149,7 +149,7 @@ public final class FeedReader {
         List<ObjectNode> found = new ArrayList<>();
         long high = before - 1;
         long range = FIRST_RANGE;
-        long end = Math.max(0, high - MOST_IDS);
+        long end = Math.max(0, high - MAX_IDS);
         try (PreparedStatement statement = c.prepareStatement(LATEST)) {
             while (high > end && found.size() < limit) {
                 long low = Math.max(end, high - range);

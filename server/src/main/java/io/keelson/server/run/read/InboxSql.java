@@ -23,8 +23,8 @@ final class InboxSql {
                   from (
                     select q.kind, w.subject, w.run_id, q.since, greatest(q.since, case q.kind
                             when 'result_acceptance' then r.state_since end) + case
-                            when r.policy #>> '{humans,patience}' is null then interval '1 day'
-                            else (r.policy #>> '{humans,patience}')::interval end as due_at
+                            when r.policy #>> '{humans,timeout}' is null then interval '1 day'
+                            else (r.policy #>> '{humans,timeout}')::interval end as due_at
                       from timers w
                       join orchestration_runs r on r.id = w.run_id
                       left join orchestration_steps s on s.id = w.subject

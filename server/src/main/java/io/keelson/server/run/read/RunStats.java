@@ -26,9 +26,9 @@ public final class RunStats {
     }
 
     /** The newest runs that are counted. */
-    public static final int MOST_RUNS = 50_000;
+    public static final int MAX_RUNS = 50_000;
 
-    private static final int MOST_GROUPS = 500;
+    private static final int MAX_GROUPS = 500;
 
     private static final String STATS = """
             select {by} as key, count(*)::int as count, (count(*) filter (where r.state_type <> 'terminal'))::int as open,
@@ -53,14 +53,14 @@ public final class RunStats {
                 .prepareStatement(STATS.replace("{by}", by.sql).replace("{filter}", filter.sql()))) {
             stats.setObject(1, workspace);
             int p = filter.bind(stats, 2);
-            stats.setInt(p++, MOST_RUNS);
-            stats.setInt(p, MOST_GROUPS);
+            stats.setInt(p++, MAX_RUNS);
+            stats.setInt(p, MAX_GROUPS);
             List<ObjectNode> rows = JsonRows.list(stats);
             ObjectNode document = Json.object();
             ArrayNode items = document.putArray("items");
             rows.forEach(items::add);
             int runs = rows.stream().mapToInt(row -> row.get("count").intValue()).sum();
-            return document.put("complete", runs < MOST_RUNS && rows.size() < MOST_GROUPS);
+            return document.put("complete", runs < MAX_RUNS && rows.size() < MAX_GROUPS);
         }
     }
 }

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class TimelineReader {
 
     /** Attempts before the current one whose times are read. */
-    private static final int MOST_ATTEMPTS = 10;
+    private static final int MAX_ATTEMPTS = 10;
 
-    private static final int MOST_TOUCHED = 500;
+    private static final int MAX_TOUCHED = 500;
 
     private static final String RUN = """
             select r.attempt_number, r.state_type = 'terminal' as ended, h.last_seq,
@@ -49,7 +49,7 @@ public final class TimelineReader {
              order by p.first_seq, e.seq""";
 
     /** Events of a longer run are not read for that where only some of its tasks are. */
-    private static final int MOST_EVENTS = 5_000;
+    private static final int MAX_EVENTS = 5_000;
 
     private static final String TOUCHED = """
             select distinct e.task_id from orchestration_events_kept e
@@ -167,11 +167,11 @@ public final class TimelineReader {
             }
         }
         Range range =
-                new Range(run, attempt == null ? Math.max(1, span.attempt - MOST_ATTEMPTS) : attempt, span.attempt,
+                new Range(run, attempt == null ? Math.max(1, span.attempt - MAX_ATTEMPTS) : attempt, span.attempt,
                         after == null ? null : touched(c, run, after));
         Map<UUID, List<Between>> tickets = tickets(c, range);
         List<Between> asked = new ArrayList<>(tickets.getOrDefault(run, List.of()));
-        boolean whole = after == null || span.lastSeq <= MOST_EVENTS;
+        boolean whole = after == null || span.lastSeq <= MAX_EVENTS;
         if (whole) {
             asked.addAll(asked(c, range));
         }
@@ -216,7 +216,7 @@ public final class TimelineReader {
                 }
             }
         }
-        return found.size() > MOST_TOUCHED ? null : found.toArray(UUID[]::new);
+        return found.size() > MAX_TOUCHED ? null : found.toArray(UUID[]::new);
     }
 
     private static List<Task> tasks(Connection c, Range range, Map<UUID, List<Step>> steps,

@@ -47,7 +47,7 @@ public final class EventRetention {
     /** A file that is the only copy of its events. */
     public record Export(File file, Instant exportedAt) {}
 
-    private static final String LOOK = """
+    private static final String OLD_PACKS = """
             select page.id, r.workspace_id, page.run_id,
                 page.created_at > long_ago.at as young, r.state_type = 'terminal' and r.completed_at <= long_ago.at as over
               from (select p.id, p.run_id, p.created_at from %s p where p.id > ? order by p.id limit ?) page
@@ -55,9 +55,9 @@ public final class EventRetention {
              cross join (select {now} - ? * interval '1 millisecond' as at) long_ago
              order by page.id""".replace("{now}", DbClock.SQL);
 
-    private static final String HOT = LOOK.formatted("run_event_packs");
+    private static final String HOT = OLD_PACKS.formatted("run_event_packs");
 
-    private static final String ARCHIVED = LOOK.formatted("run_event_packs_archive");
+    private static final String ARCHIVED = OLD_PACKS.formatted("run_event_packs_archive");
 
     private static final String ARCHIVE = "select keelson_archive_events(?, ?)";
 

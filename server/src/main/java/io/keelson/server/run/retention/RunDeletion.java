@@ -18,7 +18,7 @@ public final class RunDeletion {
 
     private static final String LOCK = "select from run_heads where run_id = ? for no key update";
 
-    private static final String LOOK = """
+    private static final String STATE = """
             select r.state, r.deleted_at is not null as deleted
               from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ?""";
@@ -83,7 +83,7 @@ public final class RunDeletion {
     }
 
     private static @Nullable Found look(Connection c, UUID workspace, UUID run) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(LOOK)) {
+        try (PreparedStatement statement = c.prepareStatement(STATE)) {
             statement.setObject(1, workspace);
             statement.setObject(2, run);
             try (ResultSet row = statement.executeQuery()) {

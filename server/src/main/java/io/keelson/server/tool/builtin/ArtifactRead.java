@@ -15,7 +15,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** {@code artifact.read}: a part of a call's result that is too long for an agent's transcript. */
 public final class ArtifactRead implements Tool {
     /** In JSON text of JSON text, so that the part itself is shown whole. */
-    private static final int MOST = 16_000;
+    private static final int MAX = 16_000;
 
     private static final ToolSpec SPEC = Specs.spec(AgentTerms.READS_RESULTS, Effects.READ,
             "Reads a part of a long result of an earlier call, of which only the beginning and the end were shown.", """
@@ -60,7 +60,7 @@ public final class ArtifactRead implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure {
         String id = call.input().get("id").stringValue();
         int from = call.input().path("from").asInt(0);
-        int to = Math.min(call.input().path("to").asInt(Integer.MAX_VALUE), from + MOST);
+        int to = Math.min(call.input().path("to").asInt(Integer.MAX_VALUE), from + MAX);
         Part part = results.part(call.workspaceId(), call.taskId(), UUID.fromString(id), from, Math.max(0, to - from))
                 .orElseThrow(() -> ToolFailure.permanent("RESULT_NOT_FOUND",
                         "no earlier call of this task has a result with the id " + id));

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InteractiveProcess implements AutoCloseable {
     private static final String SCRIPT = SupervisedProcess.script("supervise-pipes.sh");
-    private static final Duration CLOSE_PATIENCE = Duration.ofMillis(300);
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(4);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(300);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(4);
 
     private final Process process;
 
@@ -87,14 +87,14 @@ public final class InteractiveProcess implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("process-close").start(() -> SupervisedProcess.closeInput(process));
         boolean interrupted = false;
         try {
-            if (!closing.join(CLOSE_PATIENCE)) {
+            if (!closing.join(CLOSE_TIMEOUT)) {
                 process.destroy();
             }
         } catch (InterruptedException e) {
             interrupted = true;
             process.destroy();
         }
-        SupervisedProcess.await(process, STOP_PATIENCE);
+        SupervisedProcess.await(process, STOP_TIMEOUT);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

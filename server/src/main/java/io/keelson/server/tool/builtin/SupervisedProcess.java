@@ -34,8 +34,8 @@ final class SupervisedProcess {
     }
 
     private static final String SCRIPT = script("supervise.sh");
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
-    private static final Duration DRAIN_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
 
     private SupervisedProcess() {}
 
@@ -60,7 +60,7 @@ final class SupervisedProcess {
             try {
                 ended = process.waitFor(timeout);
             } finally {
-                stop(process, STOP_PATIENCE);
+                stop(process, STOP_TIMEOUT);
             }
             return new Outcome(process.exitValue(), out.await(), err.await(), !ended);
         } finally {
@@ -100,11 +100,11 @@ final class SupervisedProcess {
     /**
      * Closes the pipe that the supervisor watches, and waits for its cleanup.
      *
-     * @param patience after which the supervisor and its descendants are killed
+     * @param timeout after which the supervisor and its descendants are killed
      */
-    static void stop(Process process, Duration patience) {
+    static void stop(Process process, Duration timeout) {
         closeInput(process);
-        await(process, patience);
+        await(process, timeout);
     }
 
     /** Tells the supervisor to end the command. */
@@ -117,9 +117,9 @@ final class SupervisedProcess {
     }
 
     /** Waits for the supervisor's cleanup; kills it and its descendants when it takes longer. */
-    static void await(Process process, Duration patience) {
+    static void await(Process process, Duration timeout) {
         boolean interrupted = false;
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + timeout.toNanos();
         while (process.isAlive() && System.nanoTime() < deadline) {
             try {
                 process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -174,7 +174,7 @@ final class SupervisedProcess {
         }
 
         private Captured await() throws InterruptedException {
-            boolean whole = reader.join(DRAIN_PATIENCE);
+            boolean whole = reader.join(DRAIN_TIMEOUT);
             synchronized (kept) {
                 return new Captured(kept.toByteArray(), truncated || !whole);
             }

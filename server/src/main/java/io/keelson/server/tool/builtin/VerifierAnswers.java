@@ -13,8 +13,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class VerifierAnswers {
 
     /** More than so many flaws help no next attempt. */
-    private static final int MOST_FLAWS = 20;
-    private static final int MOST_CHARACTERS = 4_000;
+    private static final int MAX_FLAWS = 20;
+    private static final int MAX_CHARACTERS = 4_000;
     private static final String ANSWER = """
             {"type": "object", "required": ["verdict", "score", "feedback"], "properties": {
               "verdict": {"enum": ["passed", "rejected", "unsure"]},
@@ -37,8 +37,8 @@ final class VerifierAnswers {
      * @param score the share of what was asked for that is there
      */
     static ToolResult rejected(Redactor struck, double score, List<String> flaws) {
-        String more = flaws.size() <= MOST_FLAWS ? "" : "; and " + (flaws.size() - MOST_FLAWS) + " more";
-        String text = String.join("; ", flaws.subList(0, Math.min(MOST_FLAWS, flaws.size())));
+        String more = flaws.size() <= MAX_FLAWS ? "" : "; and " + (flaws.size() - MAX_FLAWS) + " more";
+        String text = String.join("; ", flaws.subList(0, Math.min(MAX_FLAWS, flaws.size())));
         return result("rejected", score, cut(struck.text(text)) + more);
     }
 
@@ -52,7 +52,7 @@ final class VerifierAnswers {
     }
 
     private static String cut(String text) {
-        return text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS) + "…";
+        return text.length() <= MAX_CHARACTERS ? text : text.substring(0, MAX_CHARACTERS) + "…";
     }
 
     private static ToolResult result(String verdict, double score, @Nullable String feedback) {

@@ -38,9 +38,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a commit asks of the database does not depend on how many commands are in it. */
 class BatchCommitTest {
     /** The clock, where it was not read before; all that can be changed, steps by two statements; BEGIN and COMMIT. */
-    private static final Cost MOST_AT_HAND = new Cost(2, 34);
+    private static final Cost MAX_COST_AT_HAND = new Cost(2, 34);
     /** The same, and all that a view is loaded from. */
-    private static final Cost MOST_LOADED = new Cost(13, 45);
+    private static final Cost MAX_COST_LOADED = new Cost(13, 45);
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final String MISSION = """
             name: short
@@ -109,7 +109,7 @@ class BatchCommitTest {
                     batches.add(batch);
                 }
             }
-            Cost most = viewsAtHand ? MOST_AT_HAND : MOST_LOADED;
+            Cost most = viewsAtHand ? MAX_COST_AT_HAND : MAX_COST_LOADED;
             assertThat(costs).allMatch(cost -> cost.messages > 0 && cost.messages <= most.messages
                     && cost.statements <= most.statements);
             assertThat(costs.subList(1, costs.size())).allMatch(cost -> cost.messages == 1 == viewsAtHand);

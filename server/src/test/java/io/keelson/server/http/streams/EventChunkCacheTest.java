@@ -12,10 +12,10 @@ import tools.jackson.databind.node.ObjectNode;
 /** However large events are, neither a stream nor all that is kept for streams takes more memory than it may. */
 class EventChunkCacheTest {
 
-    private static final int MOST = 1_000_000;
+    private static final int MAX = 1_000_000;
     private static final int SIZE = 10_000;
 
-    private final EventChunkCache texts = new EventChunkCache(MOST);
+    private final EventChunkCache texts = new EventChunkCache(MAX);
 
     private static List<ObjectNode> events(UUID run, long after, int limit, int size) {
         return LongStream.rangeClosed(after + 1, after + limit).mapToObj(seq -> event(run, seq, size)).toList();
@@ -55,7 +55,7 @@ class EventChunkCacheTest {
     void manyRunsTakeNoMoreThanTheyMay() throws Exception {
         for (int i = 0; i < 50; i++) {
             texts.of(UUID.randomUUID(), 0, 10, (id, after, limit) -> events(id, after, limit, SIZE));
-            assertThat(texts.bytes()).isBetween(1L, (long) MOST);
+            assertThat(texts.bytes()).isBetween(1L, (long) MAX);
         }
     }
 }

@@ -12,9 +12,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Chunks without a reader stay within the cache's limit, for events of any size. */
 class FeedChunkCacheTest {
 
-    private static final int MOST = 100_000;
+    private static final int MAX = 100_000;
 
-    private final FeedChunkCache texts = new FeedChunkCache(MOST);
+    private final FeedChunkCache texts = new FeedChunkCache(MAX);
     private final AtomicInteger reads = new AtomicInteger();
     private final UUID workspace = UUID.randomUUID();
 
@@ -25,7 +25,7 @@ class FeedChunkCacheTest {
         });
         assertThat(pieces).singleElement()
                 .satisfies(piece -> assertThat(piece.text().length).isGreaterThanOrEqualTo(size));
-        assertThat(texts.bytes()).isBetween(0L, (long) MOST);
+        assertThat(texts.bytes()).isBetween(0L, (long) MAX);
     }
 
     private static ObjectNode event(long id, int size) {
@@ -51,9 +51,9 @@ class FeedChunkCacheTest {
     @Test
     void chunkLargerThanTheCacheIsNotKept() throws Exception {
         read(0, 10_000);
-        read(1, 2 * MOST);
+        read(1, 2 * MAX);
         assertThat(texts.bytes()).isZero();
-        read(1, 2 * MOST);
+        read(1, 2 * MAX);
         assertThat(reads).hasValue(3);
     }
 }
