@@ -215,7 +215,7 @@ declare
     each record;
 begin
     for each in select * from (values
-        ('agent_reports', 'What became of tasks and of runs, in Markdown; outlives what it is about.'),
+        ('agent_reports', 'Reports on ended tasks and runs, in Markdown; kept after those are gone.'),
         ('agents', 'The roster: agents that tasks can be given to.'),
         ('api_keys', 'API keys, by the hash of their text.'),
         ('board_tasks', 'The work board: runs, their tasks, and tasks of people.'),

@@ -216,7 +216,7 @@ create table if not exists run_heads (
     credits_charged keelson_amount not null default 0
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.05);
 
-comment on table run_heads is 'What changes with every commit of a run: its version, last event and sums.';
+comment on table run_heads is 'The part of a run that each of its commits changes: version, last event and sums.';
 comment on column run_heads.version_id is 'rises with every commit of the run';
 comment on column run_heads.last_seq is 'of its events';
 comment on column run_heads.usage is 'the parts of total_tokens; null when it is 0';

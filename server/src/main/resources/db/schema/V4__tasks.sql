@@ -335,7 +335,7 @@ select id, result_epoch, run_id, 'completed'::varchar(20), attempt, started_at, 
   from task_steps
  where completed_by is not null;
 
-comment on view work_results is 'What each lease of a step came to; at most one row per lease.';
+comment on view work_results is 'Result of each lease of a step; at most one row per lease.';
 comment on column work_results.epoch is 'the lease epoch of its step';
 comment on column work_results.input is
     'resolved input, secrets redacted, cut above 64 KiB; null when the plan''s input has no expressions';

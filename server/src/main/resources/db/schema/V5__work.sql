@@ -54,7 +54,7 @@ create table if not exists timers (
     primary key (kind, subject)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
-comment on table timers is 'What is due when: retries, timeouts, reminders, evaluations.';
+comment on table timers is 'Due times of retries, timeouts, reminders and evaluations.';
 comment on column timers.subject is 'the run, task, step or ticket that it is about';
 comment on column timers.workspace_id is 'of kind human only: its people ask often for what waits for them';
 

@@ -304,7 +304,7 @@ create table if not exists inbox_assignments (
     foreign key (workspace_id, assignee) references principals (workspace_id, name) on delete cascade
 );
 
-comment on table inbox_assignments is 'Who is to answer an item of the inbox, and until when.';
+comment on table inbox_assignments is 'Assignee and due time of inbox items.';
 comment on column inbox_assignments.since is 'when that item began to wait: an assignment counts for it only';
 
 create index if not exists ix_inbox_assignments_run on inbox_assignments (run_id);

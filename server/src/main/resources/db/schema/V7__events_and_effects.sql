@@ -264,7 +264,7 @@ create table if not exists webhook_endpoints (
     constraint ck_webhook_endpoints_disabled check (enabled = (disabled_reason is null))
 ) with (fillfactor = 80);
 
-comment on table webhook_endpoints is 'Where events are sent; a row is also the lease of its sender.';
+comment on table webhook_endpoints is 'Endpoints that receive events; a row is also the lease of its sender.';
 comment on column webhook_endpoints.sealed is 'the secret that signs deliveries, under the key key_id';
 comment on column webhook_endpoints.previous is 'the sealed secret before it, which signs too until previous_until';
 comment on column webhook_endpoints.from_id is 'only events above it, unless a replay asks for them';

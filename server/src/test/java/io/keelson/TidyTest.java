@@ -164,6 +164,16 @@ class TidyTest {
                 .isEmpty();
     }
 
+    @Test
+    void sentencesOfPagesHaveANamedSubject() {
+        Pattern headless = Pattern.compile("(?m)(?:^|[.:;] |\\| |- )(?:What|Who) [a-z]+ (?![^.]*\\?)");
+        List<String> found = new ArrayList<>();
+        files(ROOT, path -> path.endsWith(".md") && !path.startsWith("docs/adr/")).forEach((path, text) -> headless
+                .matcher(text).results()
+                .forEach(each -> found.add(path + ":" + line(text, each.end()) + each.group())));
+        assertThat(found).as("name the component, the table or the client; see Language in CONTRIBUTING.md").isEmpty();
+    }
+
     private static List<String> dialect(String path, String text) {
         return DIALECT.matcher(text).results().map(word -> path + ":" + line(text, word.start()) + " " + word.group()
                 + " → " + PLAIN_WORDS.get(word.group().toLowerCase(Locale.ROOT).replaceAll("\\s+", " "))).toList();
