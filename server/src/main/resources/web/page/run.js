@@ -26,8 +26,6 @@ const TABS = [['timeline', 'Timeline'], ['graph', 'Graph'], ['steps', 'Steps'], 
 const WORDS = { work: 'work', queued: 'queue', backoff: 'backoff', person: 'waiting for a person', timer: 'waiting for a time, a signal or a child run', failed: 'failed tries', other: 'other' };
 const CHECK_MS = 30_000;
 const MOST_SIGNALS = 4;
-/** Tasks with reasons in one explanation, at most. */
-const MOST_REASONS = 100;
 
 class Run extends Part {
   static properties = { run: { attribute: false }, doing: { state: true }, result: { state: true } };
@@ -148,17 +146,18 @@ class Run extends Part {
       return html`<div class="headline h-failed">${icon('cross')}<div class="stack grow"><strong>${name(run.error_message ?? run.error_code, 1000)}</strong><span class="small"><code>${run.error_code}</code></span></div></div>`;
     }
     if (!isOpen(run)) return nothing;
-    const { reasons } = this.data;
+    const { reasons, leftOut } = this.data;
     if (!reasons.length) return nothing;
     const first = reasons[0];
     const alike = [...Map.groupBy(reasons, told).values()];
     const of = reasonFamily(first.code);
     const key = (reason) => this.data.tasks?.find((task) => task.id === reason.task_id)?.key;
-    const line = (/** @type {any[]} */ [reason, ...more]) => html`${sentence(reason.text, 600)}${until(reason)}${more.length ? html` <span class="soft">and ${count(more.length)}${reasons.length >= MOST_REASONS ? '+' : ''} more like it</span>` : nothing}`;
+    const line = (/** @type {any[]} */ [reason, ...more]) => html`${sentence(reason.text, 600)}${until(reason)}${more.length ? html` <span class="soft">and ${count(more.length)}${leftOut ? '+' : ''} more like it</span>` : nothing}`;
     const stopped = first.code === 'BUDGET_EXCEEDED';
     return html`<div class="headline h-${of}">${mark(of, first.code)}<div class="stack grow"><strong>${line(alike[0])}</strong>
       ${alike.slice(1, 4).map((each) => html`<span class="row small">${mark(reasonFamily(each[0].code), each[0].code)}<span>${line(each)}</span></span>`)}
       ${alike.length > 4 ? html`<span class="small soft">and ${many(alike.length - 4, 'more reason')}</span>` : nothing}
+      ${leftOut ? html`<span class="small soft">Not listed here: ${many(leftOut, 'further open task')}. Select one in the tree to see why it waits.</span>` : nothing}
       ${stopped && !this.data.gone ? html`<k-budget .run=${run.id} .version=${run.version_id} @answered=${() => this.data.soon()} @late=${() => this.data.soon()}></k-budget>` : nothing}</div>
       <span class="row wrap">${of === 'person' ? html`<a class="btn" href="/ui/inbox?run=${run.id}">${icon('inbox', 'small')}${stopped ? 'Other answers' : 'Answer'}</a>` : nothing}${this.#signals(run)}${others(first)}
       ${first.code === 'MISSING_WORKER' ? html`<a class="btn" href="/ui/workers">${icon('server', 'small')}Workers</a>` : nothing}

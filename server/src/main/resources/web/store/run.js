@@ -16,6 +16,8 @@ const shown = (row) => ({ ...row, state: row.waits ?? row.state });
 export class RunData extends EventTarget {
   tasks = null;
   reasons = [];
+  /** Open tasks whose reasons are not among them. */
+  leftOut = 0;
   failure = null;
   gone = null;
   timeline = null;
@@ -89,12 +91,12 @@ export class RunData extends EventTarget {
 
   /** On its own: the reasons of a large run take longer than its rows, and are asked for again after a pause. */
   async #explain(run) {
-    if (!isOpen(run)) { this.reasons = []; return; }
+    if (!isOpen(run)) { Object.assign(this, { reasons: [], leftOut: 0 }); return; }
     if (this.#explaining) { this.#unexplained = run; return; }
     this.#explaining = true;
     const begun = performance.now();
     const explained = await get(`/runs/${this.id}/explain`).catch(() => null);
-    this.reasons = explained?.reasons ?? this.reasons;
+    if (explained) Object.assign(this, { reasons: explained.reasons, leftOut: explained.tasks_left_out });
     this.#tell();
     await new Promise((done) => { setTimeout(done, Math.min(MOST_PAUSE_MS, (performance.now() - begun) * 3)); });
     this.#explaining = false;

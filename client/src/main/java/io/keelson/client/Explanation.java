@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param state of the run, task or step that was asked about
  * @param reasons the run's own first; empty when nothing is in the way
+ * @param tasksLeftOut the number of open tasks of a large run whose reasons are not listed; 0 for a task or step
  */
-public record Explanation(String runId, String state, List<Reason> reasons) {
+public record Explanation(String runId, String state, List<Reason> reasons, int tasksLeftOut) {
 
     public Explanation {
         reasons = reasons == null ? List.of() : List.copyOf(reasons);

@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -300,6 +302,20 @@ class RunCommandsTest {
         String id = run.json().at("/run/id").asString();
         assertThat(inProcessCli.run("explain", id).out()).contains("TIMER  ", "STEP_BACKOFF  ",
                 "DEADLINE  the run runs out of its time of 7200 s before that");
+        assertThat(inProcessCli.run("cancel", id).code()).isZero();
+    }
+
+    @Test
+    void explanationOfALargeRunSaysHowManyTasksItLeavesOut() throws Exception {
+        String tasks = IntStream.range(0, 103)
+                .mapToObj(i -> "{id: t" + i + ", steps: [{kind: approval, input: {question: Go on?}}]}")
+                .collect(Collectors.joining(", "));
+        String id = inProcessCli.run("run", inProcessCli.mission("plan: {tasks: [" + tasks + "]}"), "--timeout", "0",
+                "--json").json().at("/run/id").asString();
+        assertThat(inProcessCli.run("explain", id).err())
+                .contains("open tasks that are not listed: 3; `keelson explain " + id + " TASK`");
+        assertThat(inProcessCli.run("explain", id, "--json").json().get("tasks_left_out").asInt()).isEqualTo(3);
+        assertThat(inProcessCli.run("explain", id, "t102").err()).doesNotContain("not listed");
         assertThat(inProcessCli.run("cancel", id).code()).isZero();
     }
 

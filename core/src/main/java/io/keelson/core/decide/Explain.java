@@ -23,6 +23,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, person, lease or missing worker. */
@@ -83,11 +84,19 @@ public final class Explain {
     public static List<Explanation> run(RunView view, Surroundings around) {
         Explain explain = new Explain(view, around);
         if (!explain.held()) {
-            view.tasks.values().stream().filter(task -> !task.terminal() && !task.isGroup())
-                    .filter(task -> task.state != TaskState.PENDING || task.upstreamsOpen == 0).limit(SHOWN)
-                    .forEach(explain::task);
+            movable(view).limit(SHOWN).forEach(explain::task);
         }
         return explain.ordered();
+    }
+
+    /** The number of open tasks that could move, but whose reasons {@link #run} leaves out; 0 where the run itself waits. */
+    public static int tasksLeftOut(RunView view, Surroundings around) {
+        return new Explain(view, around).held() ? 0 : (int) movable(view).skip(SHOWN).count();
+    }
+
+    private static Stream<TaskRow> movable(RunView view) {
+        return view.tasks.values().stream().filter(task -> !task.terminal() && !task.isGroup())
+                .filter(task -> task.state != TaskState.PENDING || task.upstreamsOpen == 0);
     }
 
     /** The reasons of one task: what holds up the run, if anything, then its own. */

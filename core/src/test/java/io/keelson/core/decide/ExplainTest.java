@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,6 +122,15 @@ class ExplainTest {
                 "AGENT_CHOSEN");
         assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("MISSING_WORKER",
                 "AGENT_CHOSEN");
+    }
+
+    @Test
+    void reasonsOfManyTasksAreLeftOutByTheirNumber() {
+        World world = World.start(plan(IntStream.range(0, 103).mapToObj(i -> task("t" + i)).toList()));
+        assertThat(Explain.run(world.view, around)).hasSize(100);
+        assertThat(Explain.tasksLeftOut(world.view, around)).isEqualTo(3);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        assertThat(Explain.tasksLeftOut(world.view, around)).as("the run itself waits").isZero();
     }
 
     @Test

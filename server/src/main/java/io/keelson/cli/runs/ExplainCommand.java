@@ -46,6 +46,10 @@ public final class ExplainCommand extends CliCommand {
                 Explanation explanation = task == null ? server.keelson().runs().explain(id)
                         : server.keelson().runs().explainTask(path.substring("/tasks/".length()));
                 print(lines(explanation));
+                if (explanation.tasksLeftOut() > 0) {
+                    note("open tasks that are not listed: " + explanation.tasksLeftOut() + "; `" + ProgramName.current()
+                            + " explain " + explanation.runId() + " TASK` explains one of them");
+                }
                 answers(server.keelson(), explanation).forEach(this::note);
             }
             return ExitCode.OK;

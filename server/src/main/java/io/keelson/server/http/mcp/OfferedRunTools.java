@@ -45,7 +45,8 @@ public record OfferedRunTools(RunStarts starts, RecipeMissions missions, Offered
               "run_id": {"type": "string"},
               "state": {"type": "string"},
               "reasons": {"type": "array", "items": {"type": "object", "required": ["code", "text"], "properties": {
-                "code": {"type": "string"}, "text": {"type": "string"}}}}
+                "code": {"type": "string"}, "text": {"type": "string"}}}},
+              "tasks_left_out": {"type": "integer", "description": "Further open tasks, whose reasons are not listed"}
             }}""";
     private static final String INBOX = """
             {"type": "object", "additionalProperties": false, "properties": {

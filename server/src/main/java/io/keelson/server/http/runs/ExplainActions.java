@@ -11,7 +11,7 @@ import io.keelson.server.http.support.Reads;
 import io.keelson.server.http.support.Route;
 import io.keelson.server.json.Json;
 import io.keelson.server.run.read.Explainer;
-import java.util.List;
+import io.keelson.server.run.read.Explainer.Explained;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
@@ -54,7 +54,7 @@ public final class ExplainActions {
                 UUID.fromString(step.get("task_id").stringValue()), id);
     }
 
-    /** Why a run waits: its state and the reasons. */
+    /** Why a run waits: its state, the reasons, and for how many tasks they are left out. */
     public ObjectNode explained(UUID workspace, UUID run) {
         return explained(workspace, reads.status(workspace, run), run, null, null);
     }
@@ -66,8 +66,8 @@ public final class ExplainActions {
 
     private ObjectNode explained(UUID workspace, ObjectNode subject, UUID run, @Nullable UUID task,
             @Nullable UUID step) {
-        TxFunction<List<Explanation>> work = c -> explainer.explain(c, workspace, run, task, step);
-        List<Explanation> reasons = database.inTransaction(work);
+        TxFunction<Explained> work = c -> explainer.explain(c, workspace, run, task, step);
+        Explained explained = database.inTransaction(work);
         ObjectNode document = Json.object().put("run_id", run.toString());
         if (task != null) {
             document.put("task_id", task.toString());
@@ -77,8 +77,8 @@ public final class ExplainActions {
         }
         document.set("state", subject.get("state"));
         ArrayNode list = document.putArray("reasons");
-        reasons.forEach(reason -> list.add(document(reason)));
-        return document;
+        explained.reasons().forEach(reason -> list.add(document(reason)));
+        return document.put("tasks_left_out", explained.tasksLeftOut());
     }
 
     private static ObjectNode document(Explanation reason) {

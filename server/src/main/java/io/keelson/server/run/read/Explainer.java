@@ -153,32 +153,39 @@ public final class Explainer {
         }
     }
 
+    /** @param tasksLeftOut the number of further open tasks of a run, whose reasons are not among these */
+    public record Explained(List<Explanation> reasons, int tasksLeftOut) {
+        private Explained(List<Explanation> reasons) {
+            this(reasons, 0);
+        }
+    }
+
     /**
      * @param c in a new transaction without earlier statements
      * @param task the task to explain; null for none
      * @param step the step to explain; null for the task, or the run
      */
-    public List<Explanation> explain(Connection c, UUID workspaceId, UUID runId, @Nullable UUID task,
+    public Explained explain(Connection c, UUID workspaceId, UUID runId, @Nullable UUID task,
             @Nullable UUID step) throws SQLException {
         atOneMoment(c);
         RunView view = runs.load(c, List.of(runId)).get(runId);
         if (view == null) {
-            return List.of();
+            return new Explained(List.of());
         }
         Around around = around(c, workspaceId, Map.of(runId, view));
         if (step != null) {
             StepRow row = view.step(step);
-            return row == null ? past(task, step) : Explain.step(view, row, around);
+            return new Explained(row == null ? past(task, step) : Explain.step(view, row, around));
         }
         if (task != null) {
             TaskRow row = view.task(task);
-            return row == null ? past(task, null) : Explain.task(view, row, around);
+            return new Explained(row == null ? past(task, null) : Explain.task(view, row, around));
         }
-        return Explain.run(view, around);
+        return new Explained(Explain.run(view, around), Explain.tasksLeftOut(view, around));
     }
 
     /**
-     * The reasons of each of these runs, as {@link #explain} has them, by a number of queries that does not depend on the runs.
+     * The reasons of each of these runs, as {@link #explain(Connection, UUID, UUID, UUID, UUID)} has them, by a number of queries that does not depend on the runs.
      *
      * @param c in a new transaction without earlier statements
      */
