@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -12,11 +13,14 @@ import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.keelson.server.Server;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Clock;
 import java.util.Arrays;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,6 +161,25 @@ class ArchitectureTest {
                         .and(DescribedPredicate.not(resideInAnyPackage(allowed))))
                 .because("sub-packages of one package stay apart; move what two of them share into the one below them")
                 .check(CLASSES);
+    }
+
+    @Test
+    void everyPackageHasARowHereAndInTheArchitecture() throws Exception {
+        Set<String> rows = Stream.of("packageDependsOnLowerPackagesOnly", "subPackageDependsOnLowerOnesOnly")
+                .flatMap(ArchitectureTest::rows).collect(Collectors.toSet());
+        String page = Files.readString(Path.of("..", "ARCHITECTURE.md"));
+
+        assertThat(CLASSES.stream().map(each -> each.getPackageName().substring("io.keelson.".length())))
+                .filteredOn(name -> name.matches("(core|server|cli)\\..*"))
+                .allSatisfy(name -> assertThat(rows).contains(name));
+        assertThat(rows("packageDependsOnLowerPackagesOnly")).allSatisfy(name -> assertThat(page)
+                .containsAnyOf("`" + name + "`", "`" + name.substring(Math.max(0, name.indexOf('.'))) + "`"));
+    }
+
+    private static Stream<String> rows(String test) {
+        return Arrays.stream(ArchitectureTest.class.getDeclaredMethods()).filter(each -> each.getName().equals(test))
+                .flatMap(each -> Arrays.stream(each.getAnnotation(CsvSource.class).value()))
+                .map(row -> row.substring(0, row.indexOf('|')).strip());
     }
 
     @Test
