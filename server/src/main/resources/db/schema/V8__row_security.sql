@@ -1,4 +1,4 @@
--- The second fence between workspaces (docs/adr/0013), and the removal of a workspace's rows (docs/operate/retention.md).
+-- Row-level security of workspaces (docs/adr/0013), and the removal of a workspace's rows (docs/operate/retention.md).
 --
 -- Connections that serve requests set their workspace (keelson.workspace) and see its rows only. Without that setting, as
 -- in the engine, they see all rows. Each statement is a transaction of its own, so that no two tables of the platform are
@@ -7,8 +7,8 @@
 create or replace function keelson_workspace() returns uuid language sql stable parallel safe
     return nullif(current_setting('keelson.workspace', true), '')::uuid;
 
--- Rows that name no workspace belong to what they are part of, which has a fence itself. Not in SQL, which would be
--- opened up into the statement and might then read all the runs of a workspace for a single row.
+-- Rows without a workspace belong to a run, which has a policy itself. Not in SQL, which would be inlined
+-- into the statement and might then read all the runs of a workspace for a single row.
 create or replace function keelson_own_run(id uuid) returns boolean language plpgsql stable as $$
 begin
     return exists (select from orchestration_runs r where r.id = keelson_own_run.id);
@@ -38,8 +38,7 @@ begin
     end if;
 end $$;
 
--- The role under which users that are above all fences (superusers, BYPASSRLS) serve requests; null for those that need
--- none.
+-- The role under which users that bypass row-level security (superusers, BYPASSRLS) serve requests; null for others.
 create or replace function keelson_request_role() returns text language plpgsql as $$
 declare
     place text := quote_ident(current_schema());

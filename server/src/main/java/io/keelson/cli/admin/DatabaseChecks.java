@@ -81,7 +81,7 @@ final class DatabaseChecks {
                 : CheckResult.warn("clocks",
                         "this machine and the database differ by " + AmountText.duration(probe.skew()),
                         "synchronize both clocks by NTP: displayed times would be wrong"));
-        if (!probe.fenceable()) {
+        if (!probe.rlsPossible()) {
             findings.add(CheckResult.warn("row-level security",
                     "the database user has BYPASSRLS and cannot create a role without it",
                     "run as an administrator: create role keelson_request; grant keelson_request to that user"));

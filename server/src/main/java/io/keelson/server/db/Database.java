@@ -67,7 +67,7 @@ public final class Database implements AutoCloseable {
         return PoolUse.of("engine", pool.getHikariPoolMXBean(), options.poolSize());
     }
 
-    /** Of the connections behind the fence between workspaces. */
+    /** Use of the connections with row-level security. */
     public PoolUse requestUse() {
         RequestPool open = requests;
         return PoolUse.of("requests", open == null ? null : open.use(), options.poolSize());
@@ -126,8 +126,8 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * Whether connections within a {@link Tenancy} are held by the fence. They are not where our user is above all fences
-     * and may not make the role that is not.
+     * Whether row-level security applies to connections within a {@link Tenancy}. It does not if the database user bypasses it
+     * and may not create the role that does not.
      */
     public boolean rlsEnforced() {
         return Tenancy.within(new UUID(0, 0), () -> withConnection(connection -> {

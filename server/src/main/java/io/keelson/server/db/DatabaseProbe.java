@@ -13,11 +13,11 @@ import java.time.OffsetDateTime;
  * @param version of PostgreSQL, such as {@code 18.6}
  * @param pendingMigrations files that a server would apply when it starts
  * @param skew minimum difference between its clock and ours; never negative
- * @param fenceable whether row-level security can hold the connections that serve requests
+ * @param rlsPossible whether row-level security can hold the connections that serve requests
  */
-public record DatabaseProbe(String version, int pendingMigrations, Duration skew, boolean fenceable) {
+public record DatabaseProbe(String version, int pendingMigrations, Duration skew, boolean rlsPossible) {
 
-    private static final String FENCEABLE = """
+    private static final String RLS_POSSIBLE = """
             select rolsuper or rolcreaterole or not rolbypassrls
                 or coalesce(pg_has_role(to_regrole('keelson_request')::oid, 'member'), false)
               from pg_roles where rolname = current_user""";
@@ -27,14 +27,14 @@ public record DatabaseProbe(String version, int pendingMigrations, Duration skew
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(1))) {
             String version = database.withConnection(connection -> connection.getMetaData()
                     .getDatabaseProductVersion());
-            return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock), fenceable(database));
+            return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock), rlsPossible(database));
         }
     }
 
-    private static boolean fenceable(Database database) {
+    private static boolean rlsPossible(Database database) {
         return database.withConnection(connection -> {
             try (Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery(FENCEABLE)) {
+                    ResultSet row = statement.executeQuery(RLS_POSSIBLE)) {
                 return row.next() && row.getBoolean(1);
             }
         });

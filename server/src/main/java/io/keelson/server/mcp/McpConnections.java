@@ -48,12 +48,12 @@ final class McpConnections implements AutoCloseable {
         }
 
         /** Redacts the secrets that the connection was made with, and its tokens. */
-        Redaction struck() {
-            return struck(connection.struck, connection.tokens);
+        Redaction redaction() {
+            return redaction(connection.redaction, connection.tokens);
         }
 
-        private static Redaction struck(Redaction struck, @Nullable AccessTokens tokens) {
-            return tokens == null ? struck : struck.and(tokens.issued());
+        private static Redaction redaction(Redaction redaction, @Nullable AccessTokens tokens) {
+            return tokens == null ? redaction : redaction.and(tokens.issued());
         }
 
         @Override
@@ -65,17 +65,17 @@ final class McpConnections implements AutoCloseable {
     /** A client and its users. One that is retired ends with its last user, so that no call is lost. */
     final class Connection {
         private final McpClient client;
-        private final Redaction struck;
+        private final Redaction redaction;
         private final @Nullable AccessTokens tokens;
         private final int revision;
         private int users = 1;
         private long usedAt;
         private boolean retired;
 
-        private Connection(McpClient client, Redaction struck, @Nullable AccessTokens tokens, int revision) {
+        private Connection(McpClient client, Redaction redaction, @Nullable AccessTokens tokens, int revision) {
             this.tokens = tokens;
             this.client = client;
-            this.struck = struck;
+            this.redaction = redaction;
             this.revision = revision;
             open.add(this);
         }
@@ -128,14 +128,14 @@ final class McpConnections implements AutoCloseable {
         private final ReentrantLock beginning = new ReentrantLock();
         private final Deque<String> log = new ArrayDeque<>();
         private volatile @Nullable Connection current;
-        private volatile Redaction struck = Redaction.NONE;
+        private volatile Redaction redaction = Redaction.NONE;
         private volatile boolean forgotten;
         private int revision;
         private int failures;
         private long notBefore;
 
         private synchronized void line(String line) {
-            log.add(struck.text(line));
+            log.add(redaction.text(line));
             if (log.size() > MAX_LOG_LINES) {
                 log.removeFirst();
             }
@@ -266,7 +266,7 @@ final class McpConnections implements AutoCloseable {
             McpDefinition definition = server.definition();
             String url = definition.url();
             if (url == null) {
-                return new Connection(process(server, entry), entry.struck, null, server.revision());
+                return new Connection(process(server, entry), entry.redaction, null, server.revision());
             }
             ClientCredentials auth = definition.auth();
             Map<String, String> texts = new TreeMap<>(definition.headers());
@@ -281,12 +281,12 @@ final class McpConnections implements AutoCloseable {
                 tokens = new AccessTokens(outbound, new AccessTokens.Client(auth.tokenUrl(), auth.clientId(),
                         String.valueOf(headers.remove(CLIENT_SECRET)), url, auth.scope()), nanos);
             }
-            return new Connection(McpClient.ofUrl(outbound, url, headers, tokens, version, CONNECT), entry.struck,
+            return new Connection(McpClient.ofUrl(outbound, url, headers, tokens, version, CONNECT), entry.redaction,
                     tokens, server.revision());
         } catch (SecretException e) {
             throw McpException.unreachable(e.code() + ": " + e.getMessage());
         } catch (McpException e) {
-            throw e.saying(Use.struck(entry.struck, tokens).text(String.valueOf(e.getMessage())));
+            throw e.saying(Use.redaction(entry.redaction, tokens).text(String.valueOf(e.getMessage())));
         }
     }
 
@@ -301,7 +301,7 @@ final class McpConnections implements AutoCloseable {
     private Map<String, String> opened(UUID workspace, Map<String, String> texts, Entry entry) {
         Collection<String> values = texts.values();
         SecretStore.Opened opened = secrets.open(workspace, McpSecrets.names(values));
-        entry.struck = opened.struck();
+        entry.redaction = opened.redaction();
         return McpSecrets.opened(texts, opened);
     }
 

@@ -253,7 +253,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
         try {
             return use.client().tools(LIST_TIMEOUT);
         } catch (McpException e) {
-            throw e.saying(use.struck().text(String.valueOf(e.getMessage())));
+            throw e.saying(use.redaction().text(String.valueOf(e.getMessage())));
         }
     }
 
@@ -263,7 +263,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
             String name = tool.path("name").asString("");
             String flaw = flaw(server, name, tool);
             if (flaw == null) {
-                tools.put(name, McpToolRow.pinned(SafeText.clean(use.struck().json(tool))));
+                tools.put(name, McpToolRow.pinned(SafeText.clean(use.redaction().json(tool))));
             } else {
                 LOG.warn("the tool {} of the MCP server {} cannot be used: {}", name.replaceAll("[^ -~]", "?"),
                         server.name(), flaw);
@@ -397,7 +397,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
             try {
                 use.client().cancelTask(task, CANCEL_TIMEOUT);
             } catch (McpException e) {
-                throw e.saying(use.struck().text(String.valueOf(e.getMessage())));
+                throw e.saying(use.redaction().text(String.valueOf(e.getMessage())));
             }
         } catch (McpException | SqlFailure e) {
             LOG.warn("the task of step {} on the MCP server {} could not be cancelled: {}", call.stepId(),

@@ -91,9 +91,9 @@ final class McpTool implements Tool {
                 JsonNode result = before != null && before.remoteTask() != null
                         ? poll(call, use.client(), before, before.remoteTask())
                         : send(call, use.client(), before);
-                return finish(call, use.struck(), result, before);
+                return finish(call, use.redaction(), result, before);
             } catch (ToolFailure e) {
-                throw e.saying(use.struck().text(String.valueOf(e.getMessage())));
+                throw e.saying(use.redaction().text(String.valueOf(e.getMessage())));
             }
         }
     }
@@ -216,9 +216,9 @@ final class McpTool implements Tool {
         }
     }
 
-    private ToolResult finish(ToolCall call, Redaction struck, JsonNode raw, @Nullable Wait before)
+    private ToolResult finish(ToolCall call, Redaction redaction, JsonNode raw, @Nullable Wait before)
             throws ToolFailure {
-        JsonNode result = struck.none() ? raw : struck.json(raw);
+        JsonNode result = redaction.none() ? raw : redaction.json(raw);
         if (before != null && before.remoteTask() != null) {
             return task(call, result, before, before.remoteTask());
         }

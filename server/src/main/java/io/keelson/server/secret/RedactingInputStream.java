@@ -20,7 +20,7 @@ final class RedactingInputStream extends InputStream {
     private int at;
     private int end;
     private boolean ended;
-    private int struck = REDACTED.length;
+    private int markAt = REDACTED.length;
 
     /** @param forms longest first, none empty */
     RedactingInputStream(InputStream source, List<byte[]> forms) {
@@ -35,8 +35,8 @@ final class RedactingInputStream extends InputStream {
 
     @Override
     public int read() throws IOException {
-        if (struck < REDACTED.length) {
-            return REDACTED[struck++] & 0xff;
+        if (markAt < REDACTED.length) {
+            return REDACTED[markAt++] & 0xff;
         }
         fill();
         if (at == end) {
@@ -47,7 +47,7 @@ final class RedactingInputStream extends InputStream {
             return buffer[at++] & 0xff;
         }
         at += form.length;
-        struck = 1;
+        markAt = 1;
         return REDACTED[0] & 0xff;
     }
 
@@ -62,7 +62,7 @@ final class RedactingInputStream extends InputStream {
 
     /** Whether the next byte can be had without waiting for the source. */
     private boolean atHand() {
-        return struck < REDACTED.length || ended || end - at >= longest;
+        return markAt < REDACTED.length || ended || end - at >= longest;
     }
 
     private byte @Nullable [] formHere() {

@@ -80,9 +80,9 @@ public final class SecretStore {
      * The secrets of an execution.
      *
      * @param values by name
-     * @param struck the values to redact: the current ones and their predecessors
+     * @param redaction the values to redact: the current ones and their predecessors
      */
-    public record Opened(Map<String, String> values, Redaction struck) {
+    public record Opened(Map<String, String> values, Redaction redaction) {
         public static final Opened NONE = new Opened(Map.of(), Redaction.NONE);
     }
 
@@ -192,13 +192,13 @@ public final class SecretStore {
 
     /** The values to redact for those names: the current ones and those of the last day. */
     public Redaction redaction(UUID workspace, Set<String> names) {
-        return names.isEmpty() ? Redaction.NONE : read(workspace, names).struck;
+        return names.isEmpty() ? Redaction.NONE : read(workspace, names).redaction;
     }
 
     private Opened read(UUID workspace, Set<String> names) {
         return database.inTransaction(c -> {
             Map<String, String> values = new LinkedHashMap<>();
-            Set<String> struck = new HashSet<>();
+            Set<String> redacted = new HashSet<>();
             try (PreparedStatement statement = c.prepareStatement(VALUES)) {
                 statement.setObject(1, workspace);
                 statement.setArray(2, c.createArrayOf("text", names.toArray()));
@@ -209,7 +209,7 @@ public final class SecretStore {
                         if (present || keys.containsKey(row.getString("key_id"))) {
                             String value = keyOf(row.getString("key_id"), name).open(row.getBytes("sealed"),
                                     context(workspace, name));
-                            struck.add(value);
+                            redacted.add(value);
                             if (present) {
                                 values.put(name, value);
                             }
@@ -217,7 +217,7 @@ public final class SecretStore {
                     }
                 }
             }
-            return new Opened(values, Redaction.of(struck));
+            return new Opened(values, Redaction.of(redacted));
         });
     }
 

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
  * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
  * @param log lines people can read beside the step
- * @param struck redacts text that is cut before it is returned; all returned text is redacted in any case
+ * @param redactor redacts text that is cut before it is returned; all returned text is redacted in any case
  * @param artifacts where files are put; bound to this execution
  * @param waitPhase where a tool of waiting slots announces that it waits
  * @param sent where a tool records its requests to models
@@ -40,7 +40,7 @@ public record ToolCall(
         Instant deadline,
         @Nullable String traceparent,
         StepLog log,
-        Redactor struck,
+        Redactor redactor,
         ArtifactSink artifacts,
         WaitPhase waitPhase,
         SentRequests sent,
@@ -54,7 +54,7 @@ public record ToolCall(
         return new ToolCall(workspaceId, runId, taskId, stepId, runName, other, attempt, deferred, leaseEpoch,
                 effectKey,
                 deadline,
-                traceparent, log, struck, artifacts, waitPhase, sent, holds);
+                traceparent, log, redactor, artifacts, waitPhase, sent, holds);
     }
 
     /** Keeps a request to a model as an artifact, whether the execution fails or not, unless it exceeds a quota. */

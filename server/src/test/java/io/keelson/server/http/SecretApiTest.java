@@ -189,7 +189,7 @@ class SecretApiTest {
         assertThat(step(failed).get("error_message").stringValue()).isEqualTo("cat ended with exit code 0: ");
     }
 
-    /** Messages of workers are cut at 4,000 characters; what was in the way of the cut is struck whole. */
+    /** Messages of workers are cut at 4,000 characters; what was in the way of the cut is redaction whole. */
     @Test
     void workerTextIsRedactedBeforeItIsCut() {
         String claim = "{\"worker_id\": \"w\", \"tools\": [\"long.work\"], \"max\": 1, \"wait_ms\": 10000}";

@@ -13,7 +13,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What is struck out of texts, documents and streams. */
+/** Redaction of texts, documents and streams. */
 class RedactionTest {
 
     private static final String VALUE = "pa$$ w\"ord/ü";
@@ -32,14 +32,14 @@ class RedactionTest {
 
     @Test
     void secretIsRedactedInOtherEncodings() {
-        Redaction struck = Redaction.of(List.of("k\"y\\<t'ail>\n\u00dc9"));
+        Redaction redaction = Redaction.of(List.of("k\"y\\<t'ail>\n\u00dc9"));
         Map.of("JSON", "k\\\"y\\\\<t'ail>\\n\u00dc9",
                 "JSON in ASCII", "k\\\"y\\\\<t'ail>\\n\\u00dc9",
                 "HTML", "k&quot;y\\&lt;t&#39;ail&gt;\n\u00dc9",
                 "CSV", "k\"\"y\\<t'ail>\n\u00dc9",
                 "shell", "k\"y\\<t'\\''ail>\n\u00dc9",
                 "in lower case", "k\"y\\<t'ail>\n\u00fc9")
-                .forEach((writer, form) -> assertThat(struck.text("a " + form + " b")).as(writer)
+                .forEach((writer, form) -> assertThat(redaction.text("a " + form + " b")).as(writer)
                         .isEqualTo("a [secret] b"));
         assertThat(Redaction.of(List.of("Test")).text("a test of Test")).isEqualTo("a test of [secret]");
     }
@@ -48,12 +48,12 @@ class RedactionTest {
     @Test
     void secretIsRedactedInsideBase64() {
         String value = "ab?>cdefgh\u00fe\u00ff";
-        Redaction struck = Redaction.of(List.of(value));
+        Redaction redaction = Redaction.of(List.of(value));
         for (Base64.Encoder encoder : List.of(Base64.getEncoder(), Base64.getUrlEncoder().withoutPadding())) {
             for (String before : List.of("", "u", "u:", "me:", "user:")) {
                 for (String after : List.of("", "1", "22", "333")) {
                     String text = encoder.encodeToString((before + value + after).getBytes(StandardCharsets.UTF_8));
-                    String left = struck.text(text);
+                    String left = redaction.text(text);
                     assertThat(left).as(before + "…" + after).contains("[secret]")
                             .hasSizeLessThanOrEqualTo("[secret]".length() + (before.length() + after.length()) * 2 + 4);
                 }
@@ -113,8 +113,8 @@ class RedactionTest {
             }
             byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
 
-            try (InputStream struck = redaction.stream(new Trickle(bytes, random))) {
-                assertThat(new String(struck.readAllBytes(), StandardCharsets.UTF_8)).as("round %s", round)
+            try (InputStream redacted = redaction.stream(new Trickle(bytes, random))) {
+                assertThat(new String(redacted.readAllBytes(), StandardCharsets.UTF_8)).as("round %s", round)
                         .isEqualTo(redaction.text(text.toString()));
             }
         }

@@ -76,7 +76,7 @@ class SecretsTest {
 
         SecretStore.Opened opened = secrets.open(workspace, Set.of("token"));
         assertThat(opened.values()).isEqualTo(Map.of("token", "second"));
-        assertThat(opened.struck().text("first second third")).isEqualTo("[secret] [secret] third");
+        assertThat(opened.redaction().text("first second third")).isEqualTo("[secret] [secret] third");
         assertThat(secrets.redaction(workspace, Set.of("token", "ghost")).text("first")).isEqualTo("[secret]");
     }
 
@@ -95,12 +95,13 @@ class SecretsTest {
 
         secrets.set(workspace, "token", "fourth", AuditOrigin.SERVER);
         secrets.forget();
-        assertThat(secrets.open(workspace, Set.of("token")).struck().text("first fourth"))
+        assertThat(secrets.open(workspace, Set.of("token")).redaction().text("first fourth"))
                 .isEqualTo("[secret] [secret]");
 
         sql("update former_secrets set replaced_at = replaced_at - interval '24 hours'");
         secrets.forget();
-        assertThat(secrets.open(workspace, Set.of("token")).struck().text("first fourth")).isEqualTo("first [secret]");
+        assertThat(secrets.open(workspace, Set.of("token")).redaction().text("first fourth"))
+                .isEqualTo("first [secret]");
     }
 
     @Test

@@ -68,11 +68,12 @@ final class ArtifactUploads {
 
     private UploadReply store(RemoteWork.Upload upload, StepWork step, InputStream content) throws IOException {
         UUID workspace = step.workspaceId();
-        Redaction struck = scopes.struck(workspace, step.input());
+        Redaction redaction = scopes.redaction(workspace, step.input());
         DigestInputStream sent = new DigestInputStream(content, sha256());
         StoredArtifact stored = intake.take(
                 new ArtifactOwner(workspace, step.runId(), step.stepId(), step.attempt(), step.leaseEpoch()),
-                struck.text(upload.name()), struck.text(upload.contentType()), struck.stream(sent), upload.announced())
+                redaction.text(upload.name()), redaction.text(upload.contentType()), redaction.stream(sent),
+                upload.announced())
                 .keptFor(upload.retention());
         boolean noted = false;
         try {

@@ -236,15 +236,16 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         Map<UUID, Integer> newest = beats.stream()
                 .collect(Collectors.toMap(Beat::stepId, Beat::leaseEpoch, Math::max));
         var known = database.withConnection(c -> work.ownersOf(c, workspaceId, ids));
-        List<Beat> struck = beats.stream().map(beat -> struck(beat, struck(workspaceId, known.get(beat.stepId()))))
-                .toList();
-        List<LeaseHeartbeats.Beat> signs = struck.stream().map(beat -> new LeaseHeartbeats.Beat(beat.stepId(),
+        List<Beat> redacted =
+                beats.stream().map(beat -> redacted(beat, redaction(workspaceId, known.get(beat.stepId()))))
+                        .toList();
+        List<LeaseHeartbeats.Beat> signs = redacted.stream().map(beat -> new LeaseHeartbeats.Beat(beat.stepId(),
                 beat.leaseEpoch(), beat.progress(), beat.message(),
                 beat.details() == null ? null : beat.details().toString())).toList();
         var accepted = database.inTransaction(c -> {
             workers.seen(c, workspaceId, workerId);
             var extended = heartbeats.beat(c, workspaceId, workerId, signs);
-            heartbeats.log(c, struck.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
+            heartbeats.log(c, redacted.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
                     && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
                     .map(b -> new LeaseHeartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
             return extended;
@@ -268,8 +269,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
                                 next.lease() == null ? lease : next.lease());
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         List<Reply> replies = send(workspaceId, items, COMPLETION,
-                (owner, struck, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, owner, struck, uploaded, item), request, Actor.agent(workerId)));
+                (owner, redaction, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, owner, redaction, uploaded, item), request, Actor.agent(workerId)));
         Map<UUID, Item> given = assignmentFactory.items(workspaceId, workerId, replies);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
@@ -283,8 +284,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         return report(workspaceId, items, COMPLETION,
-                (owner, struck, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, owner, struck, uploaded, item), Actor.agent(workerId)));
+                (owner, redaction, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, owner, redaction, uploaded, item), Actor.agent(workerId)));
     }
 
     @Override
@@ -300,10 +301,10 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
         return report(workspaceId, items, new About<>(Failure::stepId, Failure::leaseEpoch, item -> null),
-                (owner, struck, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
-                                cut(struck.text(item.message())), item.retryAfter()),
-                        Result.spent(item.tokens(), item.cost(), model(struck, item.model()))
+                (owner, redaction, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        new StepError(redaction.text(item.errorCode()), errorClass(item.errorClass()),
+                                cut(redaction.text(item.message())), item.retryAfter()),
+                        Result.spent(item.tokens(), item.cost(), model(redaction, item.model()))
                                 .given(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
                         Actor.agent(workerId)));
     }
@@ -311,15 +312,15 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     @Override
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
         return report(workspaceId, items, new About<>(Handback::stepId, Handback::leaseEpoch, item -> null),
-                (owner, struck, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
-                        deferral(struck, item.deferral()), Actor.agent(workerId)));
+                (owner, redaction, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        deferral(redaction, item.deferral()), Actor.agent(workerId)));
     }
 
-    private static @Nullable Deferral deferral(Redaction struck, @Nullable Postponement given) {
+    private static @Nullable Deferral deferral(Redaction redaction, @Nullable Postponement given) {
         return given == null ? null
-                : new Deferral(given.delay(), given.busy() == null ? null : struck.text(given.busy()),
-                        new StepError(struck.text(given.errorCode()), ErrorClass.INFRASTRUCTURE,
-                                cut(struck.text(given.message()))));
+                : new Deferral(given.delay(), given.busy() == null ? null : redaction.text(given.busy()),
+                        new StepError(redaction.text(given.errorCode()), ErrorClass.INFRASTRUCTURE,
+                                cut(redaction.text(given.message()))));
     }
 
     @Override
@@ -343,7 +344,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
     }
 
     private interface Report<T> {
-        Command of(Owner owner, Redaction struck, T item);
+        Command of(Owner owner, Redaction redaction, T item);
     }
 
     private <T> List<Answer> report(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
@@ -361,7 +362,7 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         for (T item : items) {
             Owner owner = owners.get(about.step().apply(item));
             replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
-                    : send(owner, struck(workspaceId, owner), item, report));
+                    : send(owner, redaction(workspaceId, owner), item, report));
         }
         return repeated.judged(items, about, replies.stream().map(CompletableFuture::join).toList());
     }
@@ -385,15 +386,15 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return owners;
     }
 
-    private Redaction struck(UUID workspaceId, @Nullable Owner owner) {
-        return owner == null || owner.input() == null ? Redaction.NONE : scopes.struck(workspaceId, owner.input());
+    private Redaction redaction(UUID workspaceId, @Nullable Owner owner) {
+        return owner == null || owner.input() == null ? Redaction.NONE : scopes.redaction(workspaceId, owner.input());
     }
 
-    private static Beat struck(Beat beat, Redaction struck) {
+    private static Beat redacted(Beat beat, Redaction redaction) {
         return new Beat(beat.stepId(), beat.leaseEpoch(), beat.progress(),
-                beat.message() == null ? null : cut(struck.text(beat.message())),
-                beat.details() == null ? null : struck.json(beat.details()),
-                beat.logs().stream().map(line -> cut(struck.text(line))).toList());
+                beat.message() == null ? null : cut(redaction.text(beat.message())),
+                beat.details() == null ? null : redaction.json(beat.details()),
+                beat.logs().stream().map(line -> cut(redaction.text(line))).toList());
     }
 
     /** Only after redaction: a secret that is cut in two would not be found. */
@@ -401,9 +402,9 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
     }
 
-    private <T> CompletableFuture<Reply> send(Owner owner, Redaction struck, T item, Report<T> report) {
+    private <T> CompletableFuture<Reply> send(Owner owner, Redaction redaction, T item, Report<T> report) {
         try {
-            return commands.apply(report.of(owner, struck, item))
+            return commands.apply(report.of(owner, redaction, item))
                     .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
                             ? CompletableFuture.completedFuture(NOT_FOUND)
                             : CompletableFuture.failedFuture(failure));
@@ -451,33 +452,35 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    private Result result(UUID workspace, Owner owner, Redaction struck, Map<UUID, Uploaded> uploaded,
+    private Result result(UUID workspace, Owner owner, Redaction redaction, Map<UUID, Uploaded> uploaded,
             Completion item) {
         List<NewArtifact> stored = new ArrayList<>();
         try {
             stored.addAll(ArtifactUploads.named(uploaded, item));
-            stored.addAll(inline(workspace, owner.runId(), struck, item));
+            stored.addAll(inline(workspace, owner.runId(), redaction, item));
         } catch (ArtifactRefusedException e) {
             throw new Refused(e);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        JsonNode output = struck.json(item.output());
-        return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
-                ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
+        JsonNode output = redaction.json(item.output());
+        return new Result(output.toString(), item.tokens(), item.cost(), model(redaction, item.model()), stored,
+                ProposalTexts
+                        .of(item.proposals().stream().map(each -> ProposalTexts.redacted(each, redaction)).toList()),
                 VerdictText.of(output), turns.of(workspace, owner.taskId(), output),
                 input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()), null);
     }
 
     /** All of them, or none. */
-    private List<NewArtifact> inline(UUID workspace, UUID run, Redaction struck, Completion item) throws IOException {
+    private List<NewArtifact> inline(UUID workspace, UUID run, Redaction redaction, Completion item)
+            throws IOException {
         ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
         List<NewArtifact> stored = new ArrayList<>();
         try {
             for (InlineArtifact artifact : item.artifacts()) {
-                StoredArtifact put = artifacts.take(owner, struck.text(artifact.name()),
-                        struck.text(artifact.contentType()),
-                        struck.stream(new ByteArrayInputStream(artifact.content())));
+                StoredArtifact put = artifacts.take(owner, redaction.text(artifact.name()),
+                        redaction.text(artifact.contentType()),
+                        redaction.stream(new ByteArrayInputStream(artifact.content())));
                 stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
                         put.storageKey()));
             }
@@ -490,8 +493,8 @@ public final class RemoteDispatch implements RemoteWork, AutoCloseable {
         }
     }
 
-    private static @Nullable String model(Redaction struck, @Nullable String named) {
-        return named == null ? null : struck.text(named);
+    private static @Nullable String model(Redaction redaction, @Nullable String named) {
+        return named == null ? null : redaction.text(named);
     }
 
     /** Releases steps of workers that have not got them. */

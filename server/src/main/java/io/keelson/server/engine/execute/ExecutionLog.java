@@ -12,26 +12,26 @@ import org.jspecify.annotations.Nullable;
  */
 final class ExecutionLog implements StepLog, AutoCloseable {
     private final StepLog lines;
-    private final Redaction struck;
+    private final Redaction redaction;
     private final Supplier<LiveText> texts;
     private @Nullable LiveText text;
     private boolean closed;
 
     /** @param texts begins the execution's text */
-    ExecutionLog(StepLog lines, Redaction struck, Supplier<LiveText> texts) {
+    ExecutionLog(StepLog lines, Redaction redaction, Supplier<LiveText> texts) {
         this.lines = lines;
-        this.struck = struck;
+        this.redaction = redaction;
         this.texts = texts;
     }
 
     @Override
     public void line(String line) {
-        lines.line(struck.text(line));
+        lines.line(redaction.text(line));
     }
 
     @Override
     public synchronized void answer(String part) {
-        if (struck.none() && !closed) {
+        if (redaction.none() && !closed) {
             if (text == null) {
                 text = texts.get();
             }

@@ -10,10 +10,10 @@ public final class ProposalTexts {
 
     private ProposalTexts() {}
 
-    public static Proposed struck(Proposed proposal, Redaction struck) {
-        return new Proposed(proposal.id(), struck.text(proposal.title()),
-                proposal.body() == null ? null : struck.text(proposal.body()),
-                proposal.data() == null ? null : struck.json(proposal.data()), proposal.lifetime());
+    public static Proposed redacted(Proposed proposal, Redaction redaction) {
+        return new Proposed(proposal.id(), redaction.text(proposal.title()),
+                proposal.body() == null ? null : redaction.text(proposal.body()),
+                proposal.data() == null ? null : redaction.json(proposal.data()), proposal.lifetime());
     }
 
     public static List<NewProposal> of(List<Proposed> proposals) {

@@ -20,7 +20,8 @@ public final class RecordedInput {
         if (!template.contains("${")) {
             return null;
         }
-        String json = (resolved.struck().none() ? resolved.json() : resolved.struck().json(resolved.json())).toString();
+        String json =
+                (resolved.redaction().none() ? resolved.json() : resolved.redaction().json(resolved.json())).toString();
         return json.length() <= MAX_CHARS ? json : cut(json);
     }
 

@@ -35,9 +35,9 @@ public final class Scopes {
     /**
      * A tool's input.
      *
-     * @param struck the secrets to redact from records
+     * @param redaction the secrets to redact from records
      */
-    public record ToolInput(JsonNode json, Redaction struck) {}
+    public record ToolInput(JsonNode json, Redaction redaction) {}
 
     public Scopes(Database database, ScopeReader reader, Expressions expressions, SecretStore secrets) {
         this(database, reader, expressions, secrets, null);
@@ -122,9 +122,9 @@ public final class Scopes {
         Opened opened = open(workspace, tree);
         try {
             return new ToolInput(of(() -> workspace, run).resolve(tree, of(run, task, tree), opened.values()),
-                    opened.struck());
+                    opened.redaction());
         } catch (ExpressionException e) {
-            throw new ExpressionException(e.code(), opened.struck().text(String.valueOf(e.getMessage())));
+            throw new ExpressionException(e.code(), opened.redaction().text(String.valueOf(e.getMessage())));
         }
     }
 
@@ -142,7 +142,7 @@ public final class Scopes {
     }
 
     /** The secrets to redact from records of an execution with this input. */
-    public Redaction struck(UUID workspace, String template) {
+    public Redaction redaction(UUID workspace, String template) {
         return namesSecrets(template)
                 ? secrets.redaction(workspace, expressions.references(Json.read(template)).secrets())
                 : Redaction.NONE;

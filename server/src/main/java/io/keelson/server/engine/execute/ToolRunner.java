@@ -110,25 +110,25 @@ public final class ToolRunner {
      */
     ToolResult run(StepExecution execution, ToolInput input, WaitPhase waitPhase, SentRequests sent, CreditHolds holds)
             throws ToolFailure, InterruptedException {
-        Redaction struck = input.struck();
-        try (ExecutionLog log = new ExecutionLog(logs.apply(execution), struck,
+        Redaction redaction = input.redaction();
+        try (ExecutionLog log = new ExecutionLog(logs.apply(execution), redaction,
                 () -> texts.open(execution.stepId(), execution.leaseEpoch()))) {
             ToolResult result = catalog.execute(execution.tool(),
                     call(execution, input, waitPhase, sent, log, holds));
-            return struck.none() ? result
-                    : new ToolResult(struck.json(result.output()), result.usage(), result.artifacts(),
-                            result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
+            return redaction.none() ? result
+                    : new ToolResult(redaction.json(result.output()), result.usage(), result.artifacts(),
+                            result.proposals().stream().map(each -> ProposalTexts.redacted(each, redaction)).toList());
         } catch (ToolFailure e) {
-            throw struck.none() ? e : e.saying(struck.text(String.valueOf(e.getMessage())));
+            throw redaction.none() ? e : e.saying(redaction.text(String.valueOf(e.getMessage())));
         } catch (HandBackException e) {
             HandBackException.Busy busy = e.busy();
-            throw busy == null ? e : new HandBackException(busy, struck.text(String.valueOf(e.getMessage())));
+            throw busy == null ? e : new HandBackException(busy, redaction.text(String.valueOf(e.getMessage())));
         } catch (RuntimeException e) {
             if (databaseUnavailable(e)) {
                 throw e;
             }
             throw ToolFailure.infrastructure("TOOL_CRASHED",
-                    SafeText.clean(struck.text(execution.tool() + " failed unexpectedly: " + e)));
+                    SafeText.clean(redaction.text(execution.tool() + " failed unexpectedly: " + e)));
         }
     }
 
@@ -142,20 +142,20 @@ public final class ToolRunner {
             StepLog log, CreditHolds holds) {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
-        Redaction struck = input.struck();
+        Redaction redaction = input.redaction();
         TraceParent trace = tracing.ofStep(execution.trace(), execution.stepId(), execution.leaseEpoch());
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.deferred(), execution.leaseEpoch(),
                 execution.effectKey(),
                 clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
-                log, striking(struck),
-                (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
-                        struck.stream(content)),
+                log, redactor(redaction),
+                (name, type, content) -> artifacts.take(owner, redaction.text(name), redaction.text(type),
+                        redaction.stream(content)),
                 waitPhase, sent, holds);
     }
 
-    private static Redactor striking(Redaction struck) {
-        return struck.none() ? Redactor.NONE : new Redactor() {
+    private static Redactor redactor(Redaction redaction) {
+        return redaction.none() ? Redactor.NONE : new Redactor() {
             @Override
             public boolean none() {
                 return false;
@@ -163,12 +163,12 @@ public final class ToolRunner {
 
             @Override
             public String text(String text) {
-                return struck.text(text);
+                return redaction.text(text);
             }
 
             @Override
             public InputStream stream(InputStream content) {
-                return struck.stream(content);
+                return redaction.stream(content);
             }
         };
     }
@@ -183,7 +183,7 @@ public final class ToolRunner {
             ToolInput input = scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
                     execution.input());
             return execution.model() != null && input.json() instanceof ObjectNode turn
-                    ? new ToolInput(turn.deepCopy().put("model", execution.model()), input.struck())
+                    ? new ToolInput(turn.deepCopy().put("model", execution.model()), input.redaction())
                     : input;
         } catch (ExpressionException e) {
             throw new ToolFailure(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage())

@@ -63,7 +63,7 @@ public final class SignalActions {
         }
         boolean awaited = awaited(request.workspace(), run, name);
         submission.submit(request, new Command.SendSignal(run, ids.next(), name,
-                struck(request.workspace(), payload).toString(), request.actor()));
+                redacted(request.workspace(), payload).toString(), request.actor()));
         return ApiResponse.ok(reads.run(request.workspace(), run).put("awaited", awaited));
     }
 
@@ -115,7 +115,7 @@ public final class SignalActions {
                 .map(flaw -> new PlanProblem("SCHEMA_VIOLATION", "/payload" + flaw.pointer(), flaw.message())).toList();
     }
 
-    private JsonNode struck(UUID workspace, JsonNode payload) {
+    private JsonNode redacted(UUID workspace, JsonNode payload) {
         return secrets.redaction(workspace,
                 secrets.list(workspace).stream().map(SecretStore.Shown::name).collect(Collectors.toSet()))
                 .json(payload);

@@ -111,11 +111,11 @@ public final class ProviderCheck {
 
     /** Providers repeat parts of a request in their errors. */
     private String withoutKey(String text) {
-        String struck = endpoint.apiKey().isEmpty() ? text : text.replace(endpoint.apiKey(), "(key)");
+        String redacted = endpoint.apiKey().isEmpty() ? text : text.replace(endpoint.apiKey(), "(key)");
         for (String value : endpoint.headers().values()) {
-            struck = struck.replace(value, "(header)");
+            redacted = redacted.replace(value, "(header)");
         }
-        return struck;
+        return redacted;
     }
 
     private Found answer() throws ModelException, InterruptedException {

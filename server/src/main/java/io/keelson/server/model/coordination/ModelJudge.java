@@ -3,7 +3,7 @@ package io.keelson.server.model.coordination;
 import io.keelson.core.plan.Models;
 import io.keelson.core.policy.Effects;
 import io.keelson.server.json.Json;
-import io.keelson.server.model.DataFence;
+import io.keelson.server.model.DataBlock;
 import io.keelson.server.model.call.ModelGenerate;
 import io.keelson.server.tool.SlotKind;
 import io.keelson.server.tool.Tool;
@@ -104,10 +104,10 @@ public final class ModelJudge implements Tool {
     private static String prompt(JsonNode input) {
         StringBuilder text = new StringBuilder();
         if (input.path("task").isObject()) {
-            text.append(DataFence.around("task", input.get("task").toString())).append("\n\n");
+            text.append(DataBlock.around("task", input.get("task").toString())).append("\n\n");
         }
         JsonNode output = input.get("output");
-        text.append(DataFence.around("output", output.isString() ? output.stringValue() : output.toString()))
+        text.append(DataBlock.around("output", output.isString() ? output.stringValue() : output.toString()))
                 .append("\n\nMark the output by these criteria:\n");
         int number = 0;
         for (JsonNode criterion : input.get("criteria")) {

@@ -3,7 +3,7 @@ package io.keelson.server.model.coordination;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.ToolPolicy;
 import io.keelson.server.json.Json;
-import io.keelson.server.model.DataFence;
+import io.keelson.server.model.DataBlock;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
@@ -142,13 +142,13 @@ final class PlanPrompt {
     private static void data(StringBuilder into, String from, JsonNode value) {
         if (!value.isMissingNode() && !value.isNull() && !value.isEmpty() || value.isString()) {
             into.append('\n').append(
-                    DataFence.around(from, value.isString() ? value.stringValue() : value.toString())).append('\n');
+                    DataBlock.around(from, value.isString() ? value.stringValue() : value.toString())).append('\n');
         }
     }
 
     private static String problems(JsonNode refused) {
         return "Your answer is no valid plan. Problems, with JSON pointers into {\"plan\": your answer}:\n"
-                + DataFence.around("check", refused.path("message").asString(refused.path("error_code").asString("")))
+                + DataBlock.around("check", refused.path("message").asString(refused.path("error_code").asString("")))
                 + "\nAnswer with the whole corrected plan and nothing else.";
     }
 }

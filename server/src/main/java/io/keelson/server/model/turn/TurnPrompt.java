@@ -4,7 +4,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.server.json.Json;
 import io.keelson.server.model.Call;
 import io.keelson.server.model.CallResult;
-import io.keelson.server.model.DataFence;
+import io.keelson.server.model.DataBlock;
 import io.keelson.server.model.Message;
 import io.keelson.server.model.ModelRequest;
 import io.keelson.server.model.ToolChoice;
@@ -78,7 +78,7 @@ final class TurnPrompt {
         messages.add(new Message.User(task()));
         int from = input.compacted();
         if (from > 0) {
-            messages.add(new Message.User(SUMMARY + DataFence.around("summary", input.summary())));
+            messages.add(new Message.User(SUMMARY + DataBlock.around("summary", input.summary())));
         }
         JsonNode feedback = input.feedback();
         if (feedback != null && input.lastResult() < from) {
@@ -119,7 +119,7 @@ final class TurnPrompt {
 
     private static void data(StringBuilder into, String from, JsonNode value) {
         if (!value.isMissingNode() && !value.isNull() && !(value.isObject() && value.isEmpty())) {
-            into.append("\n\n").append(DataFence.around(from, shown(value)));
+            into.append("\n\n").append(DataBlock.around(from, shown(value)));
         }
     }
 
@@ -130,7 +130,7 @@ final class TurnPrompt {
     private static String rejected(@Nullable JsonNode feedback) {
         return feedback == null ? "Give the result of the task again."
                 : "Your last result was not accepted. Do the task better.\n"
-                        + DataFence.around("feedback", feedback.toString());
+                        + DataBlock.around("feedback", feedback.toString());
     }
 
     private void turn(int index, JsonNode entry) {
@@ -170,7 +170,7 @@ final class TurnPrompt {
             return text.isEmpty() ? SHORTER : GO_ON;
         }
         return "Your answer is no valid result of the task. Answer again.\n"
-                + DataFence.around("check", again.path("message").asString(""));
+                + DataBlock.around("check", again.path("message").asString(""));
     }
 
     private Call call(int turn, int index, JsonNode call) {
@@ -201,7 +201,7 @@ final class TurnPrompt {
             }
             String name = calls.get(i).name();
             shown.add(new CallResult(calls.get(i).id(), name,
-                    DataFence.around(result.path("tool").asString(name), text), error.isObject()));
+                    DataBlock.around(result.path("tool").asString(name), text), error.isObject()));
         }
         return shown;
     }

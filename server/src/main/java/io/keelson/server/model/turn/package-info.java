@@ -5,7 +5,7 @@
  * <ul>
  * <li>The messages of a turn are the beginning of those of the next turn, byte for byte, or a provider's cache is of no use.
  * Text that differs from turn to turn belongs to the end.
- * <li>Goal, inputs, results and messages of errors are data that others wrote: {@link io.keelson.server.model.DataFence} marks them.
+ * <li>Goal, inputs, results and messages of errors are data that others wrote: {@link io.keelson.server.model.DataBlock} marks them.
  * <li>Each call has exactly one result, or providers refuse the conversation.
  * </ul>
  */

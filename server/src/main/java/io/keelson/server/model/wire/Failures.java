@@ -91,13 +91,13 @@ final class Failures {
 
     /** A message of bounded length without secrets. */
     static String shown(String message, List<String> secrets) {
-        String without = struck(message, secrets);
+        String without = redacted(message, secrets);
         return without.length() <= MAX_MESSAGE ? without
                 : without.substring(0, without.offsetByCodePoints(0, MAX_MESSAGE / 2)) + "…";
     }
 
     /** A text of the provider without secrets. */
-    static String struck(String text, List<String> secrets) {
+    static String redacted(String text, List<String> secrets) {
         String without = text;
         for (String secret : secrets) {
             without = secret.isEmpty() ? without : without.replace(secret, "***");

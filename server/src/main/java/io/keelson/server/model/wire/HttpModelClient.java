@@ -303,7 +303,7 @@ public final class HttpModelClient implements ModelClient {
         private ModelAnswer answer(JsonNode document) throws UnreadableException, ProviderErrorException {
             ReadAnswer read = wire.read(document);
             long total = elapsed();
-            String text = read.finish() == Finish.REFUSAL ? Failures.struck(read.text(), secrets) : read.text();
+            String text = read.finish() == Finish.REFUSAL ? Failures.redacted(read.text(), secrets) : read.text();
             return request.restored(
                     new ModelAnswer(text, read.calls(), read.finish(), read.usage(), read.modelAnswered(),
                             Failures.requestId(headers), WireJson.raw(endpoint, read.message()),

@@ -81,10 +81,10 @@ final class ProcessRun implements Tool {
         try {
             Launch launch = launch(program, argv, folders, folder, timeout);
             String parse = input.path("parse").asString("text");
-            UnaryOperator<InputStream> struck = call.struck()::stream;
+            UnaryOperator<InputStream> redactor = call.redactor()::stream;
             SupervisedProcess.Outcome outcome = SupervisedProcess.run(launch.command(), folder, launch.environment(),
                     stdin.length == 0 ? null : stdin, input.path("max_output_bytes").asInt(262_144),
-                    parse.equals("json") ? UnaryOperator.identity() : struck, struck, timeout);
+                    parse.equals("json") ? UnaryOperator.identity() : redactor, redactor, timeout);
             outcome.stderr().text().lines().forEach(call.log()::line);
             call.log().line("exit code " + outcome.exitCode());
             int most = input.path("max_output_bytes").asInt(262_144);
@@ -96,7 +96,7 @@ final class ProcessRun implements Tool {
                 throw ToolFailure.permanent("PROCESS_OUTPUT_TOO_LARGE", "the output is longer than the " + most
                         + " bytes of max_output_bytes, so that it cannot be read as JSON");
             }
-            return ToolResult.of(output(outcome, parse, call.struck()));
+            return ToolResult.of(output(outcome, parse, call.redactor()));
         } catch (IOException e) {
             throw ToolFailure.infrastructure("PROCESS_NOT_STARTED",
                     argv.getFirst() + " could not be started: " + StartFailures.reason(e));
@@ -183,11 +183,11 @@ final class ProcessRun implements Tool {
     /** Parses the JSON output first and redacts it then: cut output may end in the beginning of a secret. */
     private static String said(SupervisedProcess.Captured stdout, ToolCall call) {
         boolean head = stdout.truncated() && call.input().path("parse").asString("text").equals("json")
-                && !call.struck().none();
-        return head ? "" : call.struck().text(stdout.text());
+                && !call.redactor().none();
+        return head ? "" : call.redactor().text(stdout.text());
     }
 
-    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Redactor struck)
+    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Redactor redactor)
             throws ToolFailure {
         String stdout = outcome.stdout().text();
         ObjectNode output = JsonNodeFactory.instance.objectNode()
@@ -200,17 +200,17 @@ final class ProcessRun implements Tool {
             ArrayNode lines = output.putArray("lines");
             stdout.lines().forEach(lines::add);
         } else if (parse.equals("json")) {
-            output.set("json", parsed(stdout, struck));
+            output.set("json", parsed(stdout, redactor));
         }
         return output;
     }
 
-    private static JsonNode parsed(String stdout, Redactor struck) throws ToolFailure {
+    private static JsonNode parsed(String stdout, Redactor redactor) throws ToolFailure {
         try {
             return Json.read(stdout);
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
-                    "the output is not JSON" + (struck.none() ? ": " + e.getOriginalMessage() : ""));
+                    "the output is not JSON" + (redactor.none() ? ": " + e.getOriginalMessage() : ""));
         }
     }
 }

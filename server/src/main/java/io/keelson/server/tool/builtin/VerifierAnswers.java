@@ -36,14 +36,14 @@ final class VerifierAnswers {
      *
      * @param score the share of what was asked for that is there
      */
-    static ToolResult rejected(Redactor struck, double score, List<String> flaws) {
+    static ToolResult rejected(Redactor redactor, double score, List<String> flaws) {
         String more = flaws.size() <= MAX_FLAWS ? "" : "; and " + (flaws.size() - MAX_FLAWS) + " more";
         String text = String.join("; ", flaws.subList(0, Math.min(MAX_FLAWS, flaws.size())));
-        return result("rejected", score, cut(struck.text(text)) + more);
+        return result("rejected", score, cut(redactor.text(text)) + more);
     }
 
-    static ToolResult rejected(Redactor struck, String flaw) {
-        return rejected(struck, 0, List.of(flaw));
+    static ToolResult rejected(Redactor redactor, String flaw) {
+        return rejected(redactor, 0, List.of(flaw));
     }
 
     /** An output as text: a string unchanged, anything else as JSON. */

@@ -30,11 +30,11 @@ class VerifiersTest {
         calls = new Calls(ToolPolicy.of(List.of(folder)), folder.resolve("artifacts"));
     }
 
-    /** A secret that ends behind the cut is struck out whole. */
+    /** A secret that ends behind the cut is redacted as a whole. */
     @Test
     void secretsAreRedactedBeforeTheFeedbackIsCut() {
         String secret = "the-secret-value";
-        Redactor struck = new Redactor() {
+        Redactor redactor = new Redactor() {
             @Override
             public boolean none() {
                 return false;
@@ -42,7 +42,7 @@ class VerifiersTest {
 
             @Override
             public String text(String text) {
-                return text.replace(secret, "[struck]");
+                return text.replace(secret, "[redactor]");
             }
 
             @Override
@@ -50,8 +50,8 @@ class VerifiersTest {
                 return content;
             }
         };
-        ToolResult rejected = VerifierAnswers.rejected(struck, "x".repeat(3_990) + secret + "y".repeat(100));
-        assertThat(rejected.output().get("feedback").stringValue()).contains("[struck]").doesNotContain("the-")
+        ToolResult rejected = VerifierAnswers.rejected(redactor, "x".repeat(3_990) + secret + "y".repeat(100));
+        assertThat(rejected.output().get("feedback").stringValue()).contains("[redactor]").doesNotContain("the-")
                 .hasSizeLessThan(4_100);
     }
 

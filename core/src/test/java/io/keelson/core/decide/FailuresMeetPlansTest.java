@@ -29,7 +29,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What simulations found where failures, hooks, new plans and pauses meet. */
-class AftermathTest {
+class FailuresMeetPlansTest {
 
     @Test
     void aRunWhoseFirstHookFailsMeanwhileTakesNoNewPlan() {

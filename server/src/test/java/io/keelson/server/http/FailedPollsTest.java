@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Followers still get notifications after a failed poll of the database. */
-class NewsTest {
+class FailedPollsTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
 
@@ -27,12 +27,12 @@ class NewsTest {
 
     @Test
     void ofTheFeed() throws Exception {
-        FeedPoller news = new FeedPoller(() -> {
+        FeedPoller poller = new FeedPoller(() -> {
             failFirst();
             return 7;
         }, new ShutdownSignal());
 
-        try (FeedPoller.Watch watch = news.watch()) {
+        try (FeedPoller.Watch watch = poller.watch()) {
             assertThat(watch.await(7, LONG)).isEqualTo(7);
         }
     }
@@ -40,12 +40,12 @@ class NewsTest {
     @Test
     void ofRuns() throws Exception {
         UUID run = UUID.randomUUID();
-        RunProgressPoller news = new RunProgressPoller(watched -> {
+        RunProgressPoller poller = new RunProgressPoller(watched -> {
             failFirst();
             return Map.of(run, new Progress(3, false));
         }, new ShutdownSignal());
 
-        try (RunProgressPoller.Watch watch = news.watch(run, new Progress(1, false))) {
+        try (RunProgressPoller.Watch watch = poller.watch(run, new Progress(1, false))) {
             assertThat(watch.await(1, LONG).lastSeq()).isEqualTo(3);
         }
     }

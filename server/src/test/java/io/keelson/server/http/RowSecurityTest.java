@@ -37,7 +37,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A connection for a workspace sees its rows only, even without a filter in the statement. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class TenantFenceTest {
+class RowSecurityTest {
 
     /** The database role that owns the installation. */
     enum User {
@@ -54,7 +54,7 @@ class TenantFenceTest {
                     "status_document_progress");
 
     private static final String MISSION = """
-            {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+            {"name": "separated", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
               {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}},
                {"tool": "proposal.create", "input": {"title": "x"}}]},
               {"id": "waits", "budget_usd": 5, "steps": [{"name": "wait", "tool": "wait", "input": {"seconds": 3000}}]},
@@ -193,10 +193,10 @@ class TenantFenceTest {
         installations.values().forEach(Installation::close);
     }
 
-    /** A table that a migration adds needs a fence of its own: {@code select keelson_enable_rls(…)}. */
+    /** A new table needs a policy: {@code select keelson_enable_rls(…)}. */
     @ParameterizedTest
     @EnumSource
-    void everyTableHasAFence(User user) {
+    void everyTableHasAPolicy(User user) {
         Installation at = installations.get(user);
         assertThat(at.one("""
                 select relname from pg_class c
@@ -262,7 +262,7 @@ class TenantFenceTest {
         }
     }
 
-    /** With a fence that lets nothing through nothing is found: every request is behind it. The engine is not. */
+    /** With policies that allow no row, no request finds one. The engine does. */
     @ParameterizedTest
     @EnumSource
     void requestsAreBehindIt(User user) throws Exception {
@@ -282,7 +282,7 @@ class TenantFenceTest {
         }
     }
 
-    /** A user who is above all policies and may not make the role has no fence until an administrator makes it. */
+    /** A user who bypasses policies and may not create the role has none until an administrator creates it. */
     @Test
     void readingAllWorkspacesNeedsTheRole() throws Exception {
         DatabaseUrl empty = TestDatabase.createEmptyUrl();
@@ -290,18 +290,18 @@ class TenantFenceTest {
         try (Connection c = empty.connect(); Statement statement = c.createStatement()) {
             statement.execute("create role above login bypassrls password 'above'");
             statement.execute("alter database " + empty.database() + " owner to above");
-            assertThat(fenced(above)).isFalse();
+            assertThat(enforced(above)).isFalse();
             statement.execute("grant keelson_request to above");
-            assertThat(fenced(above)).isTrue();
+            assertThat(enforced(above)).isTrue();
         }
     }
 
-    private static boolean fenced(DatabaseUrl url) {
+    private static boolean enforced(DatabaseUrl url) {
         Migrations.migrate(url);
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(1))) {
-            boolean fenced = database.rlsEnforced();
-            assertThat(DatabaseProbe.of(url, Clock.systemUTC()).fenceable()).isEqualTo(fenced);
-            return fenced;
+            boolean enforced = database.rlsEnforced();
+            assertThat(DatabaseProbe.of(url, Clock.systemUTC()).rlsPossible()).isEqualTo(enforced);
+            return enforced;
         }
     }
 
