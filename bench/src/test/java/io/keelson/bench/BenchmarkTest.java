@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The benchmark with tiny sizes: shows that it works. Its figures mean nothing and are not looked at. {@code ./check}
- * executes a fifth of the scenarios, {@code ./check --all} every one.
+ * executes a seventh of the scenarios, {@code ./check --all} every one.
  */
 @ExtendWith(Breadth.InFailures.class)
 class BenchmarkTest {

@@ -15,23 +15,23 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * How much of a long test is executed: a part by {@code ./check}, another one each day, and everything by
- * {@code ./check --all}. {@code -Dkeelson.part=1} selects a part.
+ * How much of a long test is executed: a part by {@code ./check}, another one each day of the week, and
+ * everything by {@code ./check --all}. {@code -Dkeelson.part=1} selects a part.
  */
 public final class Breadth {
     private static final boolean ALL = Boolean.getBoolean("keelson.long");
-    private static final int PARTS = 5;
+    private static final int PARTS = 7;
     private static final int PART = Integer.getInteger("keelson.part",
-            (int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % PARTS));
+            LocalDate.now(ZoneOffset.UTC).getDayOfWeek().getValue() - 1);
 
     private Breadth() {}
 
-    /** Returns the elements of the part: every fifth one. Consecutive elements are in different parts. */
+    /** Returns the elements of the part: every seventh one. Consecutive elements are in different parts. */
     public static <T> List<T> of(List<T> all) {
         return IntStream.range(0, all.size()).filter(Breadth::has).mapToObj(all::get).toList();
     }
 
-    /** True if the part has the case of this number, from 0: every fifth one. */
+    /** True if the part has the case of this number, from 0: every seventh one. */
     public static boolean has(int number) {
         return ALL || number % PARTS == PART;
     }

@@ -142,7 +142,7 @@ class TerminalTest {
     }
 
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(5)
     void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
         String run = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json").json().at("/run/id")
                 .asString();
@@ -164,7 +164,7 @@ class TerminalTest {
     }
 
     @Test
-    @Breadth.InPart(2)
+    @Breadth.InPart(6)
     void unreachableServerIsReported(@TempDir Path other) throws Exception {
         InProcessCli gone = new InProcessCli(other);
         String run =

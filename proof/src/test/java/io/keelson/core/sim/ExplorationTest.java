@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @ExtendWith(Breadth.InFailures.class)
 class ExplorationTest {
-    /** All five together with {@code ./check --all}, else each of them every day, and each pair within five days. */
+    /** All five together with {@code ./check --all}, else each of them every day, and each pair within a week. */
     static List<Mishaps> mishaps() {
         return Breadth.all() ? List.of(Mishaps.ALL)
                 : List.of(List.of(new Mishaps(1, 0, 0, 1, 1), new Mishaps(0, 1, 1, 0, 0)),

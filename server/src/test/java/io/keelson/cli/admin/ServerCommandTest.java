@@ -148,7 +148,7 @@ class ServerCommandTest {
     }
 
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(6)
     void aSchemaThatWasNeverReleasedIsOneLine() throws Exception {
         Map<String, String> old = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(unreleased()));
         assertOneLine(CliProcess.start(data(), old, "server").end(), 1, "DATABASE_SCHEMA_UNRELEASED");
@@ -171,7 +171,7 @@ class ServerCommandTest {
     }
 
     @Test
-    @Breadth.InPart(3)
+    @Breadth.InPart(5)
     void doctorNamesATemporaryFolderThatCannotBeWritten() throws Exception {
         Path missing = folder.resolve("missing");
         Result said = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "JAVA_TOOL_OPTIONS",

@@ -183,7 +183,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(2)
+    @Breadth.InPart(5)
     void renamedTablesKeepTheNamesOfTheirIndexesAndSequences() throws SQLException {
         execute(Platform.TABLES);
         execute(Platform.ORCHESTRATION);
@@ -202,7 +202,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(3)
+    @Breadth.InPart(6)
     void aReferenceToATableOfOthersIsRefusedAtEveryStart() throws SQLException {
         execute(Platform.TABLES);
         Migrations.migrate(url);
@@ -213,7 +213,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(1)
+    @Breadth.InPart(5)
     void beforeTriggersAndRewriteRulesAreRefusedAtEveryStart() throws SQLException {
         execute(Platform.TABLES);
         execute("""
@@ -232,7 +232,7 @@ class NeighboursTest {
     }
 
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(6)
     void afterTriggersStayAndAreReported() throws SQLException {
         execute(Platform.TABLES);
         execute("""

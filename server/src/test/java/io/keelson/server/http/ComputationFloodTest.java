@@ -89,7 +89,7 @@ class ComputationFloodTest {
 
     /** Missions whose schemas take 2 s for each of their inputs, sent 60 at a time. */
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(5)
     void slowMissionChecksDoNotBlockOtherRequests() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl());
                 ExecutorService senders = Executors.newVirtualThreadPerTaskExecutor()) {

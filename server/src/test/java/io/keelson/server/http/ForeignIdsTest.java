@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * Every route with every kind of id of another workspace: the response equals that for an unknown id, byte for byte except
  * for the id, and the other workspace's rows do not change. {@code ./check} tries ids of the kind that a route is about, and
- * a fifth of the others, every fifth pair.
+ * a seventh of the others, every seventh pair.
  */
 @ExtendWith(Breadth.InFailures.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

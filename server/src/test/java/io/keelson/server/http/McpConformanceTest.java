@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 
 /** The conformance suites of the protocol, and the official TypeScript clients, against this server. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Breadth.InPart(4)
+@Breadth.InPart(5)
 class McpConformanceTest {
     private static final List<String> TASKS = List.of("tasks-lifecycle", "tasks-capability-negotiation",
             "tasks-wire-fields", "tasks-request-state-removal", "tasks-mrtr-input", "tasks-request-headers",

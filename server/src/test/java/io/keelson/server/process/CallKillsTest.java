@@ -35,7 +35,7 @@ import tools.jackson.databind.JsonNode;
  * repeated is sent at most once, its agent is shown that its outcome is unknown, and no call is charged twice.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
-@Breadth.InPart(2)
+@Breadth.InPart(5)
 class CallKillsTest {
     private static final int KILLS = Breadth.of(6, 200);
     private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -21,7 +21,7 @@ class EndTest {
     Path folder;
 
     @Test
-    @Breadth.InPart(3)
+    @Breadth.InPart(6)
     void withoutItsDatabaseTheServerEndsSayingSoAndTheNextOneStarts() throws Exception {
         try (ServerProcess server = ServerProcess.start(folder, Map.of())) {
             kill("-KILL", postmaster());

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * has done the work; its late reports change nothing.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
-@Breadth.InPart(1)
+@Breadth.InPart(4)
 class FrozenNodeTest {
     private static final int PAUSES = Breadth.of(2, 200);
     private static final int TASKS = 5;

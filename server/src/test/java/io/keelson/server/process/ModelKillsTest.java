@@ -68,7 +68,7 @@ class ModelKillsTest {
 
     /** Only answers whose ids were not written are bought again: those of the requests that a node is sending when it is killed. */
     @Test
-    @Breadth.InPart(3)
+    @Breadth.InPart(4)
     void answersInTheBackgroundAreFetchedAndNotBoughtAgain(@TempDir Path folder) throws Exception {
         assertThat(surplus(folder, "openai-responses", ", background: true"))
                 .isLessThanOrEqualTo(Math.max(3, KILLS));
@@ -79,7 +79,7 @@ class ModelKillsTest {
      * the restart, and nothing stays held.
      */
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(6)
     void aKillLeavesNothingHeld(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
         try (TestModel model = new TestModel(HELD); Database database = new Database(url,

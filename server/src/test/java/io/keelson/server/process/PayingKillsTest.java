@@ -33,11 +33,11 @@ class PayingKillsTest {
     private static final int NODES = 2;
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
 
-    /** What is being booked, as the rows of the ledger tell, by their type or by the end of their key; a slot of the balance. */
+    /** What is being booked, as the rows of the ledger tell, by their type or by the end of their key; a slot of the balance; a result. */
     private static final List<Write> BOOKED = Breadth.of(Stream.concat(
             Stream.of("charge", "grant", "/extend/", "/settle", "/reserve")
                     .map(row -> new Write("billing_ledger", row)),
-            Stream.of(new Write("credit_slots", ""))).toList());
+            Stream.of(new Write("credit_slots", ""), new Write("step_results", ""))).toList());
     private static final int KILLS = Breadth.of(2 * BOOKED.size(), 200);
 
     @Test

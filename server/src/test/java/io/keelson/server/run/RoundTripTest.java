@@ -43,7 +43,7 @@ class RoundTripTest {
     }
 
     static List<Long> seeds() {
-        return Breadth.of(List.of(1L, 2L, 3L, 4L, 5L));
+        return Breadth.of(List.of(1L, 2L, 3L, 4L, 5L, 6L, 7L));
     }
 
     @ParameterizedTest

@@ -81,7 +81,7 @@ class EmbeddedPostgresTest {
 
     /** What a checkpoint writes would be deleted at once. */
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(6)
     void aThrowawayEndsWithoutACheckpointAndIsDeletedAndASettingOfTheCallersWins() throws Exception {
         Path log = folder.resolve("log");
         var options = EmbeddedPostgresOptions.throwaway(data(), TestPostgres.BINARIES).with("max_connections", "33");

@@ -50,7 +50,7 @@ class RefusalTest {
     }
 
     @Test
-    @Breadth.InPart(3)
+    @Breadth.InPart(6)
     void aForeignProcessWithTheLastPostmastersIdIsLeftAloneAndDoesNotHinder() throws Exception {
         EmbeddedPostgres.start(options()).close();
         Process foreign = new ProcessBuilder("cat").start();

@@ -115,7 +115,7 @@ class SurvivalTest {
     }
 
     @Test
-    @Breadth.InPart(4)
+    @Breadth.InPart(5)
     void twoProcessesMayUnpackTheProgramsAtOnce() throws Exception {
         Path binaries = folder.resolve("binaries");
         try (var one = Holder.start(folder.resolve("one"), binaries);

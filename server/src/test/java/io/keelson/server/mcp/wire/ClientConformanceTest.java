@@ -36,7 +36,7 @@ import tools.jackson.databind.node.ObjectNode;
  * The conformance suites of the protocol against this client. A suite starts its server and a small script, which has this test
  * call the server's tools. Scenarios about sign-in through a browser are left out.
  */
-@Breadth.InPart(3)
+@Breadth.InPart(6)
 class ClientConformanceTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final List<String> OLD = List.of("initialize", "tools_call", "elicitation-sep1034-client-defaults",
