@@ -83,10 +83,12 @@ create table if not exists engine_nodes (
     version text not null,
     started_at timestamptz not null,
     last_seen_at timestamptz not null,
-    left_at timestamptz
+    left_at timestamptz,
+    secret_keys text[] not null default '{}'
 ) with (fillfactor = 70);
 
 comment on table engine_nodes is 'Servers at work on this database, and their last sign of life.';
+comment on column engine_nodes.secret_keys is 'names of the keys that it opens secrets with, first the one that it seals with';
 comment on column engine_nodes.left_at is 'when it said goodbye; kept for a while, as it shows until when there was a node';
 
 -- Two servers that note the same time find the same beginning.

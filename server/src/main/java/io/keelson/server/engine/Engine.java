@@ -150,7 +150,7 @@ public final class Engine implements Commands, AutoCloseable {
         DueWorkPoller dueWorkPoller =
                 new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
-                new NodeHeartbeat.Node(node, options.version(), options.lease()));
+                new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,

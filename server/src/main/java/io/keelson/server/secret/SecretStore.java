@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -241,6 +242,11 @@ public final class SecretStore {
     /** The present key's name. */
     public String keyId() {
         return key.id();
+    }
+
+    /** The names of all its keys, the present one first. */
+    public List<String> keyIds() {
+        return Stream.concat(Stream.of(key.id()), keys.keySet().stream()).distinct().toList();
     }
 
     /** Whether what was sealed under that key opens. */

@@ -7,6 +7,7 @@ import io.keelson.server.engine.commit.Store;
 import io.keelson.server.engine.execute.LocalExecutor;
 import io.keelson.server.engine.execute.StepExecution;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.slf4j.Logger;
@@ -22,8 +23,9 @@ public final class NodeHeartbeat implements AutoCloseable {
      * This node.
      *
      * @param lease how long work stays with a silent node
+     * @param secretKeys names of the keys that it opens secrets with, first the one that it seals with
      */
-    public record Node(String id, String version, Duration lease) {}
+    public record Node(String id, String version, Duration lease, List<String> secretKeys) {}
 
     private final Database database;
     private final Store store;
@@ -45,9 +47,24 @@ public final class NodeHeartbeat implements AutoCloseable {
     }
 
     void register() {
-        notifier.peersPresent(
-                database.inTransaction(c -> store.workers().register(c, node.id(), node.version(), silence())));
+        boolean peers = database.inTransaction(c -> {
+            boolean others = store.workers().register(c, node.id(), node.version(), silence());
+            store.workers().announceKeys(c, node.id(), node.secretKeys());
+            return others;
+        });
         committedAt = System.nanoTime();
+        notifier.peersPresent(peers);
+        warnOfOtherKeys();
+    }
+
+    /** In a transaction after the registration, so that of nodes which start together the last one sees the others. */
+    private void warnOfOtherKeys() {
+        database.withConnection(c -> store.workers().otherKeys(c, node.id(), silence()))
+                .forEach(other -> LOG.warn(
+                        "SECRET_KEYS_DIFFER: this server ({}) encrypts secrets under the key {}, the server {} of the same"
+                                + " database under {}, and one does not have the key of the other: steps that need a"
+                                + " secret fail there; set the same KEELSON_SECRET_KEY for all servers",
+                        node.id(), node.secretKeys().getFirst(), other.node(), other.key()));
     }
 
     /**

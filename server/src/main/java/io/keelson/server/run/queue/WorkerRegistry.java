@@ -28,6 +28,9 @@ public final class WorkerRegistry {
 
     public record Node(String id, String version, Instant startedAt, Instant lastSeenAt) {}
 
+    /** @param key the name of the key that the node seals secrets with */
+    public record NodeKey(String node, String key) {}
+
     private static final String BEAT = """
             insert into engine_nodes as n (id, version, started_at, last_seen_at)
             select ?, ?, now, now from (select {now} as now) clock
@@ -55,6 +58,15 @@ public final class WorkerRegistry {
     private static final String LEAVE = """
             update engine_nodes set last_seen_at = now, left_at = now from (select {now} as now) clock where id = ?"""
             .replace("{now}", DbClock.SQL);
+
+    private static final String KEYS = "update engine_nodes set secret_keys = ? where id = ?";
+
+    private static final String OTHER_KEYS = """
+            select o.id, o.secret_keys[1] as key from engine_nodes n join engine_nodes o on o.id <> n.id
+             where n.id = ? and o.left_at is null and o.last_seen_at >= n.last_seen_at - ? * interval '1 millisecond'
+               and o.secret_keys <> '{}'
+               and (o.secret_keys[1] <> all (n.secret_keys) or n.secret_keys[1] <> all (o.secret_keys))
+             order by o.id""";
 
     private static final String NODES = """
             select id, version, started_at, last_seen_at from engine_nodes
@@ -142,6 +154,38 @@ public final class WorkerRegistry {
             statement.executeUpdate();
         }
         return company;
+    }
+
+    /**
+     * Stores the names of the keys that a registered node opens secrets with.
+     *
+     * @param keys the one that it seals with first
+     */
+    public void announceKeys(Connection c, String node, List<String> keys) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(KEYS)) {
+            BinaryParameter.bindTexts(statement, 1, keys);
+            statement.setString(2, node);
+            statement.executeUpdate();
+        }
+    }
+
+    /**
+     * The other nodes at work whose secrets this node cannot open, or which cannot open this node's.
+     *
+     * @param silence maximum age of another node's heartbeat
+     */
+    public List<NodeKey> otherKeys(Connection c, String node, Duration silence) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(OTHER_KEYS)) {
+            statement.setString(1, node);
+            statement.setLong(2, silence.toMillis());
+            List<NodeKey> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new NodeKey(row.getString("id"), row.getString("key")));
+                }
+            }
+            return found;
+        }
     }
 
     /** Deregisters a node. */
