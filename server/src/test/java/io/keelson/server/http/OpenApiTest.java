@@ -76,6 +76,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -278,6 +279,24 @@ class OpenApiTest {
         public Set<UUID> ended(Connection c, Collection<UUID> runs) {
             return Set.of();
         }
+    }
+
+    @Test
+    void everyPropertyIsDescribed() {
+        List<String> bare = new ArrayList<>();
+        document.at("/components/schemas").properties()
+                .forEach(schema -> undescribed(schema.getKey(), schema.getValue(), bare));
+
+        assertThat(bare).as("add a description, or a $ref to a schema that has one").isEmpty();
+    }
+
+    private static void undescribed(String at, JsonNode schema, List<String> into) {
+        schema.path("properties").properties().forEach(property -> {
+            if (Stream.of("description", "$ref", "allOf").noneMatch(property.getValue()::has)) {
+                into.add(at + "." + property.getKey());
+            }
+        });
+        schema.properties().forEach(member -> undescribed(at + "." + member.getKey(), member.getValue(), into));
     }
 
     @Test
