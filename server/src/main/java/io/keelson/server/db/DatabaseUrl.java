@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -86,9 +87,16 @@ public record DatabaseUrl(String hosts, String database, @Nullable String user, 
         return properties;
     }
 
-    /** One plain connection that the caller closes; the driver's settings are its defaults. */
+    /** One connection that the caller closes, without a limit on the time of statements, whatever limits the user has. */
     public Connection connect() throws SQLException {
-        return DriverManager.getConnection(jdbc(), credentials());
+        Connection connection = DriverManager.getConnection(jdbc(), credentials());
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(DatabaseOptions.UNLIMITED.sessionSql());
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
     }
 
     @Override

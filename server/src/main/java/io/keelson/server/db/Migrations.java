@@ -153,6 +153,7 @@ public final class Migrations {
     private static Flyway flyway(DatabaseUrl url, String location) {
         return Flyway.configure()
                 .dataSource(url.jdbc(), url.user(), url.password())
+                .initSql(DatabaseOptions.UNLIMITED.sessionSql())
                 .locations(location)
                 // tables of others are no reason to refuse a database: see Neighbours
                 .baselineOnMigrate(true)

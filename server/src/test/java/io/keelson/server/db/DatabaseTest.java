@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,22 @@ class DatabaseTest {
         assertThat(show("application_name")).isEqualTo("keelson");
         assertThat(show("statement_timeout")).isEqualTo("30s");
         assertThat(show("idle_in_transaction_session_timeout")).isEqualTo("1min");
+    }
+
+    @Test
+    void limitsThatTheDatabaseHasForOthersDoNotHoldForSessions() throws SQLException {
+        TestDatabase.limit(database.url());
+        try (var limited = new Database(database.url(), DatabaseOptions.DEFAULTS);
+                Connection committer = limited.committerConnection()) {
+            for (String setting : List.of("idle_session_timeout", "transaction_timeout")) {
+                assertThat(show(committer, setting)).isEqualTo("0");
+                assertThat(limited.<String>withConnection(pooled -> show(pooled, setting))).isEqualTo("0");
+            }
+            for (String setting : List.of("transaction_isolation", "default_transaction_isolation")) {
+                assertThat(show(committer, setting)).isEqualTo("read committed");
+                assertThat(limited.<String>inTransaction(pooled -> show(pooled, setting))).isEqualTo("read committed");
+            }
+        }
     }
 
     @Test

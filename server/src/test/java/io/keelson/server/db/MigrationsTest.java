@@ -136,6 +136,19 @@ class MigrationsTest {
         assertThat(migrate()).isZero();
     }
 
+    @Test
+    void limitsThatTheDatabaseHasForOthersDoNotHoldForMigrations() throws Exception {
+        TestDatabase.limit(url);
+        write("V1__a.sql", "create table a as " + TestDatabase.LIMITS);
+        write("V2__b.sql", "insert into a " + TestDatabase.LIMITS);
+        write("V2__b.sql.conf", "executeInTransaction=false");
+        assertThat(migrate()).isEqualTo(2);
+        assertThat(count("a where setting = '0'")).as("five settings of time in each file").isEqualTo(10);
+        assertThat(count("a where setting = 'read committed'")).isEqualTo(2);
+        assertThat(count("a")).isEqualTo(12);
+        assertThat(count("(" + TestDatabase.LIMITS + ") mine where setting = '0'")).isEqualTo(5);
+    }
+
     private int migrate() {
         return Migrations.migrate(url, "filesystem:" + files);
     }

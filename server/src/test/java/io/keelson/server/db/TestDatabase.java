@@ -3,6 +3,7 @@ package io.keelson.server.db;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -35,7 +36,21 @@ public final class TestDatabase {
         }
     }
 
+    /** The settings that {@link #limit} changes, as the session that asks has them. */
+    static final String LIMITS = "select name, setting from pg_settings where name in ('lock_timeout', 'statement_timeout',"
+            + " 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',"
+            + " 'default_transaction_isolation')";
+
     private TestDatabase() {}
+
+    /** As an operator limits programs of people: settings of the database, for sessions that begin from now on. */
+    static void limit(DatabaseUrl url) {
+        for (String setting : List.of("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout",
+                "idle_session_timeout", "transaction_timeout")) {
+            execute("alter database " + url.database() + " set " + setting + " = '1h'");
+        }
+        execute("alter database " + url.database() + " set default_transaction_isolation = 'serializable'");
+    }
 
     /** Creates an unshared database with the current schema. The caller closes it. */
     public static Database create() {
