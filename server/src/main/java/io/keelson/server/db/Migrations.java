@@ -1,5 +1,7 @@
 package io.keelson.server.db;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.keelson.server.db.DatabaseException.Code;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -7,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Map;
+import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
@@ -47,8 +50,8 @@ public final class Migrations {
     }
 
     static int pending(DatabaseUrl url, String location) {
-        try {
-            Flyway flyway = flyway(url, location);
+        try (HikariDataSource source = source(url)) {
+            Flyway flyway = flyway(source, location);
             MigrationInfoService info = flyway.info();
             refuseOthers(url, info);
             Neighbours.check(url);
@@ -60,9 +63,9 @@ public final class Migrations {
     }
 
     static int migrate(DatabaseUrl url, String location) {
-        try (Connection turn = url.connect()) {
+        try (Connection turn = url.connect(); HikariDataSource source = source(url)) {
             takeTurn(turn);
-            Flyway flyway = flyway(url, location);
+            Flyway flyway = flyway(source, location);
             MigrationInfoService info = flyway.info();
             refuseOthers(url, info);
             Neighbours.check(url);
@@ -150,10 +153,23 @@ public final class Migrations {
         };
     }
 
-    private static Flyway flyway(DatabaseUrl url, String location) {
+    private static HikariDataSource source(DatabaseUrl url) {
+        var config = new HikariConfig();
+        config.setPoolName("keelson-migrations");
+        config.setJdbcUrl(url.jdbc());
+        config.setUsername(url.user());
+        config.setPassword(url.password());
+        config.setConnectionInitSql(DatabaseOptions.UNLIMITED.sessionSql());
+        config.setMaximumPoolSize(4);
+        config.setMinimumIdle(0);
+        config.setConnectionTimeout(DatabaseOptions.UNLIMITED.connectTimeout().toMillis());
+        config.setInitializationFailTimeout(-1); // the first use of a connection reports the failure
+        return new HikariDataSource(config);
+    }
+
+    private static Flyway flyway(DataSource source, String location) {
         return Flyway.configure()
-                .dataSource(url.jdbc(), url.user(), url.password())
-                .initSql(DatabaseOptions.UNLIMITED.sessionSql())
+                .dataSource(source)
                 .locations(location)
                 // tables of others are no reason to refuse a database: see Neighbours
                 .baselineOnMigrate(true)

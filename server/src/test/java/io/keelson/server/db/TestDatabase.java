@@ -37,9 +37,10 @@ public final class TestDatabase {
     }
 
     /** The settings that {@link #limit} changes, as the session that asks has them. */
-    static final String LIMITS = "select name, setting from pg_settings where name in ('lock_timeout', 'statement_timeout',"
-            + " 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',"
-            + " 'default_transaction_isolation')";
+    static final String LIMITS =
+            "select name, setting from pg_settings where name in ('lock_timeout', 'statement_timeout',"
+                    + " 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout',"
+                    + " 'default_transaction_isolation')";
 
     private TestDatabase() {}
 
