@@ -6,6 +6,7 @@ import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.LocalCredentials;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.embedded.DataDirectory;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
@@ -58,6 +59,12 @@ public final class Server implements AutoCloseable {
             return new Server(settings, nanos);
         } catch (DatabaseException e) {
             throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
+        } catch (SqlFailure e) {
+            if (!e.unavailable()) {
+                throw e;
+            }
+            throw new StartupException(DatabaseException.Code.DATABASE_UNREACHABLE.name(),
+                    "The database did not answer while the server started: " + e.getMessage(), e);
         } catch (HttpStartException e) {
             throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
         } catch (IOException e) {

@@ -3,9 +3,7 @@ package io.keelson.server.db;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
-import io.keelson.server.db.DatabaseException.Code;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  * Safe for any number of threads, virtual ones included.
  */
 public final class Database implements AutoCloseable {
-
-    private static final int OLDEST_MAJOR_VERSION = 15;
 
     /** Beyond the statement timeout, so that only a dead network ends a wait this way. */
     private static final Duration SOCKET_GRACE = Duration.ofSeconds(30);
@@ -41,14 +37,15 @@ public final class Database implements AutoCloseable {
     private volatile @Nullable RequestPool requests;
 
     /**
-     * Connects once, to fail early and clearly, and opens the pool.
+     * Checks that the database can be used, and opens the pool.
      *
-     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED or DATABASE_TOO_OLD
+     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED, DATABASE_TOO_OLD, DATABASE_READ_ONLY or
+     *         DATABASE_POOLED
      */
     public Database(DatabaseUrl url, DatabaseOptions options) {
         this.url = url;
         this.options = options;
-        requireUsable();
+        DatabaseRequirements.check(url, connectionProperties());
         this.pool = new HikariDataSource(poolConfig());
     }
 
@@ -184,7 +181,7 @@ public final class Database implements AutoCloseable {
 
     private Connection dedicated(String moreSql) {
         try {
-            Connection connection = connect();
+            Connection connection = url.connect(connectionProperties());
             try (Statement statement = connection.createStatement()) {
                 statement.execute(options.sessionSql() + moreSql);
                 return connection;
@@ -194,33 +191,6 @@ public final class Database implements AutoCloseable {
             }
         } catch (SQLException e) {
             throw new SqlFailure(e);
-        }
-    }
-
-    private Connection connect() throws SQLException {
-        Properties properties = driverProperties();
-        properties.putAll(url.credentials());
-        return DriverManager.getConnection(url.jdbc(), properties);
-    }
-
-    private void requireUsable() {
-        try (Connection connection = connect()) {
-            requireNewEnough(connection.getMetaData().getDatabaseMajorVersion());
-        } catch (SQLException e) {
-            String state = String.valueOf(e.getSQLState());
-            if (state.startsWith("28") || state.startsWith("3D")) {
-                throw new DatabaseException(Code.DATABASE_REFUSED, "The database server at " + url.hosts()
-                        + " refuses us: " + e.getMessage() + ". Check user, password and database name.", e);
-            }
-            throw new DatabaseException(Code.DATABASE_UNREACHABLE, "No database answers at " + url.hosts() + ": "
-                    + e.getMessage() + " Check the address, and that PostgreSQL runs there.", e);
-        }
-    }
-
-    void requireNewEnough(int majorVersion) {
-        if (majorVersion < OLDEST_MAJOR_VERSION) {
-            throw new DatabaseException(Code.DATABASE_TOO_OLD, "The database at " + url.hosts() + " is PostgreSQL "
-                    + majorVersion + "; Keelson needs " + OLDEST_MAJOR_VERSION + " or newer.");
         }
     }
 
@@ -234,8 +204,15 @@ public final class Database implements AutoCloseable {
         config.setConnectionInitSql(options.sessionSql());
         config.setMaximumPoolSize(options.poolSize());
         config.setMinimumIdle(1);
+        config.setInitializationFailTimeout(-1); // the first use of a connection reports the failure
         config.setConnectionTimeout(options.connectTimeout().toMillis());
         return config;
+    }
+
+    private Properties connectionProperties() {
+        Properties properties = driverProperties();
+        properties.putAll(url.credentials());
+        return properties;
     }
 
     private Properties driverProperties() {

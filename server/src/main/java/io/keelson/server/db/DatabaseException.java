@@ -25,10 +25,14 @@ public final class DatabaseException extends RuntimeException {
         PORT_UNAVAILABLE,
         /** The database URL cannot be read. */
         DATABASE_URL_INVALID,
-        /** No server answers at the URL's host and port. */
+        /** No server answers at the URL's host and port, or it no longer does while our server starts. */
         DATABASE_UNREACHABLE,
-        /** The server answers but refuses us: wrong user, password or database name. */
+        /** The server answers but refuses us: wrong user, password or database name, or too few privileges. */
         DATABASE_REFUSED,
+        /** The database takes no changes: a standby, or made read-only. */
+        DATABASE_READ_ONLY,
+        /** A pooler in front of the database gives each transaction another session. */
+        DATABASE_POOLED,
         /** The server is older than PostgreSQL 15. */
         DATABASE_TOO_OLD,
         /** The schema was made by a newer Keelson. */

@@ -87,9 +87,9 @@ public record DatabaseUrl(String hosts, String database, @Nullable String user, 
         return properties;
     }
 
-    /** One connection that the caller closes, without a limit on the time of statements, whatever limits the user has. */
+    /** One connection that the caller closes. Its statements have no limit of time, even if the user or the database has. */
     public Connection connect() throws SQLException {
-        Connection connection = DriverManager.getConnection(jdbc(), credentials());
+        Connection connection = connect(credentials());
         try (Statement statement = connection.createStatement()) {
             statement.execute(DatabaseOptions.UNLIMITED.sessionSql());
             return connection;
@@ -97,6 +97,11 @@ public record DatabaseUrl(String hosts, String database, @Nullable String user, 
             connection.close();
             throw e;
         }
+    }
+
+    /** One connection with these properties of the driver, user and password among them. */
+    Connection connect(Properties properties) throws SQLException {
+        return DriverManager.getConnection(jdbc(), properties);
     }
 
     @Override

@@ -26,14 +26,18 @@ public final class Migrations {
     private static final String LOCATION = "classpath:db/schema";
     private static final String TURN = "select pg_try_advisory_lock(hashtextextended('keelson_migrations', 0))";
 
+    private static final String MAY_CREATE = """
+            select has_schema_privilege(place, 'create') allowed, quote_ident(current_user) me, quote_ident(place) place
+              from (select coalesce(current_schema(), 'public') place) target""";
+
     private Migrations() {}
 
     /**
      * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.
      *
      * @return how many files were applied
-     * @throws DatabaseException DATABASE_SCHEMA_NEWER, DATABASE_SCHEMA_UNRELEASED or DATABASE_NOT_ADOPTABLE, with nothing
-     *         changed, or DATABASE_MIGRATION_FAILED
+     * @throws DatabaseException DATABASE_SCHEMA_NEWER, DATABASE_SCHEMA_UNRELEASED, DATABASE_NOT_ADOPTABLE or
+     *         DATABASE_REFUSED, with nothing changed, or DATABASE_MIGRATION_FAILED
      */
     public static int migrate(DatabaseUrl url) {
         return migrate(url, LOCATION);
@@ -55,7 +59,11 @@ public final class Migrations {
             MigrationInfoService info = flyway.info();
             refuseOthers(url, info);
             Neighbours.check(url);
-            return info.pending().length + failed(info);
+            int pending = info.pending().length + failed(info);
+            if (pending > 0) {
+                requireCreate(url, source);
+            }
+            return pending;
         } catch (FlywayException | SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " cannot be looked at: " + e.getMessage(), e);
@@ -73,6 +81,7 @@ public final class Migrations {
             if (info.pending().length + failed(info) == 0) {
                 return 0;
             }
+            requireCreate(url, source);
             if (info.applied().length == 0) {
                 Neighbours.bringUp(url);
             }
@@ -151,6 +160,20 @@ public final class Migrations {
             case FUTURE_SUCCESS, FUTURE_FAILED -> true;
             default -> false;
         };
+    }
+
+    private static void requireCreate(DatabaseUrl url, DataSource source) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(MAY_CREATE)) {
+            row.next();
+            if (!row.getBoolean("allowed")) {
+                throw new DatabaseException(Code.DATABASE_REFUSED, "The user " + row.getString("me")
+                        + " may not create tables in the database " + url + ". Make it the owner of the database, or"
+                        + " execute there: grant usage, create on schema " + row.getString("place") + " to "
+                        + row.getString("me"));
+            }
+        }
     }
 
     private static HikariDataSource source(DatabaseUrl url) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.server.db.DatabaseException.Code;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.sql.Connection;
@@ -150,12 +151,34 @@ class DatabaseTest {
 
     @Test
     void aServerBeforeFifteenIsTooOld() {
-        database.requireNewEnough(15);
+        DatabaseRequirements.requireNewEnough(database.url(), 15);
 
-        assertThatThrownBy(() -> database.requireNewEnough(14))
+        assertThatThrownBy(() -> DatabaseRequirements.requireNewEnough(database.url(), 14))
                 .isInstanceOfSatisfying(DatabaseException.class,
                         e -> assertThat(e.code()).isEqualTo(Code.DATABASE_TOO_OLD))
                 .hasMessageContaining("PostgreSQL 14");
+    }
+
+    @Test
+    void aReadOnlyDatabaseIsRefused() {
+        TestDatabase.execute("alter database " + database.url().database() + " set default_transaction_read_only = on");
+        assertThatThrownBy(() -> new Database(database.url(), DatabaseOptions.DEFAULTS))
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_READ_ONLY))
+                .hasMessageContaining("KEELSON_DATABASE_URL");
+    }
+
+    /** A pooler with two sessions of PostgreSQL: a client has the first one unless another client's transaction holds it. */
+    @Test
+    void aPoolerWithAnotherSessionForEachTransactionIsFound() throws SQLException {
+        try (Connection one = database.url().connect(); Connection two = database.url().connect()) {
+            assertThat(DatabaseRequirements.sharesSessions(one, two)).isFalse();
+            Connection pooled = (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+                    new Class<?>[] {Connection.class},
+                    (proxy, method, values) -> method.invoke(one.getAutoCommit() ? one : two, values));
+            assertThat(DatabaseRequirements.sharesSessions(pooled, one)).isTrue();
+            assertThat(one.getAutoCommit()).isTrue();
+        }
     }
 
     private int count() {

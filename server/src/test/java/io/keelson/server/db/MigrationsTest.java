@@ -149,6 +149,24 @@ class MigrationsTest {
         assertThat(count("(" + TestDatabase.LIMITS + ") mine where setting = '0'")).isEqualTo(5);
     }
 
+    @Test
+    void aUserThatMayNotCreateTablesIsToldTheGrant() throws Exception {
+        write("V1__a.sql", "create table a (id int);");
+        DatabaseUrl guest = TestDatabase.asPlainOwner(url);
+        for (ThrowingCallable each : List.<ThrowingCallable>of(() -> Migrations.migrate(guest, "filesystem:" + files),
+                () -> Migrations.pending(guest, "filesystem:" + files))) {
+            assertThatThrownBy(each)
+                    .isInstanceOfSatisfying(DatabaseException.class,
+                            e -> assertThat(e.code()).isEqualTo(Code.DATABASE_REFUSED))
+                    .hasMessageContaining("grant usage, create on schema public to " + TestDatabase.PLAIN_OWNER);
+        }
+        try (var connection = url.connect(); var statement = connection.createStatement()) {
+            statement.execute("grant usage, create on schema public to " + TestDatabase.PLAIN_OWNER);
+        }
+        assertThat(Migrations.migrate(guest, "filesystem:" + files)).isEqualTo(1);
+        assertThat(Migrations.pending(guest, "filesystem:" + files)).isZero();
+    }
+
     private int migrate() {
         return Migrations.migrate(url, "filesystem:" + files);
     }

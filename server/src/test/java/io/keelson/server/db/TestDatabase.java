@@ -68,6 +68,11 @@ public final class TestDatabase {
         return PlainOwner.as(copyOf(PlainOwner.MIGRATED.database() + " owner " + PLAIN_OWNER));
     }
 
+    /** The same database for {@link #PLAIN_OWNER}, which does not own it. */
+    static DatabaseUrl asPlainOwner(DatabaseUrl url) {
+        return PlainOwner.as(url);
+    }
+
     /** Where a new database without anything in it is. */
     public static DatabaseUrl createEmptyUrl() {
         return copyOf("template1");

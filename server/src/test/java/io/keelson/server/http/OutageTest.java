@@ -1,11 +1,13 @@
 package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.keelson.cli.InProcessCli;
+import io.keelson.server.StartupException;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.db.TestPostgres;
@@ -132,6 +134,21 @@ class OutageTest {
                     .allSatisfy(entry -> assertThat(entry.getMDCPropertyMap()).containsEntry(LogContext.RUN, run));
             assertThat(api.get("/metrics").text()).contains("keelson_backlog_up 0.0", "keelson_queue_waiting NaN");
         }
+    }
+
+    @Test
+    void aServerWhoseDatabaseFailsAtItsStartSaysSo(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (var connection = url.connect(); var statement = connection.createStatement()) {
+            statement.execute("""
+                    create function unavailable() returns trigger language plpgsql as $$
+                    begin raise exception 'the database system is shutting down' using errcode = '57P03'; end $$;
+                    create trigger unavailable after insert on api_keys for each row execute function unavailable()""");
+        }
+        assertThatThrownBy(() -> new ApiServer(folder, url).close())
+                .isInstanceOfSatisfying(StartupException.class,
+                        e -> assertThat(e.code()).isEqualTo("DATABASE_UNREACHABLE"))
+                .hasMessageContaining("the database system is shutting down");
     }
 
     /** It answers, and nothing can be committed: with a standby, or a full disk. */
