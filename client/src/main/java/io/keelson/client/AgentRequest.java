@@ -23,21 +23,25 @@ public final class AgentRequest {
         return new AgentRequest(((ObjectNode) document).deepCopy());
     }
 
+    /** Name for people; by default the slug. */
     public AgentRequest name(String value) {
         body.put("name", value);
         return this;
     }
 
+    /** Description for people and for agent selection. */
     public AgentRequest description(String value) {
         body.put("description", value);
         return this;
     }
 
+    /** Model of its turns; by default that of the run. */
     public AgentRequest model(String value) {
         body.put("model", value);
         return this;
     }
 
+    /** Instructions that the model gets with each turn. */
     public AgentRequest instructions(String value) {
         body.put("instructions", value);
         return this;

@@ -26,16 +26,19 @@ public final class Board {
         return api.get(query.on(RequestPath.of("/board")).toString());
     }
 
+    /** Lists board tasks, newest first. */
     public Page<BoardTask> tasks(BoardQuery query) {
         RequestPath route =
                 query.on(RequestPath.of("/board/tasks")).with("status", query.status()).with("cursor", query.cursor());
         return Page.of(api.get(route.toString()), BoardTask.class);
     }
 
+    /** Reads a board task. */
     public BoardTask get(long id) {
         return Json.document(api.get(at(id).toString()), BoardTask.class);
     }
 
+    /** Creates a board task. */
     public BoardTask create(BoardTaskRequest task) {
         return Json.document(api.send(Call.post(RequestPath.of("/board/tasks"), task.document())).body(),
                 BoardTask.class);

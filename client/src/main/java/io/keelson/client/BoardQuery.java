@@ -3,13 +3,15 @@ package io.keelson.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tasks of the work board, newest first. Without a parent, a run or a source they are those at the top: runs, and
- * what people made.
+ * A filter of board tasks, which are listed newest first. Without a parent, a run or a source: the top level, that is runs
+ * and tasks that people created.
  *
  * @param parentTaskId only the parts of this task
  * @param runId only this run's tasks
- * @param status only this column's
- * @param sourceType only those from there
+ * @param status only those of this column
+ * @param assignee only those of this assignee
+ * @param sourceType only those from this source
+ * @param tag only those with this tag
  * @param cursor the start of the page; null for the beginning
  * @param limit at most so many; null for the server's default
  */
@@ -17,38 +19,47 @@ public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @N
         @Nullable String assignee, @Nullable String sourceType, @Nullable String tag, @Nullable String cursor,
         @Nullable Integer limit) {
 
+    /** No filter. */
     public static BoardQuery all() {
         return new BoardQuery(null, null, null, null, null, null, null, null);
     }
 
+    /** Only the parts of this board task. */
     public BoardQuery parent(long value) {
         return new BoardQuery(value, runId, status, assignee, sourceType, tag, cursor, limit);
     }
 
+    /** Only those of this run. */
     public BoardQuery run(String value) {
         return new BoardQuery(parentTaskId, value, status, assignee, sourceType, tag, cursor, limit);
     }
 
+    /** Only this column, such as {@code in_progress}. */
     public BoardQuery status(String value) {
         return new BoardQuery(parentTaskId, runId, value, assignee, sourceType, tag, cursor, limit);
     }
 
+    /** Only those of this assignee. */
     public BoardQuery assignee(String value) {
         return new BoardQuery(parentTaskId, runId, status, value, sourceType, tag, cursor, limit);
     }
 
+    /** Only those from this source, such as {@code orchestration}. */
     public BoardQuery source(String value) {
         return new BoardQuery(parentTaskId, runId, status, assignee, value, tag, cursor, limit);
     }
 
+    /** Only those with this tag. */
     public BoardQuery tag(String value) {
         return new BoardQuery(parentTaskId, runId, status, assignee, sourceType, value, cursor, limit);
     }
 
+    /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public BoardQuery from(@Nullable String value) {
         return new BoardQuery(parentTaskId, runId, status, assignee, sourceType, tag, value, limit);
     }
 
+    /** Maximum rows of a page. */
     public BoardQuery limit(int value) {
         return new BoardQuery(parentTaskId, runId, status, assignee, sourceType, tag, cursor, value);
     }

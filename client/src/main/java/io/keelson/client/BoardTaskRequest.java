@@ -12,6 +12,7 @@ public record BoardTaskRequest(@Nullable String title, @Nullable String descript
         @Nullable String priority, @Nullable String assignee, @Nullable Long parentTaskId,
         @Nullable List<String> tags, @Nullable String result) {
 
+    /** A board task with this title. */
     public static BoardTaskRequest titled(String title) {
         return new BoardTaskRequest(title, null, null, null, null, null, null, null);
     }
@@ -21,22 +22,27 @@ public record BoardTaskRequest(@Nullable String title, @Nullable String descript
         return new BoardTaskRequest(null, null, null, null, null, null, null, null);
     }
 
+    /** Sets the title. */
     public BoardTaskRequest title(String value) {
         return new BoardTaskRequest(value, description, status, priority, assignee, parentTaskId, tags, result);
     }
 
+    /** Sets the description. */
     public BoardTaskRequest description(String value) {
         return new BoardTaskRequest(title, value, status, priority, assignee, parentTaskId, tags, result);
     }
 
+    /** Sets the column, such as {@code in_progress}. */
     public BoardTaskRequest status(String value) {
         return new BoardTaskRequest(title, description, value, priority, assignee, parentTaskId, tags, result);
     }
 
+    /** Sets the priority: {@code low}, {@code medium}, {@code high} or {@code urgent}. */
     public BoardTaskRequest priority(String value) {
         return new BoardTaskRequest(title, description, status, value, assignee, parentTaskId, tags, result);
     }
 
+    /** Sets the assignee. */
     public BoardTaskRequest assignee(String value) {
         return new BoardTaskRequest(title, description, status, priority, value, parentTaskId, tags, result);
     }
@@ -46,6 +52,7 @@ public record BoardTaskRequest(@Nullable String title, @Nullable String descript
         return new BoardTaskRequest(title, description, status, priority, assignee, value, tags, result);
     }
 
+    /** Sets the tags. */
     public BoardTaskRequest tags(String... values) {
         return new BoardTaskRequest(title, description, status, priority, assignee, parentTaskId, List.of(values),
                 result);

@@ -69,6 +69,7 @@ public final class Bulk {
         return body;
     }
 
+    /** Reads a bulk job. */
     public BulkJob get(String id) {
         return job(Call.get(RequestPath.of("/bulk/", id)));
     }

@@ -26,6 +26,7 @@ public record BulkJob(String id, String workspaceId, String action, String state
         refused = Json.orNull(refused);
     }
 
+    /** Whether the job has completed or was stopped. */
     public boolean ended() {
         return !state.equals("running");
     }

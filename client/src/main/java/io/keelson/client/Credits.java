@@ -16,6 +16,7 @@ public final class Credits {
         this.api = api;
     }
 
+    /** Reads the balance of the workspace, in credits. */
     public Balance balance() {
         return Json.document(api.get("/credits"), Balance.class);
     }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record EscalationQuery(@Nullable String runId, @Nullable String state, @Nullable String cursor,
         @Nullable Integer limit) {
 
+    /** No filter. */
     public static EscalationQuery all() {
         return new EscalationQuery(null, null, null, null);
     }
@@ -22,14 +23,17 @@ public record EscalationQuery(@Nullable String runId, @Nullable String state, @N
         return new EscalationQuery(null, "open", null, null);
     }
 
+    /** Only those of this run. */
     public EscalationQuery run(String value) {
         return new EscalationQuery(value, state, cursor, limit);
     }
 
+    /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public EscalationQuery from(@Nullable String value) {
         return new EscalationQuery(runId, state, value, limit);
     }
 
+    /** Maximum rows of a page. */
     public EscalationQuery limit(int value) {
         return new EscalationQuery(runId, state, cursor, value);
     }

@@ -11,12 +11,14 @@ public final class Escalations {
         this.api = api;
     }
 
+    /** Lists tickets, newest first. */
     public Page<Escalation> list(EscalationQuery query) {
         RequestPath route = RequestPath.of("/escalations").with("run_id", query.runId()).with("state", query.state())
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), Escalation.class);
     }
 
+    /** Reads a ticket. */
     public Escalation get(String id) {
         return Json.document(api.get(RequestPath.of("/escalations/", id).toString()), Escalation.class);
     }

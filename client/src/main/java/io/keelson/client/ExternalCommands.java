@@ -56,6 +56,7 @@ public final class ExternalCommands {
         return post("/orders", order.body(), key);
     }
 
+    /** Reads an order with its current state at the provider. */
     public JsonNode order(String id) {
         return api.get(RequestPath.of("/orders/", id).toString());
     }
@@ -66,6 +67,7 @@ public final class ExternalCommands {
                 JsonNode.class);
     }
 
+    /** Cancels an order. */
     public JsonNode cancelOrder(String id) {
         return api.post(RequestPath.of("/orders/", id, "/cancel").toString(), Json.object());
     }
@@ -80,6 +82,7 @@ public final class ExternalCommands {
         return post("/deployments", deployment.body(), key);
     }
 
+    /** Reads a deployment with its current state at the provider. */
     public JsonNode deployment(String id) {
         return api.get(RequestPath.of("/deployments/", id).toString());
     }
@@ -90,6 +93,7 @@ public final class ExternalCommands {
                 JsonNode.class);
     }
 
+    /** Stops a deployment. */
     public JsonNode stopDeployment(String id) {
         return api.post(RequestPath.of("/deployments/", id, "/stop").toString(), Json.object());
     }

@@ -15,6 +15,7 @@ public final class Inbox {
         this.api = api;
     }
 
+    /** Lists waiting items: due first, then oldest. */
     public Page<InboxItem> list(InboxQuery query) {
         RequestPath route = RequestPath.of("/inbox").with("kind", query.kind()).with("run_id", query.runId())
                 .with("assignee", query.assignee()).with("overdue", query.overdue() ? "true" : null)

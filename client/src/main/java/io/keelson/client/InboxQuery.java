@@ -16,30 +16,37 @@ import org.jspecify.annotations.Nullable;
 public record InboxQuery(@Nullable String kind, @Nullable String runId, @Nullable String assignee, boolean overdue,
         @Nullable String cursor, @Nullable Integer limit) {
 
+    /** No filter. */
     public static InboxQuery all() {
         return new InboxQuery(null, null, null, false, null, null);
     }
 
+    /** Only this kind, such as {@code plan_approval}; null for all. */
     public InboxQuery kind(@Nullable String value) {
         return new InboxQuery(value, runId, assignee, overdue, cursor, limit);
     }
 
+    /** Only those of this run; null for all. */
     public InboxQuery run(@Nullable String value) {
         return new InboxQuery(kind, value, assignee, overdue, cursor, limit);
     }
 
+    /** Only those of this principal, {@code @me} or {@code @none}; null for all. */
     public InboxQuery assignee(@Nullable String value) {
         return new InboxQuery(kind, runId, value, overdue, cursor, limit);
     }
 
+    /** Only those whose due time has passed, if true. */
     public InboxQuery overdue(boolean value) {
         return new InboxQuery(kind, runId, assignee, value, cursor, limit);
     }
 
+    /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public InboxQuery from(@Nullable String value) {
         return new InboxQuery(kind, runId, assignee, overdue, value, limit);
     }
 
+    /** Maximum rows of a page. */
     public InboxQuery limit(int value) {
         return new InboxQuery(kind, runId, assignee, overdue, cursor, value);
     }

@@ -40,10 +40,12 @@ public final class Keelson {
         return Address.find(System.getenv(), System.getProperty("user.home")).open();
     }
 
+    /** A builder with default settings. */
     public static Builder builder() {
         return new Builder();
     }
 
+    /** Runs: submit, read, control. */
     public Runs runs() {
         return new Runs(api);
     }
@@ -68,10 +70,12 @@ public final class Keelson {
         return new Webhooks(api);
     }
 
+    /** Steps of runs. */
     public Steps steps() {
         return new Steps(api);
     }
 
+    /** Tasks of runs. */
     public Tasks tasks() {
         return new Tasks(api);
     }
@@ -141,6 +145,7 @@ public final class Keelson {
         return new Workspaces(api);
     }
 
+    /** API keys of the workspace. */
     public ApiKeys apiKeys() {
         return new ApiKeys(api);
     }
@@ -271,6 +276,7 @@ public final class Keelson {
             return this;
         }
 
+        /** Sets the API key; null for none. */
         public Builder apiKey(@Nullable String value) {
             this.apiKey = value;
             return this;
@@ -282,6 +288,7 @@ public final class Keelson {
             return this;
         }
 
+        /** Creates the client. It opens no connection yet. */
         public Keelson build() {
             if (url == null) {
                 throw new IllegalStateException("url is required");

@@ -15,22 +15,27 @@ import org.jspecify.annotations.Nullable;
 public record LedgerQuery(@Nullable String type, @Nullable Instant from, @Nullable Instant to,
         @Nullable String cursor, @Nullable Integer limit) {
 
+    /** No filter. */
     public static LedgerQuery all() {
         return new LedgerQuery(null, null, null, null, null);
     }
 
+    /** Only this type of transfer, such as {@code charge}; null for all. */
     public LedgerQuery type(@Nullable String value) {
         return new LedgerQuery(value, from, to, cursor, limit);
     }
 
+    /** Only those of a period: from the first instant, before the second; null for no bound. */
     public LedgerQuery between(@Nullable Instant first, @Nullable Instant end) {
         return new LedgerQuery(type, first, end, cursor, limit);
     }
 
+    /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public LedgerQuery after(@Nullable String value) {
         return new LedgerQuery(type, from, to, value, limit);
     }
 
+    /** Maximum rows of a page; null for the default of the server. */
     public LedgerQuery limit(@Nullable Integer value) {
         return new LedgerQuery(type, from, to, cursor, value);
     }

@@ -17,6 +17,7 @@ public final class Prices {
         this.api = api;
     }
 
+    /** Reads the current price list. */
     public PriceList current() {
         return Json.document(api.get(PATH), PriceList.class);
     }
@@ -31,6 +32,7 @@ public final class Prices {
         return change("tool", name, Json.object().put("usd_per_call", usdPerCall));
     }
 
+    /** Sets the prices of a model for future charges. */
     public PriceList setModel(String name, TokenPrices usdPerMillionTokens) {
         ObjectNode price = Json.object();
         ObjectNode parts = (ObjectNode) Json.document(usdPerMillionTokens);

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nullable String cursor,
         @Nullable Integer limit) {
 
+    /** No filter. */
     public static ProposalQuery all() {
         return new ProposalQuery(null, null, null, null);
     }
@@ -22,14 +23,17 @@ public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nul
         return new ProposalQuery("pending", null, null, null);
     }
 
+    /** Only those of this run; null for all. */
     public ProposalQuery run(@Nullable String value) {
         return new ProposalQuery(state, value, cursor, limit);
     }
 
+    /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public ProposalQuery from(@Nullable String value) {
         return new ProposalQuery(state, runId, value, limit);
     }
 
+    /** Maximum rows of a page. */
     public ProposalQuery limit(int value) {
         return new ProposalQuery(state, runId, cursor, value);
     }

@@ -11,12 +11,14 @@ public final class Proposals {
         this.api = api;
     }
 
+    /** Lists proposals, newest first. */
     public Page<Proposal> list(ProposalQuery query) {
         RequestPath route = RequestPath.of("/proposals").with("state", query.state()).with("run_id", query.runId())
                 .with("cursor", query.cursor()).with("limit", query.limit());
         return Page.of(api.get(route.toString()), Proposal.class);
     }
 
+    /** Reads a proposal. */
     public Proposal get(String id) {
         return Json.document(api.get(RequestPath.of("/proposals/", id).toString()), Proposal.class);
     }

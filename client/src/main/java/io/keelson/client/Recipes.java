@@ -25,6 +25,7 @@ public final class Recipes {
                         Recipe.class));
     }
 
+    /** Reads a recipe with its mission. */
     public Recipe get(String id) {
         return recipe(Call.get(RequestPath.of("/recipes/", id)));
     }

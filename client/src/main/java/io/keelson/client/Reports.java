@@ -24,6 +24,7 @@ public final class Reports {
         return api.get(route.toString());
     }
 
+    /** Reads a report with its Markdown. */
     public Report get(String id) {
         return Json.document(document(id), Report.class);
     }

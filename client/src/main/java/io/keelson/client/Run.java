@@ -75,6 +75,7 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         return "terminal".equals(stateType);
     }
 
+    /** Whether the run has completed. */
     public boolean completed() {
         return "completed".equals(state);
     }

@@ -38,11 +38,13 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
         return ALL;
     }
 
+    /** Only this state. */
     public RunFilter state(String value) {
         return new RunFilter(value, stateType, tags, name, text, createdAfter, createdBefore, recipeId, trigger,
                 externalId, errorCode);
     }
 
+    /** Only this type of state: {@code pending}, {@code running}, {@code paused} or {@code terminal}. */
     public RunFilter stateType(String value) {
         return new RunFilter(state, value, tags, name, text, createdAfter, createdBefore, recipeId, trigger, externalId,
                 errorCode);
@@ -56,42 +58,50 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
                 externalId, errorCode);
     }
 
+    /** Only runs of this name. */
     public RunFilter name(String value) {
         return new RunFilter(state, stateType, tags, value, text, createdAfter, createdBefore, recipeId, trigger,
                 externalId, errorCode);
     }
 
+    /** Only runs with this text in name or goal. */
     public RunFilter text(String value) {
         return new RunFilter(state, stateType, tags, name, value, createdAfter, createdBefore, recipeId, trigger,
                 externalId, errorCode);
     }
 
+    /** Only runs created after this instant. */
     public RunFilter createdAfter(Instant value) {
         return new RunFilter(state, stateType, tags, name, text, value, createdBefore, recipeId, trigger, externalId,
                 errorCode);
     }
 
+    /** Only runs created before this instant. */
     public RunFilter createdBefore(Instant value) {
         return new RunFilter(state, stateType, tags, name, text, createdAfter, value, recipeId, trigger, externalId,
                 errorCode);
     }
 
+    /** Only runs of this recipe. */
     public RunFilter recipeId(String value) {
         return new RunFilter(state, stateType, tags, name, text, createdAfter, createdBefore, value, trigger,
                 externalId,
                 errorCode);
     }
 
+    /** Only runs with this trigger, such as {@code cron}. */
     public RunFilter trigger(String value) {
         return new RunFilter(state, stateType, tags, name, text, createdAfter, createdBefore, recipeId, value,
                 externalId, errorCode);
     }
 
+    /** Only the run with this external id. */
     public RunFilter externalId(String value) {
         return new RunFilter(state, stateType, tags, name, text, createdAfter, createdBefore, recipeId, trigger, value,
                 errorCode);
     }
 
+    /** Only runs with this error code. */
     public RunFilter errorCode(String value) {
         return new RunFilter(state, stateType, tags, name, text, createdAfter, createdBefore, recipeId, trigger,
                 externalId, value);

@@ -10,30 +10,37 @@ import org.jspecify.annotations.Nullable;
  */
 public record RunQuery(RunFilter filter, @Nullable String cursor, @Nullable Integer limit) {
 
+    /** No filter. */
     public static RunQuery all() {
         return of(RunFilter.all());
     }
 
+    /** The runs that match a filter. */
     public static RunQuery of(RunFilter filter) {
         return new RunQuery(filter, null, null);
     }
 
+    /** Only this state. */
     public RunQuery state(String value) {
         return new RunQuery(filter.state(value), cursor, limit);
     }
 
+    /** Only this type of state. */
     public RunQuery stateType(String value) {
         return new RunQuery(filter.stateType(value), cursor, limit);
     }
 
+    /** Only the run with this external id. */
     public RunQuery externalId(String value) {
         return new RunQuery(filter.externalId(value), cursor, limit);
     }
 
+    /** Begins at a {@link Page#nextCursor()}; null for the first page. */
     public RunQuery from(@Nullable String value) {
         return new RunQuery(filter, value, limit);
     }
 
+    /** Maximum rows of a page. */
     public RunQuery limit(int value) {
         return new RunQuery(filter, cursor, value);
     }

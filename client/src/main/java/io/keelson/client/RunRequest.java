@@ -15,6 +15,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
 
+    /** A request for a run of a mission document. */
     public static RunRequest of(JsonNode mission) {
         return new RunRequest(Objects.requireNonNull(mission), null);
     }
@@ -36,6 +37,7 @@ public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
         return new RunRequest(body().put("start_at", when.toString()), idempotencyKey);
     }
 
+    /** Sets the idempotency key: a repeated request with it creates no second run. */
     public RunRequest idempotencyKey(String key) {
         return new RunRequest(mission, key);
     }

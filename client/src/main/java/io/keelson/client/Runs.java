@@ -63,10 +63,12 @@ public final class Runs {
         return execute(RunRequest.of(mission.toJson()), limit);
     }
 
+    /** Reads a run. */
     public Run get(String id) {
         return run(Call.get(RequestPath.of("/runs/", id)));
     }
 
+    /** Lists runs, newest first. */
     public Page<Run> list(RunQuery query) {
         return Page.of(listDocument(query), Run.class);
     }
@@ -77,6 +79,7 @@ public final class Runs {
                 .with("limit", query.limit()).toString());
     }
 
+    /** Starts a created run. */
     public Run start(String id) {
         return run(Call.post(RequestPath.of("/runs/", id, "/start"), Json.object()).repeatable());
     }
@@ -86,10 +89,12 @@ public final class Runs {
         return run(Call.post(RequestPath.of("/runs/", id, "/pause"), Json.object()).repeatable());
     }
 
+    /** Resumes a paused run. */
     public Run resume(String id) {
         return run(Call.post(RequestPath.of("/runs/", id, "/resume"), Json.object()));
     }
 
+    /** Cancels a run; its running steps are interrupted. */
     public Run cancel(String id, @Nullable String reason) {
         JsonNode body = Json.object().put("reason", reason);
         return run(Call.post(RequestPath.of("/runs/", id, "/cancel"), body).repeatable());
@@ -202,6 +207,7 @@ public final class Runs {
                 Json.object().put("reason", reason).set("plan", Json.of(plan))));
     }
 
+    /** Rejects the pending plan, result, task output or approval step of a run. */
     public Run reject(String id, @Nullable String reason) {
         return run(Call.post(RequestPath.of("/runs/", id, "/reject"), Json.object().put("reason", reason)));
     }
@@ -226,6 +232,7 @@ public final class Runs {
         return Json.document(api.get(RequestPath.of("/runs/", id, "/states").toString()), RunStates.class);
     }
 
+    /** Lists the attempts of a run, oldest first. */
     public List<RunAttempt> attempts(String id) {
         return all(id, "/attempts", RunAttempt.class);
     }
@@ -235,6 +242,7 @@ public final class Runs {
         return all(id, "/plans", RunPlan.class);
     }
 
+    /** Lists the agents of a run. */
     public List<RunAgent> agents(String id) {
         return all(id, "/agents", RunAgent.class);
     }
@@ -280,6 +288,7 @@ public final class Runs {
         return api.stream(RequestPath.of("/runs/", id, "/events/exported").toString());
     }
 
+    /** Lists the artifacts of a run. */
     public List<Artifact> artifacts(String id) {
         return all(id, "/artifacts", Artifact.class);
     }

@@ -83,6 +83,7 @@ public final class ScheduleRequest {
         return this;
     }
 
+    /** Sets whether the schedule begins paused. */
     public ScheduleRequest paused(boolean value) {
         body.put("paused", value);
         return this;

@@ -21,6 +21,7 @@ public final class Schedules {
                         Schedule.class));
     }
 
+    /** Reads a schedule. */
     public Schedule get(String id) {
         return schedule(Call.get(RequestPath.of("/schedules/", id)));
     }
@@ -32,6 +33,7 @@ public final class Schedules {
                 .findFirst();
     }
 
+    /** Creates a schedule. */
     public Schedule create(ScheduleRequest request) {
         return schedule(Call.post("/schedules", request.body()));
     }

@@ -44,6 +44,7 @@ public record Task(String id, String runId, String key, int sequenceNumber, Stri
         output = Json.orNull(output);
     }
 
+    /** Whether the task has ended. */
     public boolean ended() {
         return "terminal".equals(stateType);
     }

@@ -13,6 +13,7 @@ public final class Tasks {
         this.api = api;
     }
 
+    /** Reads a task. */
     public Task get(String id) {
         return Json.document(api.get(RequestPath.of("/tasks/", id).toString()), Task.class);
     }

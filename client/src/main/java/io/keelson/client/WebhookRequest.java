@@ -20,6 +20,7 @@ public final class WebhookRequest {
         return new WebhookRequest();
     }
 
+    /** Sets the address that receives the events. */
     public WebhookRequest url(String value) {
         body.put("url", value);
         return this;
@@ -43,6 +44,7 @@ public final class WebhookRequest {
         return this;
     }
 
+    /** Sets whether deliveries are sent. */
     public WebhookRequest enabled(boolean value) {
         body.put("enabled", value);
         return this;

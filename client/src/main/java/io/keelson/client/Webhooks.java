@@ -19,6 +19,7 @@ public final class Webhooks {
         return Page.of(api.get("/webhooks"), Webhook.class).items();
     }
 
+    /** Reads a webhook. */
     public Webhook get(String id) {
         return webhook(Call.get(RequestPath.of("/webhooks/", id)));
     }

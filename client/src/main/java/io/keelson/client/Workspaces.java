@@ -28,10 +28,12 @@ public final class Workspaces {
                 Workspace.class));
     }
 
+    /** Reads a workspace. */
     public Workspace get(String id) {
         return Json.document(api.get(RequestPath.of("/workspaces/", id).toString()), Workspace.class);
     }
 
+    /** Creates a workspace with these limits. */
     public Workspace create(String name, Map<String, ? extends Number> limits) {
         ObjectNode body = Json.object().put("name", name);
         body.set("limits", document(limits));
@@ -89,6 +91,7 @@ public final class Workspaces {
         return Json.document(api.send(Call.patch(RequestPath.of("/workspaces/", id), body)).body(), Workspace.class);
     }
 
+    /** Changes the name of a workspace. */
     public Workspace rename(String id, String name) {
         Call call = Call.patch(RequestPath.of("/workspaces/", id), Json.object().put("name", name));
         return Json.document(api.send(call).body(), Workspace.class);

@@ -19,6 +19,7 @@ public final class Mission {
         this.body = body;
     }
 
+    /** A mission of this name, without tasks. */
     public static Mission named(String name) {
         return new Mission(Json.object().put("name", name));
     }
@@ -33,6 +34,7 @@ public final class Mission {
         return "${ " + jq + " }";
     }
 
+    /** Sets the goal from which a planner makes the plan. */
     public Mission goal(String value) {
         body.put("goal", value);
         return this;

@@ -16,11 +16,13 @@ public final class TaskBuilder {
         body.put("id", id);
     }
 
+    /** Sets the title. */
     public TaskBuilder title(String value) {
         body.put("title", value);
         return this;
     }
 
+    /** Sets the description. */
     public TaskBuilder description(String value) {
         body.put("description", value);
         return this;
@@ -48,6 +50,7 @@ public final class TaskBuilder {
         return this;
     }
 
+    /** Sets the condition on upstream tasks under which the task starts. */
     public TaskBuilder triggerRule(TriggerRule rule) {
         body.put("trigger_rule", rule.wire());
         return this;
@@ -127,6 +130,7 @@ public final class TaskBuilder {
         return this;
     }
 
+    /** Sets the criteria that the output must meet. */
     public TaskBuilder successCriteria(String value) {
         body.put("success_criteria", value);
         return this;

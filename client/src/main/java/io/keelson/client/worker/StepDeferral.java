@@ -43,6 +43,7 @@ public final class StepDeferral extends Exception {
         this.code = code;
     }
 
+    /** Time until the step is claimed again. */
     public Duration delay() {
         return delay;
     }

@@ -33,14 +33,17 @@ public final class StepFailure extends Exception {
         this.retryAfter = retryAfter;
     }
 
+    /** The error code. */
     public String code() {
         return code;
     }
 
+    /** The class of the error, which decides whether it is retried. */
     public ErrorClass errorClass() {
         return errorClass;
     }
 
+    /** Minimum delay of the next attempt; null for that of the retry policy. */
     public @Nullable Duration retryAfter() {
         return retryAfter;
     }

@@ -64,10 +64,12 @@ public final class Worker implements AutoCloseable {
         this.reportThread = Threads.daemon("keelson-report", reports::run);
     }
 
+    /** A worker that uses this client. */
     public static Builder builder(Keelson client) {
         return new Builder(client);
     }
 
+    /** The id that the worker shows to the server. */
     public String id() {
         return id;
     }
@@ -301,6 +303,7 @@ public final class Worker implements AutoCloseable {
             return this;
         }
 
+        /** Creates the worker. It claims no work before its start. */
         public Worker build() {
             if (handlers.isEmpty()) {
                 throw new IllegalStateException("a worker serves at least one tool");

@@ -4,7 +4,6 @@ import io.keelson.core.decide.ChangeSet.Given;
 import io.keelson.core.decide.ChangeSet.QueueItem;
 import io.keelson.core.decide.LocalCapacity;
 import io.keelson.core.run.StepAssignment;
-import io.keelson.server.engine.upkeep.DueWorkPoller;
 import io.keelson.server.tool.SlotKind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Wakes searches that may find work, and leases steps that commits of this node open to waiting claims of workers. Work that
  * this node queues wakes the searches for its tool and workspace; all other wake-ups are for every search and may be spurious.
- * The {@link DueWorkPoller} signals work that other nodes have queued, for as long as it is queued.
+ * The {@code DueWorkPoller} signals work that other nodes have queued, for as long as it is queued.
  */
 public final class WorkAvailability implements LocalCapacity.RemoteSlots {
     /**

@@ -1,5 +1,7 @@
 package io.keelson.server.http.runs;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.support.ApiProblem;
 import io.keelson.server.http.support.ApiRequest;
@@ -21,10 +23,8 @@ import io.keelson.server.run.read.RunReader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,15 +47,8 @@ final class RunGraph {
     private record Key(UUID run, int attempt, int version, int tasks, String expanded) {}
 
     private final Reads reads;
-    private final Map<Key, Picture> kept =
-            Collections.synchronizedMap(new LinkedHashMap<>(MAX_KEPT, 0.75f, true) {
-                private static final long serialVersionUID = 1L;
-
-                @Override
-                protected boolean removeEldestEntry(Map.Entry<Key, Picture> eldest) {
-                    return size() > MAX_KEPT;
-                }
-            });
+    private final Cache<Key, Picture> kept =
+            Caffeine.newBuilder().maximumSize(MAX_KEPT).executor(Runnable::run).build();
 
     RunGraph(Reads reads) {
         this.reads = reads;
@@ -77,7 +70,7 @@ final class RunGraph {
             int of = version == null ? now.version() : version.intValue();
             List<Node> nodes = of == now.version() ? GraphReader.nodes(c, run, shown) : List.of();
             Key key = new Key(run, shown, of, nodes.size(), TaskGraph.key(expanded));
-            Picture picture = kept.get(key);
+            Picture picture = kept.getIfPresent(key);
             if (picture == null) {
                 picture = nodes.isEmpty() ? planned(plan(runs, c, request.workspace(), run, of), expanded)
                         : TaskGraph.picture(tasks(nodes), GraphReader.edges(c, run, shown, nodes), expanded);
