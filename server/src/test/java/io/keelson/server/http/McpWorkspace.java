@@ -83,7 +83,7 @@ final class McpWorkspace implements AutoCloseable {
 
     /** Sets an MCP server of which agents and plans may use these tools. */
     Answer put(String name, FakeMcpServer server, String... tools) {
-        return put(name, Json.object().put("url", server.url()).<ObjectNode>set("tools", Json.strings(List.of(tools)))
+        return put(name, Json.object().put("url", server.url()).set("tools", Json.strings(List.of(tools)))
                 .toString());
     }
 
