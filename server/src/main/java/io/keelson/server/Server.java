@@ -4,6 +4,7 @@ import io.keelson.server.auth.AuthServices;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.LocalCredentials;
+import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.SqlFailure;
@@ -39,6 +40,8 @@ public final class Server implements AutoCloseable {
     private final String apiKey;
     private final boolean newKey;
     private volatile @Nullable StartupException failure;
+    /** Null before it is open and after it is closed. */
+    private @Nullable Database database;
 
     /**
      * Starts a server and returns when it accepts requests.
@@ -80,6 +83,7 @@ public final class Server implements AutoCloseable {
             Clock clock = Clock.systemUTC();
             Models models = ModelConfiguration.read(settings.models());
             Storage storage = Storage.open(settings, databaseUrl(settings), closer);
+            database = storage.database();
             LocalCredentials files = new LocalCredentials(settings.dataDir());
             Bootstrap.GivenKey given = settings.keys().bootstrap();
             Bootstrap.LocalKey key = given == null
@@ -164,6 +168,12 @@ public final class Server implements AutoCloseable {
     /** Stops taking requests, hands leases back, commits what was accepted, stops the embedded database. */
     @Override
     public synchronized void close() {
+        Database open = database;
+        if (open != null && (failure != null || open.isGone())) {
+            // Otherwise each part would wait for a connection in turn.
+            open.close();
+        }
+        database = null;
         closer.close();
         over.countDown();
     }

@@ -170,6 +170,20 @@ public final class Database implements AutoCloseable {
         }
     }
 
+    /** True where no connection is left and the database accepts none. */
+    public boolean isGone() {
+        if (engineUse().active() + engineUse().idle() > 0) {
+            return false;
+        }
+        try {
+            url.connect(connectionProperties()).close();
+            return false;
+        } catch (SQLException e) {
+            return true;
+        }
+    }
+
+    /** Callers get no connection any more, without a wait for one. */
     @Override
     public void close() {
         RequestPool open = requests;
