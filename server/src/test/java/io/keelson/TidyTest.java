@@ -67,6 +67,8 @@ class TidyTest {
                 new Ban("static final .*\\b(A_WHILE|LOOKS?|MOST(?!_RECENT)(_\\w+)?|(\\w+_)?PATIENCE|PIECE|PLACES|SOON|STRETCH) =",
                         ".*/src/main/.*",
                         "POLL_INTERVAL, MAX_…, …_TIMEOUT, CHUNK_SIZE, SCALE, RETRY_DELAY: say what it is"),
+                new Ban("/\\*\\*\\s+(\\* )?(What|Who|Whose) ", "(core|client|server)/src/main/.*",
+                        "begin with a noun or a verb: The answer of …, Reads …; see Language in CONTRIBUTING.md"),
                 new Ban("import com\\.fasterxml\\.jackson\\.(core|databind)",
                         "(?!server/src/main/java/io/keelson/server/expr/).*/src/main/.*",
                         "Jackson 3 is tools.jackson; Jackson 2 stays inside server.expr, where jackson-jq needs it"));
@@ -172,6 +174,19 @@ class TidyTest {
                 .matcher(text).results()
                 .forEach(each -> found.add(path + ":" + line(text, each.end()) + each.group())));
         assertThat(found).as("name the component, the table or the client; see Language in CONTRIBUTING.md").isEmpty();
+    }
+
+    /** Paths of recipes may leave out the middle ({@code core/…/run/Command.java}) or the package's beginning. */
+    @Test
+    void filesAndTestsNamedForContributorsExist() {
+        Set<String> paths = files(ROOT, path -> path.matches(".*\\.(java|sql|yaml|md)")).keySet();
+        files(ROOT, path -> path.matches("(CONTRIBUTING|ARCHITECTURE)\\.md")).forEach((page, text) -> Pattern
+                .compile("`([\\w./…]+\\.(?:java|sql|yaml|md))`|(?<!\\*)\\b(\\w+Test)\\b").matcher(text).results()
+                .forEach(named -> {
+                    String path = named.group(1) == null ? named.group(2) + ".java" : named.group(1);
+                    Pattern end = Pattern.compile("(?:^|/)" + path.replace(".", "\\.").replace("…", ".*") + "$");
+                    assertThat(paths).as(page + " names " + path).anyMatch(each -> end.matcher(each).find());
+                }));
     }
 
     private static List<String> dialect(String path, String text) {

@@ -6,11 +6,11 @@ import java.util.Locale;
 public enum Account {
     /** The external source of grants. */
     FUNDING,
-    /** What runs may still reserve. */
+    /** Credits that runs can still reserve. */
     AVAILABLE,
     /** Credits reserved by open attempts of runs. */
     RESERVED,
-    /** What work has cost. */
+    /** Credits that work has cost. */
     SPENT;
 
     /** As documents have it. */

@@ -4,7 +4,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What an agent is to be; what is left out it has not. */
+/** A description of an agent; omitted members are absent. */
 public final class AgentRequest {
 
     private final ObjectNode body;

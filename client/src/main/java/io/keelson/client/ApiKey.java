@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of an API key.
+ * An API key without its secret.
  *
  * @param prefix how the key begins
  * @param principal who acts with it, as events name them

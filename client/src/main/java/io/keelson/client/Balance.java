@@ -3,7 +3,7 @@ package io.keelson.client;
 import java.math.BigDecimal;
 
 /**
- * What a workspace has, in credits; 1 credit is 1 USD.
+ * The balance of a workspace in credits; 1 credit is 1 USD.
  *
  * @param available what runs may still reserve
  * @param reserved credits reserved by open attempts of runs, including what they were charged so far

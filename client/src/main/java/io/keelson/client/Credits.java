@@ -53,7 +53,7 @@ public final class Credits {
     }
 
     /**
-     * What was charged, summed up.
+     * Sums of charges.
      *
      * @param from inclusive; null for 30 days before {@code to}
      * @param to exclusive; null for now

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What waits for people in the workspace. Every method throws {@link KeelsonException} as {@link Api} says. */
+/** The inbox: decisions that wait for people in the workspace. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Inbox {
 
     private final Api api;

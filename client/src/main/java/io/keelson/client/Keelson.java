@@ -100,7 +100,7 @@ public final class Keelson {
         return new Inbox(api);
     }
 
-    /** What steps propose to people. */
+    /** Proposals of steps. */
     public Proposals proposals() {
         return new Proposals(api);
     }
@@ -120,7 +120,7 @@ public final class Keelson {
         return new Reports(api);
     }
 
-    /** What the workspace has, and what it was charged. */
+    /** Balance and charges of the workspace. */
     public Credits credits() {
         return new Credits(api);
     }
@@ -160,13 +160,13 @@ public final class Keelson {
         return Json.document(api.get("/whoami"), WhoAmI.class);
     }
 
-    /** What the workspace may have at most, and what it has. */
+    /** Limits of the workspace, and its use. */
     public LimitsAndUse limits() {
         return Json.document(api.get("/limits"), LimitsAndUse.class);
     }
 
     /**
-     * What operators and administrators did, newest first; for operators.
+     * Actions of operators and administrators, newest first; for operators.
      *
      * @param workspace only what was done to this one; null for all
      * @param cursor the start of the page, from {@link Page#nextCursor()}; null for the newest
@@ -177,7 +177,7 @@ public final class Keelson {
     }
 
     /**
-     * What happens in the workspace, each event once; to be closed.
+     * New events of the workspace, each once; to be closed.
      *
      * @param types only these, as {@code type} or {@code event_type} names them; empty for all
      * @param follow whether to wait for more where there is no further event

@@ -63,7 +63,7 @@ public final class KeelsonException extends RuntimeException {
         return problems == null ? List.of() : problems;
     }
 
-    /** What would have been allowed instead, such as the states a run can go to; empty when not named. */
+    /** The allowed values, such as the next states of a run; empty if none are named. */
     public List<String> allowed() {
         return allowed;
     }

@@ -26,7 +26,7 @@ public final class Ledger {
         return api.stream(matching(query).with("format", "csv").toString());
     }
 
-    /** What a run reserved, was charged and got back, oldest first. */
+    /** The reservations, charges and refunds of a run, oldest first. */
     public List<LedgerEntry> ofRun(String runId) {
         return Page.all(cursor -> Page.of(
                 api.get(RequestPath.of("/runs/", runId, "/ledger").with("cursor", cursor).with("limit", 500)

@@ -1,4 +1,4 @@
 package io.keelson.client;
 
-/** What a workspace may have at most, and what it has. */
+/** Limits of a workspace, and its use. */
 public record LimitsAndUse(String workspaceId, WorkspaceLimits limits, WorkspaceUse use) {}

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a step has proposed to people. Nothing waits for the answer.
+ * A proposal of a step to people. Nothing waits for the answer.
  *
  * @param attempt the run's attempt that proposed it
  * @param data what it is about, for programs; null for nothing

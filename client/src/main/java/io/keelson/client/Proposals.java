@@ -2,7 +2,7 @@ package io.keelson.client;
 
 import org.jspecify.annotations.Nullable;
 
-/** What steps propose to people. Every method throws {@link KeelsonException} as {@link Api} says. */
+/** Proposals of steps. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Proposals {
 
     private final Api api;

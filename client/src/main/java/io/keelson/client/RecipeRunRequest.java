@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What is particular to one run of a recipe. */
+/** The members of one run of a recipe. */
 public final class RecipeRunRequest {
 
     private final ObjectNode body = Json.object();

@@ -2,7 +2,7 @@ package io.keelson.client;
 
 import tools.jackson.databind.JsonNode;
 
-/** What became of tasks and runs, in Markdown. Every method throws {@link KeelsonException} as {@link Api} says. */
+/** Reports on ended tasks and runs, in Markdown. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Reports {
 
     private final Api api;

@@ -1,8 +1,8 @@
 package io.keelson.client;
 
-/** What a new attempt of a failed run begins with. */
+/** The beginning of a new attempt of a failed run. */
 public enum RetryFrom {
-    /** What completed is carried over with its outputs; the rest starts fresh. */
+    /** Completed tasks are carried over with their outputs; the others start again. */
     FAILED,
     /** Everything starts fresh. */
     START

@@ -274,7 +274,7 @@ public final class Runs {
     }
 
     /**
-     * What happened to the run, in order.
+     * The events of the run, in order.
      *
      * @param after only events with a higher {@link Event#seq()}; 0 for all
      * @param limit at most so many
@@ -351,7 +351,7 @@ public final class Runs {
     }
 
     /**
-     * What happens to a run, each event once; to be closed. Its ids are the events' numbers within the run.
+     * New events of a run, each once; to be closed. Its ids are the events' numbers within the run.
      *
      * @param types only these, as {@code type} or {@code event_type} names them; empty for all
      * @param follow whether to wait for more until the run has ended

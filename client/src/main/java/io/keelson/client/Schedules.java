@@ -71,7 +71,7 @@ public final class Schedules {
                 .asInt();
     }
 
-    /** What became of its times, the latest first; at most so many. */
+    /** Its times with their outcomes, the latest first; at most so many. */
     public List<ScheduledTime> runs(String id, int limit) {
         return Page.of(api.get(RequestPath.of("/schedules/", id, "/runs").with("limit", limit).toString()),
                 ScheduledTime.class).items();

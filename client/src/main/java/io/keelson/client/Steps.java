@@ -27,7 +27,7 @@ public final class Steps {
         return Json.document(api.get(RequestPath.of("/steps/", id, "/explain").toString()), Explanation.class);
     }
 
-    /** What each lease of the step was given and came to, oldest first. */
+    /** Input and result of each lease of the step, oldest first. */
     public List<StepAttempt> attempts(String id) {
         return Page.all(cursor -> Page.of(
                 api.get(RequestPath.of("/steps/", id, "/attempts").with("cursor", cursor).toString()),

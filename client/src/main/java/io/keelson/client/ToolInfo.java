@@ -16,7 +16,7 @@ public record ToolInfo(String name, @Nullable String description, String source,
         JsonNode inputSchema, JsonNode outputSchema, @Nullable Mcp mcp) {
 
     /**
-     * Where a tool of an MCP server comes from.
+     * The origin of an MCP server's tool.
      *
      * @param server as the workspace names it
      * @param state {@code allowed}; {@code changed} while its calls are held back; {@code gone} when the server has it no more

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a workspace was charged within a time.
+ * Charges of a workspace within a period.
  *
  * @param by how it is divided: {@code day}, {@code hour}, {@code agent}, {@code model}, {@code tool}, {@code purpose},
  *     {@code run}, {@code task}, {@code recipe} or {@code schedule}
@@ -41,7 +41,7 @@ public record Usage(String by, Instant from, Instant to, List<Line> items, Line 
             @Nullable String task, @Nullable String recipe, @Nullable String schedule, BigDecimal credits, long tokens,
             TokenUsage usage, long charges, long runs) {
 
-        /** What it is about, with a run by its name; null where the charge named none. */
+        /** The subject of the sum, a run by its name; null if the charges have none. */
         public @Nullable String name() {
             return Stream.of(day, hour, agent, model, tool, purpose, runName, run, task, recipe, schedule)
                     .filter(Objects::nonNull).findFirst().orElse(null);

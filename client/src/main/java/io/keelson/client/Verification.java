@@ -16,7 +16,7 @@ public record Verification(boolean ok, long entries, long attempts, long workspa
         @Nullable Discrepancy discrepancy) {
 
     /**
-     * Where the books are wrong.
+     * A discrepancy of the books.
      *
      * @param kind such as {@code attempt_differs}
      * @param runId null when it is about a balance

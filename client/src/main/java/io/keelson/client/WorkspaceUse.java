@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a workspace has of what may be limited.
+ * The limited resources that a workspace uses.
  *
  * @param usdThisMonth that its runs have reserved and spent in this calendar month of UTC; null without such a limit
  */

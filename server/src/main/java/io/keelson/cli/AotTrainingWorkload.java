@@ -26,7 +26,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
- * What the JVM watches to make the start cache ({@code scripts/aot-cache}): a command that brings its own server, then a
+ * The workload from which the JVM makes the start cache ({@code scripts/aot-cache}): a command that brings its own server, then a
  * server that has much to do. One that starts from the cache knows what is hot before it has served a request, and has the
  * classes of a first turn of an agent at hand.
  */

@@ -32,7 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** What works beside the engine. */
+/** The background work besides the engine. */
 final class Background {
 
     private Background() {}

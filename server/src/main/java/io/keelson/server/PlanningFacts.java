@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a workspace can plan with: agents, models, tools and recipes, each in the order of their names. */
+/** Facts for a workspace's planners: agents, models, tools and recipes, each in the order of their names. */
 final class PlanningFacts {
     /** More would make each request of a planner dear. */
     private static final int MAX_RECIPES = 100;

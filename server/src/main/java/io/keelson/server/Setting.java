@@ -100,7 +100,7 @@ public enum Setting {
         this.meaning = meaning;
     }
 
-    /** What holds when the variable is not set; empty for "nothing". */
+    /** The default of the variable; empty for none. */
     public String defaultText() {
         return defaultText;
     }

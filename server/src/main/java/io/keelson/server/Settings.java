@@ -226,7 +226,7 @@ public record Settings(Path dataDir, @Nullable String databaseUrl, int databaseC
         return hint.isEmpty() ? "; docs/reference/configuration.md lists the settings" : hint;
     }
 
-    /** What {@code HOME} says, as for every other program; else what the password file says. */
+    /** The folder of {@code HOME}, as for every other program; otherwise that of the password file. */
     private static Path home(Map<String, String> environment) {
         String home = environment.getOrDefault("HOME", "");
         return Path.of(home.startsWith("/") ? home : System.getProperty("user.home"));

@@ -54,7 +54,7 @@ final class SettingsReader {
     private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
 
-    /** What the JVM says of a user whom the password file does not name. */
+    /** The JVM's home directory of a user without an entry in the password file. */
     private static final String NO_HOME = "?";
     private static final Pattern WEB = Pattern.compile("https?://[^\\s?#@]+");
     /** Not the name of a built-in tool: those have one point at most and areas of their own. */
@@ -140,7 +140,7 @@ final class SettingsReader {
         }
     }
 
-    /** What is wrong is not shown: it may be a key with a slip. */
+    /** The wrong value is not shown: it may be a mistyped key. */
     private Bootstrap.@Nullable GivenKey bootstrapKey() {
         int days = number(Setting.KEELSON_BOOTSTRAP_KEY_DAYS, 0, MAX_RETENTION_DAYS);
         String text = text(Setting.KEELSON_BOOTSTRAP_KEY);

@@ -55,7 +55,7 @@ final class WorkerToolRegistry {
         return look(workspace, c -> workers.served(c, workspace));
     }
 
-    /** What the workers of one workspace have announced of their tools, by name. */
+    /** The announced tools of a workspace's workers, by name. */
     Map<String, JsonNode> announced(UUID workspace) {
         return database.withConnection(c -> workers.announced(c, workspace));
     }

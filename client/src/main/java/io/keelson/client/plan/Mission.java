@@ -97,7 +97,7 @@ public final class Mission {
         return this;
     }
 
-    /** What the run gives when it has completed. */
+    /** The output of the completed run. */
     public Mission output(Object value) {
         body.set("output", Json.of(value));
         return this;

@@ -2,7 +2,7 @@ package io.keelson.client.worker;
 
 import java.util.Locale;
 
-/** What kind of failure it is, which decides whether it is tried again. */
+/** The class of a failure, which decides whether it is retried. */
 public enum ErrorClass {
     /** The surroundings failed (network, crash, timeout, rate limit): tried again. */
     INFRASTRUCTURE,

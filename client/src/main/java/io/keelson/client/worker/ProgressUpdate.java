@@ -6,7 +6,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What a handler has reported since the last heartbeat.
+ * Reports of a handler since the last heartbeat.
  *
  * @param progress the latest; null when there is nothing new
  * @param details the latest; null when there is nothing new

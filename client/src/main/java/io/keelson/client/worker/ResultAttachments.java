@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a result carries beside its output: artifacts and usage. */
+/** The parts of a result besides its output: artifacts and usage. */
 final class ResultAttachments {
 
     private static final int MAX_ARTIFACT_BYTES = 1 << 20;

@@ -60,7 +60,7 @@ public interface StepContext {
     /** Why the attempt before failed; a JSON null in the first one. */
     JsonNode failureContext();
 
-    /** What the execution before this one gave to {@link #details}; a JSON null when it gave nothing. */
+    /** The {@link #details} of the execution before this one; a JSON null if it gave none. */
     JsonNode previousDetails();
 
     /** The {@link #previousDetails()} as a class of yours; empty when there are none or they do not fit. */

@@ -2,7 +2,7 @@ package io.keelson.client.worker;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a worker does for one tool. Called by many threads at once, one call per step. */
+/** Executes the steps of one tool. Called by many threads at once, one call per step. */
 @FunctionalInterface
 public interface StepHandler {
 

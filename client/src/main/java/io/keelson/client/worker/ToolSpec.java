@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What a worker says of a tool, for people and for agents whose models choose among tools.
+ * A worker's description of a tool, for people and for agents whose models choose among tools.
  *
  * @param description one sentence of at most 4,096 characters; null for none
  * @param inputSchema JSON Schema of the input, as anything that Jackson writes as an object; null for none

@@ -106,7 +106,7 @@ public final class Turn {
         return transcript().size() + 1;
     }
 
-    /** What the run is to reach. */
+    /** The goal of the run. */
     public String goal() {
         return step.input().path("goal").asString("");
     }
@@ -121,7 +121,7 @@ public final class Turn {
         return text("description");
     }
 
-    /** What the result must meet; null when the plan says nothing. */
+    /** Criteria for the result; null if the plan has none. */
     public @Nullable String successCriteria() {
         return text("success_criteria");
     }

@@ -180,7 +180,7 @@ final class Credits {
         return amount.min(free(d));
     }
 
-    /** What is reserved, not charged and not held. */
+    /** Reserved credits that are neither charged nor held. */
     private static BigDecimal free(Decision d) {
         return left(d.run).subtract(d.view.held);
     }

@@ -58,13 +58,13 @@ public final class Explain {
         /** The own name of a fan-out item; null for any other task. */
         @Nullable String label(UUID task);
 
-        /** What a waiting approval asks people, in the words of its input; null where it has none. */
+        /** The question of a waiting approval from its input; null for none. */
         @Nullable String question(UUID step);
 
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
 
-        /** Who paused a run that is paused; null where no event tells it. */
+        /** The actor who paused a paused run; null if no event names one. */
         @Nullable Pause paused(UUID run);
 
         /** Some of the runs of the workspace that are at work with that concurrency key, the earliest first. */
@@ -254,7 +254,7 @@ public final class Explain {
     }
 
     /**
-     * What a further step may cost, and by how much that is above the rest; nothing where no price says it and the limit
+     * The possible cost of a further step, and its excess over the rest; nothing where no price says it and the limit
      * itself is reached.
      *
      * @param needed for the step, in credits; null where no price says it

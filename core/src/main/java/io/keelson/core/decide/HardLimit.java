@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run's hard limit and the budgets of its tasks leave. A step begins only while both leave its known cost. {@link
+ * The rest of a run's hard limit and of the budgets of its tasks. A step begins only while both leave its known cost. {@link
  * LimitStop} stops the run when no step can begin.
  */
 final class HardLimit {
@@ -17,7 +17,7 @@ final class HardLimit {
         return run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
     }
 
-    /** What all attempts have been charged so far. */
+    /** The charges of all attempts so far. */
     static BigDecimal charged(RunRow run) {
         return run.chargedBefore.add(run.charged);
     }

@@ -143,7 +143,7 @@ final class Holds {
                                 : "the workspace's credits do not pay it: grant some with `keelson credits grant AMOUNT`"));
     }
 
-    /** What a limit leaves for a further hold in place of the step's own; null for no limit. */
+    /** The rest of a limit for a hold that replaces the step's own; null for no limit. */
     private static @Nullable BigDecimal left(HardLimit.@Nullable Scope scope, BigDecimal own) {
         return scope == null ? null : scope.room().add(own).max(Amounts.ZERO);
     }

@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the deciding node's own executors, and workers whose claims wait at it, can take at once, so that ready work need
+ * Capacity of the deciding node's own executors, and of workers whose claims wait at it, so that ready work need
  * not pass through the queue. Nothing is offered while other work waits in the queue, to keep order and fairness.
  */
 public final class LocalCapacity {

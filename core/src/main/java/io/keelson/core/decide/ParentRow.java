@@ -5,7 +5,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run knows of its parent.
+ * A run's data on its parent.
  *
  * @param stepId the step that waits for it
  * @param depth 1 for a child of a root run

@@ -26,7 +26,7 @@ final class PlanRows {
     private PlanRows() {}
 
     /**
-     * What new tasks keep of the tasks they replace, by key.
+     * State that new tasks keep of the tasks they replace, by key.
      *
      * @param carried the tasks that hold the outputs of completed ones
      * @param generations effect generations; 1 for a key that has none

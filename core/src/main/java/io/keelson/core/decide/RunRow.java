@@ -91,7 +91,7 @@ public final class RunRow {
     /** Columns of the other row that do not change with every step. */
     private record Spending(Tokens tokens, BigDecimal cost, BigDecimal reserved, BigDecimal charged) {}
 
-    /** What a running run waits for besides its tasks. */
+    /** The wait of a running run besides its tasks. */
     public enum Gate {
         NONE,
         /** The planner is making a new plan; nothing of the old one starts meanwhile. */
@@ -303,7 +303,7 @@ public final class RunRow {
         return replans;
     }
 
-    /** What it waits for besides its tasks. */
+    /** Its wait besides its tasks. */
     public Gate gate() {
         return gate;
     }

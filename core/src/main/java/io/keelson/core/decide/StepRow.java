@@ -52,7 +52,7 @@ public final class StepRow {
     @Nullable Instant nextRunAt;
     /** The first deferral of its attempt; null for none. */
     @Nullable Instant deferredSince;
-    /** What it was deferred for last; null for nothing that has a name. */
+    /** The system that it was last deferred for; null for one without a name. */
     @Nullable String deferredFor;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;

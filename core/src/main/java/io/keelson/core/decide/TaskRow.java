@@ -280,7 +280,7 @@ public final class TaskRow {
         return verifierScore;
     }
 
-    /** Who gave the last verdict; null for none. */
+    /** The source of the last verdict; null for none. */
     public @Nullable String verifiedBy() {
         return verifiedBy;
     }

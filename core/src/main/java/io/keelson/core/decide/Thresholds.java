@@ -13,7 +13,7 @@ final class Thresholds {
 
     private Thresholds() {}
 
-    /** What counts: charges, and those of children that have ended. */
+    /** The amount that counts: charges, and those of ended children. */
     static BigDecimal used(Decision d) {
         return d.view.children.isEmpty() ? HardLimit.charged(d.run)
                 : d.view.children.values().stream().filter(ChildRow::over).map(ChildRow::charged)

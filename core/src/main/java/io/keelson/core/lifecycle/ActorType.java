@@ -2,7 +2,7 @@ package io.keelson.core.lifecycle;
 
 import java.util.Locale;
 
-/** Who decides something, as events record it. */
+/** The kind of the actor that decides, as events record it. */
 public enum ActorType {
     /** The engine: dispatch, timers, and consequences of other changes. */
     SYSTEM,

@@ -117,7 +117,7 @@ public enum EventType {
         this.when = when;
     }
 
-    /** Who decides it; {@code HUMAN} for the caller of a request, which may be a service. */
+    /** The actor that decides; {@code HUMAN} for the caller of a request, which may be a service. */
     public ActorType by() {
         return by;
     }

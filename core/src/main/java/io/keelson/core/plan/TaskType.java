@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What kind of work a task is. Plans choose among {@link #ofPlans()}; the rest are the engine's own. */
+/** The kind of work of a task. Plans choose among {@link #ofPlans()}; the rest are the engine's own. */
 public enum TaskType {
     RESEARCH, ANALYSIS, WRITING, CODING, VERIFICATION, REVIEW, SYNTHESIS, OTHER,
     /** A planner's work. */

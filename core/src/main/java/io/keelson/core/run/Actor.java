@@ -4,7 +4,7 @@ import io.keelson.core.lifecycle.ActorType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who caused a change, as every event records it.
+ * The cause of a change, as every event records it.
  *
  * @param id the name of a person or service, a worker's or node's id; null for the system itself
  */

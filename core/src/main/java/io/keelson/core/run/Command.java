@@ -18,7 +18,7 @@ public sealed interface Command {
 
     UUID runId();
 
-    /** Who issues the command. */
+    /** The actor that issues the command. */
     Actor actor();
 
     /** Accepts a checked run, and starts it at once if requested. */

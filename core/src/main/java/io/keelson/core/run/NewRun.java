@@ -29,7 +29,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
         @Nullable Fork fork, @Nullable Instant startAt, Origin origin) {
 
     /**
-     * What a fork takes over from another run; a fork begins when it is created.
+     * The parts that a fork takes over from another run; a fork begins when it is created.
      *
      * @param task the task from which it differs, by its id in the plan
      * @param carried by key, the tasks whose outputs it takes over, each with the task that holds the output

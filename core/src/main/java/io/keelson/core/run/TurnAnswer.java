@@ -74,7 +74,7 @@ public sealed interface TurnAnswer {
         }
     }
 
-    /** What another run has recorded of a call. */
+    /** The record of a call in another run. */
     sealed interface Recorded {
 
         /** @param json text of the output */

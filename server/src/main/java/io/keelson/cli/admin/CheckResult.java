@@ -3,7 +3,7 @@ package io.keelson.cli.admin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a check of {@code doctor} found.
+ * The result of a check of {@code doctor}.
  *
  * @param subject what was looked at
  * @param advice what to do; null where nothing is to be done

@@ -21,7 +21,7 @@ final class LimitOptions {
             + "requests_per_minute, usd_per_month, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number (credits may have six decimal places), or none to remove a limit.")
     Map<String, String> limits = new LinkedHashMap<>();
 
-    /** What was given; null for no limit. */
+    /** The given value; null for no limit. */
     Map<String, @Nullable Number> changes() {
         Map<String, @Nullable Number> changes = new LinkedHashMap<>();
         limits.forEach((name, text) -> changes.put(name, text.equals("none") ? null : number(name, text)));

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What Keelson needs of a machine, looked at without changing anything. */
+/** Checks the requirements of Keelson on a machine, without changing anything. */
 final class MachineChecks {
 
     private static final int JAVA = 25;

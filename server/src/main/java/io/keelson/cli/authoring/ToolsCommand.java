@@ -99,7 +99,7 @@ public final class ToolsCommand extends CliCommand {
         print(lines);
     }
 
-    /** Who executes the tool, and for a tool of an MCP server why it is held back. */
+    /** The executor of the tool; for a tool of an MCP server also the reason why it is not used. */
     private static String source(ToolInfo tool) {
         ToolInfo.Mcp mcp = tool.mcp();
         return mcp == null || mcp.state().equals("allowed") ? tool.source() : tool.source() + ", " + mcp.state();

@@ -61,7 +61,7 @@ public final class ValidateCommand extends CliCommand {
     }
 
     /**
-     * What was found.
+     * The findings.
      *
      * @param answer the server's yes; null without one
      */
@@ -71,7 +71,7 @@ public final class ValidateCommand extends CliCommand {
         return new Verdict(MissionCheck.problems(document, clock(), tools), null, false);
     }
 
-    /** What creating a run would say; null where the server does not answer that. */
+    /** The problems that creating a run would report; null if the server cannot check them. */
     private @Nullable Verdict remote(Keelson server, ObjectNode document) {
         try {
             return new Verdict(List.of(), server.api().post("/missions/validate", document), true);

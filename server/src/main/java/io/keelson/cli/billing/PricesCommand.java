@@ -85,7 +85,7 @@ public final class PricesCommand extends CliCommand {
                     "  keelson prices set tool web.search 0.01"})
     static final class Set extends CliCommand {
 
-        /** What has a price. */
+        /** The kinds of prices. */
         enum Kind {
             TOOL, MODEL
         }

@@ -38,7 +38,7 @@ public final class OrdersCommand extends ListCommand<JsonNode> {
         return table;
     }
 
-    /** What is done with one of them. */
+    /** Actions on one of them. */
     private abstract static class One extends OneCommand<JsonNode> {
 
         @Parameters(index = "0", paramLabel = "ORDER", description = "Its id.")

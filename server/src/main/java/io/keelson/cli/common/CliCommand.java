@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
-/** What all commands have in common: their general options, and the way out for what they say. */
+/** Base of all commands: general options and output. */
 public abstract class CliCommand implements Callable<Integer> {
 
     @Spec

@@ -3,7 +3,7 @@ package io.keelson.cli.common;
 import java.time.Clock;
 import java.util.Map;
 
-/** What the program hands to each of its commands. */
+/** The environment of commands: clock and variables. */
 public interface CliEnvironment {
 
     /** For times that are shown, never for a lease. */

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** What was decided before a decision that comes too late: by whom, when and why. */
+/** The earlier decision that makes this one late: person, time and reason. */
 public final class Decided {
 
     private static final Set<String> TOO_LATE = Set.of("APPROVAL_ALREADY_DECIDED", "GATE_CHANGED",

@@ -29,7 +29,7 @@ public abstract class ListCommand<T> extends CliCommand {
 
     public abstract Table table(List<T> items);
 
-    /** What --json prints. */
+    /** The output of --json. */
     public JsonNode document(Keelson keelson) {
         Page<T> page = page(keelson);
         return Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items()));

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
-/** What can be said of a mission file without a server, which alone knows its recipes and what its workers serve. */
+/** Checks a mission file without a server, as far as that is possible without its recipes and workers. */
 public final class MissionCheck {
 
     /** Codes that depend on the recipe that a mission is merged with. */

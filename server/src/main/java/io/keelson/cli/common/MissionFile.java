@@ -35,7 +35,7 @@ public final class MissionFile {
     private final DocumentFile file;
     private final ObjectNode document;
     private final Set<Path> folders = new LinkedHashSet<>();
-    /** What was given by {@code --input}. */
+    /** The values of {@code --input}. */
     private final Map<String, String> values = new HashMap<>();
 
     private MissionFile(DocumentFile file) {
@@ -128,7 +128,7 @@ public final class MissionFile {
         return new ArrayList<>(folders);
     }
 
-    /** What is wrong with the mission; a value that came by {@code --input} is a fault of the command, not of a line. */
+    /** Problems of the mission; one of a value from {@code --input} has no line. */
     public CliException invalid(List<PlanProblem> problems) {
         List<PlanProblem> named = problems.stream().map(problem -> option(problem)
                 .map(option -> new PlanProblem(problem.code(), problem.pointer(), option + ": " + problem.message()))

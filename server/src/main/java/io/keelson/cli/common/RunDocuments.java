@@ -133,7 +133,7 @@ public final class RunDocuments {
         return run.attemptNumber() > 1 ? runs.attempts(run.id()) : List.of();
     }
 
-    /** What of the run has failed; steps are left out where there are too many to read them all. */
+    /** The failed parts of the run, without steps if there are too many to read. */
     public static FailureView failures(Runs runs, Run run) {
         if (run.failures() == 0 && run.tasksFailed() == 0) {
             return new FailureView(run, List.of(), List.of());
@@ -142,7 +142,7 @@ public final class RunDocuments {
         return new FailureView(run, runs.tasks(run.id()), steps);
     }
 
-    /** What the run's steps have started. */
+    /** The child runs of the run. */
     public static RunTree family(Runs runs, Run run) {
         return family(runs, run, LEVELS);
     }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServerConnection implements AutoCloseable {
 
-    /** What a server of our own is for. */
+    /** The purpose of a server that the command starts. */
     public enum Work {
         /** An own server executes runs. */
         ALL,

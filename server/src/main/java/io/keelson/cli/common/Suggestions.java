@@ -19,7 +19,7 @@ public final class Suggestions {
 
     private Suggestions() {}
 
-    /** What to type instead; empty where nothing is near. */
+    /** Names close to the typed one; empty for none. */
     public static Optional<String> of(ParameterException failure) {
         if (!(failure instanceof UnmatchedArgumentException unmatched) || unmatched.getUnmatched().isEmpty()) {
             return Optional.empty();

@@ -1,4 +1,4 @@
-/** What every command shares: connection to the server, errors, output, argument parsing, mission files. */
+/** Shared by all commands: connection to the server, errors, output, argument parsing, mission files. */
 @NullMarked
 package io.keelson.cli.common;
 

@@ -43,7 +43,7 @@ public final class BulkCommand extends ListCommand<BulkJob> {
         return job.refused().valueStream().mapToLong(n -> n.asLong()).sum();
     }
 
-    /** What is done with one of them. */
+    /** Actions on one of them. */
     private abstract static class One extends OneCommand<BulkJob> {
 
         @Parameters(index = "0", paramLabel = "JOB", description = "Its id.")

@@ -14,7 +14,7 @@ import io.keelson.client.Keelson;
 import java.time.Duration;
 import java.util.List;
 
-/** What is done to many runs from the command line: asked first, then followed until it is done. */
+/** Confirms a bulk job, submits it and follows it to its end. */
 final class BulkConfirmation {
 
     private static final Duration PAUSE = Duration.ofMillis(300);

@@ -38,7 +38,7 @@ public final class ResumeCommand extends ActionCommand {
         }
     }
 
-    /** What its next step is known to cost may be more than its hard limit or its task's budget leaves: then the run stops again at once. */
+    /** The run may stop again at once, if its hard limit or its task's budget does not cover the known cost of its next step. */
     private static Run goneOn(Runs runs, Run resumed) {
         Run run = resumed;
         for (int left = POLLS; left > 0 && !run.ended(); left--) {

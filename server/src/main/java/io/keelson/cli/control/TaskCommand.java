@@ -22,7 +22,7 @@ public final class TaskCommand extends RunChange {
 
     private static final int CONFLICT = 409;
 
-    /** What can be done with a task. */
+    /** Actions on a task. */
     enum Action {
         APPROVE, REJECT, RETRY, CANCEL, SKIP
     }

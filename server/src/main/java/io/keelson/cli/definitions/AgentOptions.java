@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What an agent is to be, as a command line says it. */
+/** Options that describe an agent. */
 final class AgentOptions {
 
     @Option(names = "--file", paramLabel = "FILE", description = "A YAML or JSON file, or - for standard input.")

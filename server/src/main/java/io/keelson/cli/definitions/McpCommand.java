@@ -129,7 +129,7 @@ public final class McpCommand extends CliCommand {
             return lines;
         }
 
-        /** What the server says now of a tool, or what it said last. */
+        /** The server's current description of a tool, or its last one. */
         private static JsonNode described(McpServer.Tool tool) {
             JsonNode described = tool.seen() == null ? tool.accepted() : tool.seen();
             return described == null ? Json.MAPPER.missingNode() : described;

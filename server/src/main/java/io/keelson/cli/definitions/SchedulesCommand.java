@@ -220,7 +220,7 @@ public final class SchedulesCommand extends CliCommand {
             description = "Creates a schedule, or changes the schedule with that name.")
     static final class Create extends CliCommand {
 
-        /** What it makes runs of. */
+        /** The recipe or mission of its runs. */
         static final class What {
             @Option(names = "--recipe", paramLabel = "NAME", required = true,
                     description = "A recipe, by its name or id.")

@@ -17,7 +17,7 @@ record BilledTokens(long input, long cacheRead, long cacheWrite, long output, lo
     private static final int BYTES_PER_TOKEN = 4;
 
     /**
-     * What the script states; the input that it leaves out is a token for each 4 bytes of the request's body, the output a
+     * The tokens of the script; the input that it leaves out is a token for each 4 bytes of the request's body, the output a
      * token for each 4 bytes of UTF-8 of what is answered and the reasoning tokens, both rounded up.
      *
      * @param answered texts, names of tools and their arguments

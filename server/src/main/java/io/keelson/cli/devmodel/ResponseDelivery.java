@@ -94,7 +94,7 @@ final class ResponseDelivery {
         }
     }
 
-    /** What is written at once: an event, or a part of a body; all but its last byte where nothing drips. */
+    /** Bytes of one write: an event or a part of a body; all but the last byte without dripping. */
     private List<byte[]> pieces(List<String> texts, boolean events) {
         if (events) {
             return texts.stream().map(each -> each.getBytes(StandardCharsets.UTF_8)).toList();

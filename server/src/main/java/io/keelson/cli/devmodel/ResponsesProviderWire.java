@@ -10,7 +10,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** OpenAI's responses. Input tokens include those read from a cache. */
 final class ResponsesProviderWire implements ProviderWire {
 
-    /** What a response repeats of its request, with the value of a request without it; null for null. */
+    /** Members of the request that a response repeats, with their defaults; null for null. */
     private static final List<Echoed> ECHOED = List.of(new Echoed("instructions", null),
             new Echoed("max_output_tokens", null), new Echoed("parallel_tool_calls", "true"),
             new Echoed("previous_response_id", null), new Echoed("reasoning", "{\"effort\":null,\"summary\":null}"),

@@ -34,7 +34,7 @@ final class LiveDisplay implements Display {
     private Size size = new Size(DEFAULT_COLUMNS, DEFAULT_ROWS);
     /** Lines on the screen. */
     private int shown;
-    /** What the server said last. */
+    /** The last message of the server. */
     private List<String> known = List.of();
     private int tick;
     private boolean ended;

@@ -88,7 +88,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
         }
     }
 
-    /** What cannot be asked about counts as open. */
+    /** A question that cannot be read counts as open. */
     private boolean open(Keelson keelson, String run) {
         try {
             Page<InboxItem> page = keelson.inbox().list(InboxQuery.all().run(run).limit(MAX_ITEMS));

@@ -149,7 +149,7 @@ final class RunFollower {
         }
     }
 
-    /** What only people can decide now. */
+    /** The decisions that wait for people. */
     PendingDecisions waits() {
         return RunDocuments.waits(server.keelson(), model.run());
     }

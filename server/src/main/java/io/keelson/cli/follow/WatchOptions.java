@@ -41,7 +41,7 @@ public final class WatchOptions {
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
     @Nullable Path out;
 
-    /** What can fail at the end is tried at the beginning. */
+    /** Checks early what could fail at the end. */
     public void prepare() {
         if (out != null) {
             ArtifactFiles.prepare(out);

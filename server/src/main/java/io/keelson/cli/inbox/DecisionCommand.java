@@ -96,7 +96,7 @@ public abstract class DecisionCommand extends ActionCommand {
         return runs.get(id);
     }
 
-    /** What a decision does that does not say it itself; empty for others. */
+    /** The effect of a decision whose question does not name it; empty for others. */
     String after(InboxDecision decided) {
         return "";
     }

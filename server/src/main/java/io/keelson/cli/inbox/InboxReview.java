@@ -71,7 +71,7 @@ final class InboxReview {
         command.print(lines);
     }
 
-    /** What kind of question it is, of which run and task, and its id. */
+    /** The kind of the question, its run and task, and its id. */
     static String title(InboxItem item) {
         String key = TerminalText.clean(Objects.requireNonNullElse(item.taskKey(), ""));
         String title = TerminalText.clean(Objects.requireNonNullElse(item.taskTitle(), key));

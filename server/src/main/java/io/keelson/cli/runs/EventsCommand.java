@@ -111,7 +111,7 @@ public final class EventsCommand extends CliCommand {
         return keelson.eventStream(types, follow, after != null ? after : follow ? null : Long.valueOf(0));
     }
 
-    /** What it says of credits, such as {@code charged=0.04 hard_limit=0.05}; nothing of what is nothing. */
+    /** The event's credits, such as {@code charged=0.04 hard_limit=0.05}; without amounts that are absent. */
     private static String money(JsonNode payload) {
         return MONEY.stream().filter(name -> payload.path(name).isString())
                 .map(name -> amount(name, payload.get(name).stringValue())).flatMap(Optional::stream)

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What happened, as one line each, for pipes and logs. */
+/** Events as one line each, for pipes and logs. */
 public final class EventLines {
 
     /** Beyond so many tasks, only what is out of the ordinary gets a line. */
@@ -57,7 +57,7 @@ public final class EventLines {
         return event.stepId() == null ? task(event, task, to, name, model, style) : step(event, to, name, model, style);
     }
 
-    /** What changes no state and is worth telling all the same. */
+    /** The text of an event that changes no state but is shown; null for others. */
     private static @Nullable String note(Event event, Style style) {
         String about =
                 TerminalText
@@ -113,7 +113,7 @@ public final class EventLines {
         return null;
     }
 
-    /** What failed is tried again, or, where the failure policy refuses that, waits for the answer to a ticket. */
+    /** The text of a failure: it is retried, or waits for the answer to a ticket if the failure policy does not allow that. */
     private static String retry(Event event) {
         Instant next = RunModel.nextRun(event);
         boolean refused = next == null && event.payload().has("remaining_attempts");

@@ -9,7 +9,7 @@ public final class Frame {
 
     private Frame() {}
 
-    /** What to send so that new lines replace the old ones, with the cursor on the line below. */
+    /** Output that replaces the old lines by the new ones, with the cursor on the line below. */
     public static String redraw(int old, List<String> lines) {
         return (old == 0 ? "" : "\r" + ESC + old + "A") + text(lines);
     }

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
-/** What depends on what in a run, as an SVG document that loads nothing and suits light and dark surroundings. */
+/** The dependencies of a run's tasks as an SVG document that loads nothing and suits light and dark surroundings. */
 public final class GraphPicture {
 
     private static final int MARGIN = 16;

@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run waits for that only people can decide.
+ * Waits of a run that only people can end.
  *
  * @param approvals steps that wait for a decision
  * @param outputs tasks whose output waits for one

@@ -174,7 +174,7 @@ public final class RunModel {
         return delay.isNumber() && at != null ? at.plusMillis(Math.round(delay.asDouble() * 1_000)) : null;
     }
 
-    /** What a verifier says of an output that is put before a person. */
+    /** A verifier's feedback on an output that waits for a person. */
     private static @Nullable String feedback(Event event) {
         String reason = event.payload().path("reason").asString("");
         String feedback = event.payload().path("feedback").asString("");
@@ -209,7 +209,7 @@ public final class RunModel {
         }
     }
 
-    /** What an agent's call came to is for the agent to judge. */
+    /** Failed calls of an agent are not shown as failures: the agent handles them. */
     static boolean isCall(@Nullable Step step) {
         return step != null && "call".equals(step.kind());
     }

@@ -13,7 +13,7 @@ public final class StateMachineText {
 
     private StateMachineText() {}
 
-    /** What may follow what; a line with the machine's name before it, an empty one after it. */
+    /** The transitions of a machine, after a line with its name and before an empty line. */
     public static List<String> table(Machine machine, Style style) {
         boolean events = machine.transitions().stream().anyMatch(each -> each.event() != null);
         Table table = events ? new Table("FROM", "TO", "WHEN", "EVENT") : new Table("FROM", "TO", "WHEN");

@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a person decides on: a plan, or the data of an approval. */
+/** The subject of a decision: a plan, or the data of an approval. */
 public final class Subject {
 
     private static final int MAX_TASKS = 30;
@@ -73,7 +73,7 @@ public final class Subject {
         return lines;
     }
 
-    /** What a question of the inbox is about. */
+    /** The subject of an inbox item. */
     public static List<String> item(InboxItem item, Style style) {
         JsonNode data = item.data() == null ? MissingNode.getInstance() : item.data();
         int count = data.path("task_count").asInt(0);
@@ -115,7 +115,7 @@ public final class Subject {
                 + (feedback.isEmpty() ? "" : ": " + feedback);
     }
 
-    /** What failed, the plan that is proposed, and what it makes of the old one. */
+    /** The failed tasks, the proposed plan, and its changes to the old one. */
     private static List<String> newPlan(JsonNode data, int count, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add("  reason: " + TerminalText.text(data, "reason"));
@@ -127,7 +127,7 @@ public final class Subject {
         return lines;
     }
 
-    /** What an approval was given beside its question. */
+    /** The input of an approval besides its question. */
     public static List<String> data(Step approval, Style style) {
         return data(approval.input(), style);
     }

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** What is said of a run at its end, or where it waits. */
+/** The text on a run at its end, or where it waits. */
 public final class Summary {
 
     private static final int LONGEST_OUTPUT = 20;
@@ -111,7 +111,7 @@ public final class Summary {
         return table.lines(style);
     }
 
-    /** What a run waits for, and the commands that move it. */
+    /** The waits of a run, and the commands that end them. */
     public static List<String> waiting(PendingDecisions pendingDecisions, String command, Style style) {
         Run run = pendingDecisions.run();
         List<String> lines = new ArrayList<>(List.of(""));
@@ -172,7 +172,7 @@ public final class Summary {
         }
     }
 
-    /** What a run that waits to be accepted came to. */
+    /** The result of a run that waits for its acceptance. */
     public static List<String> result(PendingDecisions pendingDecisions, String command, Style style) {
         Run run = pendingDecisions.run();
         if (!run.output().isNull()) {
@@ -189,7 +189,7 @@ public final class Summary {
                 .toList();
     }
 
-    /** What a task's attempt came to that is to be judged. */
+    /** The output of a task's attempt that waits for a decision. */
     public static List<String> toJudge(Task task, String command, Style style) {
         String summary = task.outputSummary();
         return summary == null ? List.of()
@@ -271,7 +271,7 @@ public final class Summary {
         return "send it with: " + command + " signal " + runId + " " + signal + " --payload JSON --watch";
     }
 
-    /** What an approval asks. */
+    /** The question of an approval. */
     public static String question(Step approval) {
         return TreeView.question(approval);
     }

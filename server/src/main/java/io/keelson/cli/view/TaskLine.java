@@ -13,7 +13,7 @@ final class TaskLine {
     final String id;
     String key = "";
     String title = "";
-    /** What follows the key of a fan-out's item that has a name of its own; empty for none. */
+    /** The text after the key of a fan-out's item with its own name; empty for none. */
     String label = "";
     String state = "pending";
     List<String> dependsOn = List.of();
@@ -57,7 +57,7 @@ final class TaskLine {
                 : (step.named == null ? "a step" : TerminalText.clean(step.named.name())) + ": " + step.error;
     }
 
-    /** What it looks like, which an open ticket or an open approval step decides before its own state. */
+    /** The look of the line: of an open ticket or approval step, otherwise of the task's state. */
     Phase phase() {
         Phase own = Phase.of(state);
         if (ticket != null && !own.ended()) {

@@ -216,7 +216,7 @@ public final class TreeView {
         return "waits for a person";
     }
 
-    /** What an approval asks, as far as it is known. */
+    /** The question of an approval, as far as it is known. */
     public static String question(@Nullable Step approval) {
         String question = approval == null ? "" : TerminalText.clean(approval.input().path("question").asString(""));
         return question.isEmpty() ? approval == null ? "approval" : TerminalText.clean(approval.name()) : question;

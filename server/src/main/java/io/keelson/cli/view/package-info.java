@@ -1,4 +1,4 @@
-/** What people see of runs, as pure functions from data to lines; nothing here reads or prints. */
+/** Views of runs as pure functions from data to lines, without input and output. */
 @NullMarked
 package io.keelson.cli.view;
 

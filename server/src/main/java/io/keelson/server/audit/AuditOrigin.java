@@ -4,7 +4,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who acts, as the audit log records it.
+ * The actor of an action, as the audit log records it.
  *
  * @param name of the principal; {@code system} for the server itself
  * @param kind in the words of events

@@ -45,7 +45,7 @@ public final class KeyStore {
     private static final String OPEN_WORKSPACE = """
             select from workspaces where id = ? and closed_at is null for key share""";
 
-    /** What is there already keeps its kind; to update it returns it. */
+    /** An existing row keeps its kind; the update returns it. */
     private static final String PRINCIPAL = """
             insert into principals (workspace_id, kind, name) values (?, coalesce(?, 'service'), ?)
             on conflict (workspace_id, name) do update set name = excluded.name

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What an API key may be used for. Each route asks for one; none includes another. */
+/** A permission of an API key. Each route requires one; none includes another. */
 public enum Scope {
     RUNS_READ("runs:read", "read runs and what belongs to them, tools, workers and lifecycles"),
     RUNS_WRITE("runs:write", "create runs and change their course"),

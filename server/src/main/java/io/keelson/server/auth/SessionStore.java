@@ -97,7 +97,7 @@ public final class SessionStore {
         }
     }
 
-    /** Whose session is to begin. */
+    /** The principal of a session that begins. */
     private record Holder(UUID workspaceId, UUID keyId, Object[] scopes) {}
 
     private final Database database;

@@ -41,7 +41,7 @@ public final class BackgroundTask implements AutoCloseable {
     }
 
     /**
-     * What a task has done so far.
+     * Counters of a task.
      *
      * @param failures runs that failed; they count as runs, too
      * @param lastDuration of the last run that ended; zero before it

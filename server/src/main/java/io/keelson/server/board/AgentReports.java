@@ -26,7 +26,7 @@ public final class AgentReports {
             @Nullable Instant to) {}
 
     /**
-     * Where a page ended: the last report's place in the order.
+     * The end of a page: the last report's position in the order.
      *
      * @param run what is ordered together: the run, or a report of none
      * @param subject of what it is: the run or a task of it

@@ -196,7 +196,7 @@ public final class BoardTasks {
         }
     }
 
-    /** Whose children are asked for, a run's if the filter names one; null for no one's, -1 where there is no such run. */
+    /** The parent of the listed tasks: a run's board task if the filter names a run; null for none, -1 for an unknown run. */
     private static @Nullable Long parent(Connection c, UUID workspace, Filter filter) throws SQLException {
         if (filter.run() == null) {
             return filter.parent();

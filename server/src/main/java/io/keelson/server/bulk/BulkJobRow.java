@@ -39,7 +39,7 @@ public record BulkJobRow(UUID id, UUID workspaceId, Order order, State state, lo
         }
     }
 
-    /** What is done to each run. */
+    /** The command for each run. */
     public enum Action {
         CANCEL(RunSearch.Wanted.OPEN), RETRY(RunSearch.Wanted.FAILED), PAUSE(RunSearch.Wanted.OPEN),
         RESUME(RunSearch.Wanted.PAUSED), DELETE(RunSearch.Wanted.ENDED);

@@ -69,7 +69,7 @@ public final class Computation implements AutoCloseable {
     /** The work of one workspace. */
     private static final class Line {
         private final UUID workspace;
-        /** What requests wait for; it goes before what runs compute. */
+        /** Computations of requests, which go before those of runs. */
         private final Deque<Job<?>> ofRequests = new ArrayDeque<>();
         private final Deque<Job<?>> ofRuns = new ArrayDeque<>();
         private int running;
@@ -148,7 +148,7 @@ public final class Computation implements AutoCloseable {
         }
     }
 
-    /** What the work threw, which is an X or unchecked. */
+    /** The exception of the work, which is an X or unchecked. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // the job throws nothing else
     private static <X extends Exception> X thrown(Throwable cause) {
         if (cause instanceof RuntimeException unchecked) {

@@ -35,7 +35,7 @@ public record DatabaseOptions(int poolSize, Duration lockTimeout, Duration state
         return new DatabaseOptions(poolSize, timeout, statementTimeout, idleTransaction, connectTimeout);
     }
 
-    /** What every new connection executes first. */
+    /** The first statement of each new connection. */
     String sessionSql() {
         return "set lock_timeout = " + lockTimeout.toMillis()
                 + "; set statement_timeout = " + statementTimeout.toMillis()

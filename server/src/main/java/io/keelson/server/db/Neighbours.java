@@ -172,7 +172,7 @@ final class Neighbours {
               from %1$s where workspace_id is not null group by workspace_id, %2$s having count(*) > 1
              order by workspace_id, %2$s limit 20""";
 
-    /** What the migrations rely on: the columns of their {@code create table}, and a default wherever ours have one. */
+    /** Requirements of the migrations: the columns of their {@code create table}, and the same defaults. */
     private static final String CHANGES = "with " + OURS + """
             select change from (
                 select 1 as step, format('alter table %I add column %I %s%s', o.place, o.name,
@@ -227,7 +227,7 @@ final class Neighbours {
         }
     }
 
-    /** What the operator should know about tables that are used with others. */
+    /** Warnings for the operator about tables that are shared with other programs. */
     static List<String> warnings(DatabaseUrl url) throws SQLException {
         try (Connection connection = url.connect()) {
             return NeighbourTriggers.warnings(connection);

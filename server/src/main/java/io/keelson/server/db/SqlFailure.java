@@ -5,7 +5,7 @@ import java.sql.SQLException;
 /** A statement failed: the database refused it, was too slow, or is gone. The transaction was rolled back. */
 public final class SqlFailure extends RuntimeException {
 
-    /** What PostgreSQL answers to a write in a read-only transaction. */
+    /** The error of PostgreSQL for a write in a read-only transaction. */
     public static final String READ_ONLY = "25006";
 
     private final String sqlState;

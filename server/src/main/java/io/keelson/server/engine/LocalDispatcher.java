@@ -33,7 +33,7 @@ final class LocalDispatcher implements CommitListener {
     private static final int MAX_TIMERS = 20_000;
 
     /**
-     * What this node offers.
+     * The capacity of this node.
      *
      * @param node its name as a lease holder
      * @param slots lanes at a time, by the kind of slot that they use

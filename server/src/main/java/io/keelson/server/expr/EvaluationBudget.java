@@ -5,7 +5,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * What one evaluation may still use. Every node of the syntax tree asks it before it runs and for each value it emits,
+ * The rest of one evaluation's budget. Every node of the syntax tree asks it before it runs and for each value it emits,
  * so a runaway ends wherever it runs. Going over a bound throws {@link ExpressionException}, which jq's {@code try}
  * does not catch.
  */

@@ -32,7 +32,7 @@ public final class Expressions {
     /** Templates, and programs, that are kept parsed. */
     private static final int MAX_CACHED = 2_000;
 
-    /** What is done within these bounds is done by the thread that asks: handing it over would take longer. */
+    /** Work within these bounds runs on the calling thread: a handover would take longer. */
     private static final ExpressionLimits AT_ONCE =
             new ExpressionLimits(Duration.ofMillis(2), 1_000, 64 << 10, 256 << 10,
                     64 << 10, ExpressionLimits.DEFAULT.expressionChars());
@@ -87,7 +87,7 @@ public final class Expressions {
         return computation;
     }
 
-    /** What is wrong with the template's expressions, all at once; empty when they can run. */
+    /** All problems of the template's expressions; empty if they can run. */
     public List<ExprProblem> check(String template) {
         Template parsed;
         try {
@@ -106,7 +106,7 @@ public final class Expressions {
         return problems;
     }
 
-    /** What is wrong with a bare jq expression (without {@code ${ }}); empty when it can run. It opens no secrets. */
+    /** All problems of a bare jq expression (without {@code ${ }}); empty if it can run. It opens no secrets. */
     public List<ExprProblem> checkProgram(String expression) {
         try {
             return programs.get(expression).usage().secrets().isEmpty() ? List.of()
@@ -214,7 +214,7 @@ public final class Expressions {
         }
     }
 
-    /** What the template's expressions name, without running them. Expressions that do not parse name nothing. */
+    /** Names in the template's expressions, without running them. Expressions that do not parse have none. */
     public References references(JsonNode template) {
         Usage usage = usage(template);
         return new References(

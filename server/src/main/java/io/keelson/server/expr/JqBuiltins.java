@@ -23,7 +23,7 @@ final class JqBuiltins {
 
     static final Version VERSION = Versions.JQ_1_7;
 
-    /** What every program can call; never written to after this class is loaded. */
+    /** The functions of every program; not changed after this class is loaded. */
     static final Scope ROOT = Scope.newEmptyScope();
 
     private static final Set<String> IMPURE = Set.of("now", "env", "input", "inputs", "debug", "stderr", "halt",

@@ -3,7 +3,7 @@ package io.keelson.server.expr;
 import java.util.Set;
 
 /**
- * What a template names of its scope without being run.
+ * The names of a template's scope, found without running it.
  *
  * @param tasks ids after {@code .tasks}
  * @param allTasks whether it can reach tasks it does not name, for example {@code .tasks | keys} or {@code .}

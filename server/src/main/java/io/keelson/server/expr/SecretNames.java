@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SecretNames {
 
-    /** What the function gives, by name; not bound where no secret is allowed. */
+    /** Values of the function, by name; not bound where no secret is allowed. */
     static final ScopedValue<Map<String, String>> OPENED = ScopedValue.newInstance();
 
     private SecretNames() {}

@@ -61,7 +61,7 @@ public record ApiServices(Database database, AuthServices auth, Runs runs, Work 
     public record Work(Commands commands, RemoteWork remote, ToolCatalog tools, CommandHandler external,
             Computation computation, LiveTexts texts) {}
 
-    /** What is kept for a workspace. */
+    /** Stored definitions of workspaces. */
     public record Stores(ArtifactStore artifacts, ArtifactRetention artifactRetention, Money money, Roster roster,
             WorkspaceModels models, McpService mcp, SecretStore secrets, RecipeStore recipes, Endpoints endpoints,
             Deliveries deliveries) {}

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the API is served and within which bounds.
+ * Address and bounds of the API.
  *
  * @param host the address to listen at; loopback unless the operator configures another
  * @param port 0 for any free one

@@ -350,7 +350,7 @@ public final class HttpServer implements AutoCloseable {
         return route.keyed() ? idempotency.answer(request, route.action()) : route.action().answer(request);
     }
 
-    /** What the router refuses: an unknown path, or a method that the path does not know. */
+    /** Rejections of the router: an unknown path, or a method that the path does not have. */
     private void refuse(HttpResponseException refused, Context context) {
         ApiProblem problem = ExceptionMapper.ofStatus(refused.getStatus());
         if (refused.getStatus() == ErrorCode.METHOD_NOT_ALLOWED.status()) {

@@ -10,7 +10,7 @@ public final class ChildInput {
 
     private ChildInput() {}
 
-    /** What the starting run resolves: all but the other's plan, output and config. A plan that is a text is resolved. */
+    /** The members that the starting run resolves: all but the child's plan, output and config. A plan that is a text is resolved. */
     public static JsonNode outer(JsonNode input) {
         if (!(input instanceof ObjectNode object)) {
             return input;

@@ -52,12 +52,12 @@ public final class DeclaredSchema {
         schema = compiled;
     }
 
-    /** What is wrong with the schema itself; empty when it can be used. */
+    /** Problems of the schema itself; empty if it can be used. */
     public List<Flaw> flaws() {
         return flaws;
     }
 
-    /** What a value has against the schema; nothing when the schema itself is wrong. */
+    /** Violations of the schema by a value; none if the schema itself is invalid. */
     public List<Flaw> check(JsonNode value) {
         try {
             return schema == null ? List.of() : SchemaErrors.flaws(schema.validate(value));

@@ -34,7 +34,7 @@ public final class Schemas {
         return SchemaRegistry.withDefaultDialect(DIALECT);
     }
 
-    /** What every schema must fit itself. */
+    /** The schema of schemas. */
     static Schema ofSchemas() {
         return registry().getSchema(SchemaLocation.of(META));
     }

@@ -66,7 +66,7 @@ public final class LiveTexts implements AutoCloseable {
         }
 
         /**
-         * What follows.
+         * The following parts.
          *
          * @param epoch of the last part that was seen; 0 for none
          * @param seq of that part

@@ -3,7 +3,7 @@ package io.keelson.server.mcp;
 import io.keelson.core.policy.Effects;
 import tools.jackson.databind.JsonNode;
 
-/** What a tool's annotations say about its effects. */
+/** The effects of a tool by its annotations. */
 final class McpEffects {
 
     private McpEffects() {}

@@ -57,7 +57,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     /** A server's name within its workspace. */
     private record Key(UUID workspace, String server) {}
 
-    /** What this node knows of the tables. */
+    /** This node's copy of the tables. */
     private record Known(Map<Key, McpServerRow> servers, Map<Key, Map<String, McpToolRow>> tools,
             Map<UUID, ToolCatalog> catalogues, List<String> names, String fingerprint) {}
 
@@ -339,7 +339,7 @@ public final class McpService implements WorkspaceTools, AutoCloseable {
     public record Offered(McpServerRow server, McpToolRow tool) {}
 
     /**
-     * What is behind the name of a tool.
+     * The tool behind a name.
      *
      * @param name {@code mcp.SERVER.TOOL}
      * @return null where the workspace has no such tool, and for other names

@@ -18,7 +18,7 @@ public record McpToolRow(UUID workspaceId, String server, String name, @Nullable
     private static final Set<String> PINNED =
             Set.of("name", "title", "description", "inputSchema", "outputSchema", "annotations");
 
-    /** What of a tool's description is compared: all that a model or a policy depends on. */
+    /** The compared part of a tool's description: everything that a model or a policy depends on. */
     static ObjectNode pinned(JsonNode tool) {
         ObjectNode kept = Json.object();
         PINNED.stream().sorted().filter(tool::has).forEach(member -> kept.set(member, tool.get(member)));

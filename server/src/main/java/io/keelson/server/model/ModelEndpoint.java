@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.Map;
 
 /**
- * Where a model is reached. Its text form shows neither the key nor headers.
+ * The endpoint of a model. Its text form shows neither the key nor headers.
  *
  * @param name as plans and prices name the model
  * @param baseUrl of the provider, without a trailing slash

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 public final class ModelException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** What to do about it. */
+    /** The reaction to the error. */
     public enum Kind {
         /** Busy: ask again later. */
         DEFERRED,

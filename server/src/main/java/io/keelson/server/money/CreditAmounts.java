@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** What an amount of credits may be: an exact decimal with at most six places. 1 credit is 1 USD. */
+/** Amounts of credits: exact decimals with at most six places. 1 credit is 1 USD. */
 public final class CreditAmounts {
 
     /** Decimal places. */

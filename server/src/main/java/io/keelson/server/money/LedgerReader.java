@@ -55,7 +55,7 @@ public final class LedgerReader {
         return database.withConnection(c -> matching(c, OLDEST_FIRST, workspace, filter, after, limit));
     }
 
-    /** What a run reserved, was charged and got back, oldest first. */
+    /** The reservations, charges and refunds of a run, oldest first. */
     public List<LedgerRow> ofRun(UUID workspace, UUID run, long after, int limit) {
         return database.withConnection(c -> {
             try (PreparedStatement read = c.prepareStatement(OF_RUN)) {

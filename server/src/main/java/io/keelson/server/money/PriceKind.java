@@ -3,7 +3,7 @@ package io.keelson.server.money;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What has a price. */
+/** The kinds of prices. */
 public enum PriceKind {
     /** So much per call. */
     TOOL,

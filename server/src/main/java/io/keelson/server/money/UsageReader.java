@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What a workspace was charged, and tokens that cost nothing, summed up. Corrections and what could not be collected are no part of it. */
+/** Sums of a workspace's charges, and tokens without cost. Corrections and uncollected amounts are not included. */
 public final class UsageReader {
 
     /** Most lines of a report. */

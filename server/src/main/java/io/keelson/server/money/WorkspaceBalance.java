@@ -30,7 +30,7 @@ public record WorkspaceBalance(BigDecimal available, BigDecimal reserved, BigDec
                 reserved.add(funded).subtract(ofAvailable).subtract(ofSpent), spent.add(ofSpent));
     }
 
-    /** What funding gave to all accounts. */
+    /** The sum of funding over all accounts. */
     BigDecimal funded() {
         return available.add(reserved).add(spent);
     }

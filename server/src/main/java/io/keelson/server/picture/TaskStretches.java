@@ -129,7 +129,7 @@ public final class TaskStretches {
                 || !task.steps().isEmpty() && task.steps().getLast().state().equals("awaiting_retry");
     }
 
-    /** What nothing did: a person was asked, else {@code otherwise}. */
+    /** Adds an interval without work: a person was asked, otherwise {@code otherwise}. */
     private void gap(long until, boolean open, Kind otherwise) {
         for (Between each : asked) {
             long to = Math.min(until, each.to() == null ? until : each.to());

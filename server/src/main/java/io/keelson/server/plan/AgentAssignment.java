@@ -319,7 +319,7 @@ final class AgentAssignment {
                 agent.instructions());
     }
 
-    /** What the agent may call at all, of that what the task needs where it says so. */
+    /** The tools that the agent may call; if the task names the tools that it needs, only those of them. */
     private static List<String> within(List<String> tools, JsonNode task, List<String> needed) {
         return task.path("tools_needed").isArray() ? tools.stream().filter(needed::contains).toList() : tools;
     }

@@ -15,7 +15,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What a mission file or the body of {@code POST /runs} asks for, checked and ready to become a run.
+ * The content of a mission file or of the body of {@code POST /runs}, checked and ready to become a run.
  *
  * @param name for people; 1 to 200 characters
  * @param goal what is to be reached, as the caller said it

@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a run's config says about failures. */
+/** The failure rules of a run's config. */
 final class FailureConfig {
     private static final String PLANNER = "/config/planner";
     private static final String REPLANNER = "/config/replan/planner";

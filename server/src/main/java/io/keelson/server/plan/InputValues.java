@@ -23,7 +23,7 @@ final class InputValues {
         this.problems = problems;
     }
 
-    /** What expressions see as {@code .inputs}: the values given, and defaults for the others. */
+    /** The values of {@code .inputs} in expressions: the given ones, and defaults for the others. */
     ObjectNode resolve(ObjectNode values) {
         ObjectNode resolved = JsonNodeFactory.instance.objectNode();
         declarations.properties().forEach(each -> resolve(each.getKey(), each.getValue(), values, resolved));

@@ -113,7 +113,7 @@ public final class NewPlans {
                 : new ReadResult.Invalid<>(problems.all());
     }
 
-    /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
+    /** The approval of a first plan by a run's config, and the estimated cost of that plan. */
     public static Planned.Terms terms(JsonNode config, Checked made) {
         return RunConfigReader.terms(config, modelled((ObjectNode) Json.read(made.json())));
     }
@@ -190,7 +190,7 @@ public final class NewPlans {
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }
 
-    /** What a completed task depended on may be gone. */
+    /** The upstream tasks of a completed task may be gone. */
     private static JsonNode independent(JsonNode task, Set<String> stay) {
         ObjectNode copy = ((ObjectNode) task).deepCopy();
         List<JsonNode> upstreams = new ArrayList<>();

@@ -21,7 +21,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** What a run's config says to the core; the rest of it is stored as given. */
+/** Reads the part of a run's config that the core uses; the rest is stored as given. */
 final class RunConfigReader {
 
     private static final List<String> AMOUNTS = List.of("hard_limit_usd", "soft_limit_usd", "min_credits");
@@ -112,7 +112,7 @@ final class RunConfigReader {
     }
 
     /**
-     * What is thought to be used of which models, where the plan does not say what that costs: by its tasks, or as a whole
+     * The estimated use of models, if the plan does not state its cost: by its tasks, or as a whole
      * where they say nothing but all name the same model.
      */
     private static Map<String, Long> tokens(JsonNode plan) {

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What judges a task's output: each entry but one of kind human becomes a step that calls a verifying tool. */
+/** Reads the checks of a task's output: each entry except of kind human becomes a step that calls a verifying tool. */
 final class VerifyReader {
     private static final String OUTPUT = "${ .task.output }";
     private static final Set<String> COMMON = Set.of("kind", "output", "retry", "timeout_seconds");
@@ -101,7 +101,7 @@ final class VerifyReader {
         return list.isArray() && list.values().stream().anyMatch(VerifyReader::human);
     }
 
-    /** What the plan check says of a verifier's input, at the place where the mission says it. */
+    /** The place in the mission of a problem of a verifier's input. */
     static String asWritten(JsonNode raw, String rest) {
         boolean abridged = KINDS.containsKey(JsonFields.text(raw, "kind", ""));
         return abridged || rest.equals("/input/output") ? rest.replaceFirst("^/input", "") : rest;
@@ -138,7 +138,7 @@ final class VerifyReader {
         return steps.call(call, input, name, StepKind.VERIFY, at);
     }
 
-    /** What a judge is asked: the entry's criteria, else the task's as one that must pass. */
+    /** Adds the criteria for a judge: the entry's, otherwise the task's as one that must pass. */
     private void judged(JsonNode task, JsonNode raw, ObjectNode input, String at) {
         String model = JsonFields.text(raw, "model", judge == null ? "" : judge);
         if (model.isEmpty()) {

@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What PRD-101 shows of a recipe. Nothing runs by it: it loses what a plan's graph says. */
+/** The view of a recipe in PRD-101. For display only: it has less than the graph of a plan. */
 final class LegacyRecipeView {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
@@ -66,7 +66,7 @@ final class LegacyRecipeView {
         return step;
     }
 
-    /** Whose preferred model a task of that type takes; empty for none. */
+    /** The model preference that a task of this type uses; empty for none. */
     private static String role(String taskType) {
         return switch (taskType) {
             case "research", "analysis" -> "researcher";
@@ -93,7 +93,7 @@ final class LegacyRecipeView {
         return task.path("depends_on").valueStream().map(on -> on.path("task").asString(on.asString("")));
     }
 
-    /** What of the configuration is shown, and where it comes from. */
+    /** The shown part of the configuration, and its source. */
     static ObjectNode config(ObjectNode mission, NewRecipe.@Nullable Lineage lineage) {
         JsonNode config = mission.path("config");
         ObjectNode shown = NODES.objectNode().put("mode",

@@ -6,10 +6,10 @@ import java.util.Collection;
 import java.util.Set;
 import java.util.UUID;
 
-/** What schedules want of the engine. */
+/** Submits runs for schedules. */
 public interface RunSubmitter {
 
-    /** What came of it. */
+    /** The result of a submission. */
     sealed interface Outcome {
 
         /** The run exists, new or from before; an older one may be deleted by now. */

@@ -27,7 +27,7 @@ public record ScheduledTimeRow(UUID scheduleId, Instant scheduledFor, Kind kind,
         }
     }
 
-    /** What became of it. */
+    /** The outcome of the time. */
     public enum State {
         DUE,
         /** Waits for another run of the schedule to end. */

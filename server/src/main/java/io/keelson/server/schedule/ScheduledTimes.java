@@ -108,7 +108,7 @@ public final class ScheduledTimes {
     }
 
     /**
-     * What has become of one.
+     * The outcome of one time.
      *
      * @param atWork whether others have to mind its run
      * @param now null while it stays open

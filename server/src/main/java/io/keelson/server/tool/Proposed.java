@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a call or a worker proposes to people.
+ * A proposal of a call or a worker to people.
  *
  * @param title in a line
  * @param body further text; null for none

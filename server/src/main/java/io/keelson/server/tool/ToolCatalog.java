@@ -127,12 +127,12 @@ public final class ToolCatalog {
         return entries.values().stream().map(Entry::tool).toList();
     }
 
-    /** What in a resolved input does not fit, by pointer; empty when it can be executed. */
+    /** Violations of the schema by a resolved input, by pointer; empty if it can be executed. */
     public List<Problem> validateInput(Tool tool, JsonNode input) {
         return problems(entry(tool).input(), input);
     }
 
-    /** What in a call's input does not fit a tool of this server, with pointers; empty for nothing. */
+    /** Violations of the schema of a tool of this server by a call's input, with pointers; empty for none. */
     public String inputProblems(String tool, JsonNode input) {
         return text(problems(Objects.requireNonNull(entries.get(tool), tool).input, input));
     }
@@ -142,7 +142,7 @@ public final class ToolCatalog {
                 .collect(Collectors.joining("; "));
     }
 
-    /** What in an output does not fit; a remote worker's result is checked with it. */
+    /** Violations of the schema by an output; results of workers are checked with it. */
     public List<Problem> validateOutput(Tool tool, JsonNode output) {
         return problems(entry(tool).output(), output);
     }

@@ -63,7 +63,7 @@ public final class ToolFailure extends Exception {
         return retryAfter;
     }
 
-    /** What the call has cost all the same. */
+    /** The cost of the failed call. */
     public ToolUsage spent() {
         return spent;
     }

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What the built-in tools of this server may touch. Set by the operator, never by a run.
+ * Permissions of this server's built-in tools. Set by the operator, never by a run.
  *
  * @param folders where files can be read and processes started
  * @param refused what is never read, also below those folders

@@ -5,7 +5,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a successful call gave.
+ * The result of a successful call.
  *
  * @param usage what the call cost
  * @param artifacts what the call stored through its sink, in order

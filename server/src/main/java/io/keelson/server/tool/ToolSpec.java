@@ -5,7 +5,7 @@ import java.time.Duration;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a tool says about itself.
+ * A tool's description of itself.
  *
  * @param name unique in the catalogue, {@code area.verb} or a single word
  * @param description one sentence for people and for planners

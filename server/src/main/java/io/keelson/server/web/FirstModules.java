@@ -20,7 +20,7 @@ final class FirstModules {
     static final String APP = "app.js";
     /** Asks for the session; executed before the others. */
     static final String ME = "store/me.js";
-    /** What {@link #APP} imports later, by the first part of an address below {@code /ui/}. */
+    /** Modules that {@link #APP} imports later, by the first part of an address below {@code /ui/}. */
     private static final String PAGES = "page/";
     private static final String FIRST_PAGE = "overview";
     private static final String LIST = "runs";
@@ -44,7 +44,7 @@ final class FirstModules {
     }
 
     /**
-     * What every page needs comes first, so that the frame is there before its content.
+     * Modules of every page come first, so that the frame appears before its content.
      *
      * @param sources path to content
      * @param page null for what every page needs

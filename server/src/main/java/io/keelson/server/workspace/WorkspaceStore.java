@@ -74,7 +74,7 @@ public final class WorkspaceStore {
     private static final String NO_LIMIT = "delete from workspace_limits where workspace_id = ? and name = ?";
 
     /**
-     * What is to be changed.
+     * The changes of an update.
      *
      * @param name null to leave it
      * @param limits those to be changed, by name; empty for none any more

@@ -123,7 +123,7 @@ final class Cluster {
         Files.move(unfinished, path(), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** What initdb said, or what to do where it refuses to work for a user whom the password file does not name. */
+    /** The message of initdb, or the remedy if its user has no entry in the password file. */
     static String reason(String output) {
         return output.contains("could not look up effective user ID")
                 ? "PostgreSQL needs a user whom the password file (/etc/passwd) names, and this process runs as a user id"

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What one start of PostgreSQL writes to its log: a file per day of the week in a folder of the data directory, and
+ * The log of one start of PostgreSQL: a file per day of the week in a folder of the data directory, and
  * {@code start.log} until it has opened that.
  */
 final class PostgresLog {

@@ -7,7 +7,7 @@ import java.time.Instant;
 /** Starts work from committed changes, and offers capacity to the next decisions. */
 public interface CommitListener {
 
-    /** What this node's executors can start at once. */
+    /** The capacity of this node's executors at this moment. */
     LocalCapacity offer();
 
     /** Ends the offer and frees its unused capacity. Called once per offer, after {@link #committed}. */

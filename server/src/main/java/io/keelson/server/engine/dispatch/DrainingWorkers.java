@@ -22,7 +22,7 @@ final class DrainingWorkers {
     private record Worker(UUID workspace, String id) {}
 
     /**
-     * What a worker claims with.
+     * The parameters of a worker's claims.
      *
      * @param specs JSON text of what it announces of its tools; null for nothing new
      */

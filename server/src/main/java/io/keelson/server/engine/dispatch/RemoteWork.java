@@ -148,7 +148,7 @@ public interface RemoteWork {
     List<Item> claim(Claim claim) throws InterruptedException;
 
     /**
-     * What the workspace's workers have announced of their tools, by name: objects with {@code name}, and where they say
+     * The announced tools of the workspace's workers, by name: objects with {@code name}, and where they say
      * it {@code description}, {@code input_schema} and {@code effects}.
      */
     Map<String, JsonNode> announced(UUID workspaceId);

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkAvailability implements LocalCapacity.RemoteSlots {
     /**
-     * What a worker takes without another search.
+     * Steps that a worker takes without another search.
      *
      * @param slots maximum number of steps
      * @param gone true once the worker cannot be answered; commits ask it

@@ -47,7 +47,7 @@ public final class ToolRunner {
     private final RecordedAnswers recorded;
     private final AnnouncedEffects announced;
 
-    /** What workers say of their tools. */
+    /** The announced tools of workers. */
     @FunctionalInterface
     public interface AnnouncedEffects {
 
@@ -95,7 +95,7 @@ public final class ToolRunner {
         return catalog.find(tool).isPresent() || tool.startsWith(ToolSpec.MCP);
     }
 
-    /** What a call of the tool uses of an executor. */
+    /** The kind of slot that a call of the tool uses. */
     public SlotKind slot(String tool) {
         return catalog.find(tool).map(found -> found.spec().slot())
                 .orElse(tool.startsWith(ToolSpec.MCP) ? SlotKind.WAITING : SlotKind.COMPUTING);

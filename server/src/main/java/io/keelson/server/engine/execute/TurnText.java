@@ -104,7 +104,7 @@ public final class TurnText {
                 SafeText.clean(error.path("message").asString(""))) : null;
     }
 
-    /** What an input means that {@link #literal} has escaped. */
+    /** The value of an input that {@link #literal} has escaped. */
     public static JsonNode meant(JsonNode input) {
         return Json.read(input.toString().replace("$${", "${"));
     }

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * background task.
  */
 public final class ClusterNotifier implements AutoCloseable {
-    /** What has happened. */
+    /** The kind of the notification. */
     public enum Notification {
         /** Work was queued that the sender does not take itself. */
         WORK,

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What operators and administrators did. */
+/** Actions of operators and administrators. */
 public final class AuditActions {
 
     private final AuditLog auditLog;

@@ -32,7 +32,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What operators do with workspaces, and what a workspace may learn of its own limits. */
+/** Workspaces for operators, and a workspace's own limits. */
 public final class WorkspaceActions {
 
     private static final String FOLDERS = "allowed_folders";

@@ -29,7 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class BoardActions {
 
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,15}");
-    /** What a JSON number holds exactly. */
+    /** The largest integer that a JSON number represents exactly. */
     private static final long MAX_ID = (1L << 53) - 1;
     /** Sources of the top level without another filter: runs, and all tasks created by people. */
     private static final List<String> TOP = List.of("user", "recipe", "orchestration");

@@ -19,7 +19,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What waits for people in a workspace, how much of it, and whose it is. */
+/** The inbox of a workspace: items, counts and assignments. */
 public final class InboxActions {
 
     /** In place of a name, which begins with neither. */

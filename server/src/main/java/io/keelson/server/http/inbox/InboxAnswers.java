@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The answers to an inbox item as requests, so that clients need to know no kind. */
 final class InboxAnswers {
 
-    /** What an acceptance takes beside a reason. */
+    /** Members of an acceptance besides the reason. */
     private static final Map<InboxKind, List<String>> OF_ACCEPTANCE = Map.of(InboxKind.TASK_REVIEW, List.of("gate"),
             InboxKind.BUDGET, List.of("hard_limit_usd", "tasks"), InboxKind.ELICITATION, List.of("content"),
             InboxKind.CALL_APPROVAL, List.of("input"), InboxKind.QUESTION, List.of("answer"));

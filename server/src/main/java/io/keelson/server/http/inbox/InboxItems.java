@@ -107,7 +107,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
     }
 
     /**
-     * What waits under that id.
+     * The waiting item with that id.
      *
      * @throws ApiProblem when nothing does
      */
@@ -230,7 +230,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return item;
     }
 
-    /** What failed, and why a person is asked, also in words. */
+    /** The failure, and the reason of the question, also in words. */
     private static ObjectNode failure(ObjectNode row) {
         ObjectNode data = ((ObjectNode) row.get("subject_data")).deepCopy();
         return data.put("why", TicketRow.words(text(row, "reason")));
@@ -243,7 +243,7 @@ public record InboxItems(Reads reads, Database database, InboxReader inbox) {
         return TurnText.meant(written == null ? row.get("input") : Json.read(written));
     }
 
-    /** What will be called, as it will be called. */
+    /** The call that will be made, with its input. */
     private static ObjectNode call(ObjectNode row) {
         JsonNode input = TurnText.meant(row.get("input"));
         ObjectNode call = Json.object().put("tool", text(row, "step_tool"));

@@ -16,7 +16,7 @@ public enum InboxKind {
     APPROVAL_STEP("step_"),
     /** A call of an agent that waits for a person. */
     CALL_APPROVAL("call_"),
-    /** What an agent asks a person. */
+    /** A question of an agent. */
     QUESTION("ask_"),
     /** A task's output ({@code awaiting_human}). */
     TASK_REVIEW("task_"),
@@ -24,9 +24,9 @@ public enum InboxKind {
     ESCALATION("esc_"),
     /** A run that its budget has stopped. */
     BUDGET("budget_"),
-    /** What a step proposes; nothing waits for the answer. */
+    /** A proposal of a step; nothing waits for the answer. */
     PROPOSAL("prop_"),
-    /** What a tool of another server asks. */
+    /** A question of an MCP server's tool. */
     ELICITATION("elic_"),
     /** A tool of an MCP server that its server describes otherwise than accepted. */
     TOOL_CHANGE("tool_");
@@ -46,7 +46,7 @@ public enum InboxKind {
         return prefix;
     }
 
-    /** What of the run the question is about: a run may ask it more than once. Null for kinds whose subject names the question. */
+    /** The part of the run that the question is about, as a run may ask it more than once. Null for kinds whose subject identifies the question. */
     @Nullable Gate gate() {
         return switch (this) {
             case PLAN_APPROVAL -> Gate.PLAN;

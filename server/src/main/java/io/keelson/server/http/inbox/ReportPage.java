@@ -35,7 +35,7 @@ final class ReportPage {
             table{border-collapse:collapse;display:block;overflow-x:auto}td,th{border:1px solid var(--line);padding:5px 10px;text-align:left}
             hr{border:0;border-top:1px solid var(--line)}""";
 
-    /** What a browser does with such a page, in a frame of the dashboard or by itself: no scripts, no requests, no origin. */
+    /** The policy for such a page, in a frame of the dashboard or by itself: no scripts, no requests, no origin. */
     static final String POLICY =
             "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'sha256-"
                     + sha256(STYLE) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";

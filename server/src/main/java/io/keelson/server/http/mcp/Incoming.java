@@ -24,7 +24,7 @@ record Incoming(ApiRequest request, String version, String method, ObjectNode pa
     static final List<String> HANDSHAKE = List.of(Mcp.LEGACY, "2025-06-18");
     /** All revisions, the newest first. */
     static final List<String> VERSIONS = List.of(Mcp.MODERN, Mcp.LEGACY, "2025-06-18");
-    /** What a request without a version is taken for. */
+    /** The version of a request that names none. */
     private static final String DEFAULT_VERSION = "2025-06-18";
 
     /**

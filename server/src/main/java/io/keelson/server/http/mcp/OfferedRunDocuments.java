@@ -14,7 +14,7 @@ public record OfferedRunDocuments(Reads reads, PageLinks links) {
     /** Characters of an output that a result has; a longer one is read as a resource. */
     private static final int MAX_OUTPUT = 65_536;
 
-    /** What {@link #of} gives. */
+    /** The schema of {@link #of}. */
     static final String SCHEMA = """
             {"type": "object", "required": ["run_id", "status"], "properties": {
               "run_id": {"type": "string", "description": "Also the id of the run's task"},

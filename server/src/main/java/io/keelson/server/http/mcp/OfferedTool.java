@@ -22,7 +22,7 @@ record OfferedTool(String name, String title, String description, Scope scope, O
         @Nullable DeclaredSchema check, ObjectNode output, Hints hints, boolean starts, Handler handler) {
 
     /**
-     * What a client may know of the effects.
+     * The effects as clients see them.
      *
      * @param reads changes nothing
      * @param destroys may change or end what is there
@@ -40,7 +40,7 @@ record OfferedTool(String name, String title, String description, Scope scope, O
         Outcome answer(Incoming call, ObjectNode arguments) throws IOException, InterruptedException;
     }
 
-    /** What a call has brought about. */
+    /** The outcome of a call. */
     sealed interface Outcome {
         /** A structured result. */
         record Document(ObjectNode json) implements Outcome {}

@@ -124,7 +124,7 @@ public final class ArtifactActions {
                 .header("Content-Range", range.header(file.sizeBytes()));
     }
 
-    /** What is deleted already stays so. */
+    /** A deleted artifact remains deleted. */
     private ApiResponse delete(ApiRequest request) {
         UUID run = request.id("id", IdKind.RUN);
         UUID id = request.id("artifact", IdKind.ARTIFACT);

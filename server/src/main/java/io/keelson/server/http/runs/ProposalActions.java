@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What steps propose to people, and the answers. */
+/** Proposals of steps, and the answers. */
 public final class ProposalActions {
 
     private final Reads reads;

@@ -54,7 +54,7 @@ public final class RunFork {
         }
     }
 
-    /** What the task's agent has otherwise than in the source; null for no difference. */
+    /** The differences of the task's agent from the source; null for none. */
     record Overrides(@Nullable String model, @Nullable String instructions, @Nullable List<String> tools) {}
 
     private final Function<UUID, MissionReader> missions;

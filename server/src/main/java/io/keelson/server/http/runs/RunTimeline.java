@@ -115,7 +115,7 @@ final class RunTimeline {
         return id == null ? null : id.toString();
     }
 
-    /** What the open steps of a running task wait for, unless one of them is executed. */
+    /** The waits of a running task's open steps, unless one of them is executed. */
     private static @Nullable String waits(Task task) {
         if (!task.state().equals("running")) {
             return null;

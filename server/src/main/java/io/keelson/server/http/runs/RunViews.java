@@ -34,7 +34,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What clients read of runs. */
+/** Routes that read runs. */
 public final class RunViews {
 
     private static final int MAX_EXPLAINED_PAGES = 10;

@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Reduces a mission to one of its tasks, for a fork without further consequences. */
 final class TaskOnly {
 
-    /** What would ask people, start other work than the task's, or wait for other runs. */
+    /** Members of the config that would ask people, start other work than the task's, or wait for other runs. */
     private static final List<String> CONFIG =
             List.of("hooks", "acceptance", "ladder", "replan", "planner", "escalation",
                     "failure_mode", "agent_failure_mode", "concurrency");

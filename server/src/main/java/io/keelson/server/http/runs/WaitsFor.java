@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What an open run may wait for, as the parameter {@code waits_for} names it. */
+/** Reasons for which an open run waits, as the parameter {@code waits_for} names them. */
 enum WaitsFor {
     HUMAN("APPROVAL", "QUESTION", "TASK_REVIEW", "PLAN_APPROVAL", "RESULT_ACCEPTANCE", "TICKET_OPEN"),
     WORKER("MISSING_WORKER", "QUEUED"),

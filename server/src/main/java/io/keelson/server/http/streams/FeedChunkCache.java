@@ -22,7 +22,7 @@ final class FeedChunkCache {
     static final int CHUNK_SIZE = 128_000;
     private static final int MAX_KEPT = 32;
     private static final long MAX_BYTES = 32L << 20;
-    /** What an event takes beside its text. */
+    /** Bytes of an event besides its text. */
     private static final int BESIDE = 200;
 
     /** Events with ids after one up to and with another. */

@@ -2,7 +2,7 @@ package io.keelson.server.http.support;
 
 import java.io.IOException;
 
-/** What a route does. A {@link ApiProblem} thrown is an answer too. */
+/** The handler of a route. A thrown {@link ApiProblem} is a response, too. */
 @FunctionalInterface
 public interface Action {
 

@@ -68,7 +68,7 @@ public final class ApiProblem extends RuntimeException {
         };
     }
 
-    /** What clients search for. */
+    /** The stable code of the error. */
     public String code() {
         return document.get("code").stringValue();
     }

@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 /** One request to a route, its caller known. */
 public final class ApiRequest {
 
-    /** What proxies say that they pass on. */
+    /** Headers that proxies add. */
     private static final List<String> FORWARDED = List.of("Forwarded", "X-Forwarded-For", "Via");
 
     private final Context context;
@@ -57,7 +57,7 @@ public final class ApiRequest {
         return caller().sessionId();
     }
 
-    /** What the caller may do. */
+    /** The scopes of the caller. */
     public Set<Scope> scopes() {
         return caller().scopes();
     }
@@ -75,7 +75,7 @@ public final class ApiRequest {
         return caller().workspaceId();
     }
 
-    /** What the caller's workspace may have at most. */
+    /** The limits of the caller's workspace. */
     public Limits limits() {
         return caller().limits();
     }

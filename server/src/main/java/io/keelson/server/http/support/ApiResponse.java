@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What is sent back.
+ * A response.
  *
  * @param content null for none
  * @param tagged true when the answer is one resource, which gets an {@code ETag} and may be asked for conditionally
@@ -29,7 +29,7 @@ public record ApiResponse(int status, @Nullable Content content, Map<String, Str
         /** A stream of which so many bytes are sent while they are read; length -1 for all of it. The sender closes the stream. */
         record Stream(String type, long length, InputStream bytes) implements Content {}
 
-        /** What is written as it comes, for as long as the writer writes. */
+        /** A response that is streamed until its writer returns. */
         record Live(String type, Writer writer) implements Content {}
     }
 

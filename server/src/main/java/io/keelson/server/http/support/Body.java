@@ -28,7 +28,7 @@ public final class Body implements AutoCloseable {
     private static final int BUFFER_SIZE = 16 << 10;
     private static final UUID NO_WORKSPACE = new UUID(0, 0);
 
-    /** What the parser says of a source that it does not show. */
+    /** The parser's name of a source that it does not show. */
     private static final Pattern SOURCE =
             Pattern.compile(" \\(start marker at \\[[^]]*\\]\\)|: enable `.*", Pattern.DOTALL);
 

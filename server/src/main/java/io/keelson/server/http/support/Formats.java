@@ -29,7 +29,7 @@ final class Formats {
     private static final List<String> EVENTS = Stream.of(Stream.of(Topics.ALL), Topics.names().stream(),
             Arrays.stream(EventType.values()).map(EventType::wire)).flatMap(Function.identity()).toList();
 
-    /** What is wrong with a text. */
+    /** A problem of a text. */
     record Flaw(String code, String message) {}
 
     private Formats() {}

@@ -5,7 +5,7 @@ import io.keelson.server.db.TxFunction;
 import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.run.IdempotencyKeys;
 
-/** What is asked is done and its idempotency key used in one transaction; what is refused in it uses no key. */
+/** Executes a request and records its idempotency key in one transaction; a rejection records no key. */
 public record KeyedTransaction(Database database, IdempotencyKeys keys) {
 
     /** @throws Commands.KeyUsed when the key was used before; nothing was changed */

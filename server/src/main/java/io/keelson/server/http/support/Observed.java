@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * What the API tells about this server.
+ * The health and metrics of this server in the API.
  *
  * @param requestListener receives every request
  * @param background receives the API's background tasks
@@ -26,7 +26,7 @@ public record Observed(RequestListener requestListener, Consumer<BackgroundTask>
      */
     public record Page(String type, String text) {}
 
-    /** Who reads metrics without a key; everybody else shows one with the scope {@code operator}. */
+    /** Clients that read metrics without a key; others need one with the scope {@code operator}. */
     public enum MetricsAccess {
         /** Programs on this machine that reach the server directly. */
         LOOPBACK,

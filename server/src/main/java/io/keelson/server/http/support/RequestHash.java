@@ -9,7 +9,7 @@ import java.util.Base64;
 import tools.jackson.core.JacksonException;
 
 /**
- * What a request asks for, as a hash: the same for all notations of one JSON document (order of members, white space,
+ * A hash of a request: the same for all notations of one JSON document (order of members, white space,
  * notation of numbers). Any other body counts by its bytes.
  */
 final class RequestHash {

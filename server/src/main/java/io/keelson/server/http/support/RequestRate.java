@@ -21,7 +21,7 @@ public final class RequestRate {
     private static final double MINUTE_NANOS = 60e9;
     private static final int MINUTE = 60;
 
-    /** What a request finds. */
+    /** The state of a limit after a request. */
     record State(long perMinute, double left) {
 
         boolean exhausted() {

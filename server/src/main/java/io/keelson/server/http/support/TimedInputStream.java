@@ -36,7 +36,7 @@ public final class TimedInputStream extends FilterInputStream {
         this.silence = silence;
     }
 
-    /** What is left must arrive within one more stretch. */
+    /** The rest must arrive within one more interval. */
     void hurry() {
         begun = nanoTime.getAsLong();
         hurried = true;

@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Who does the work, and what they can do. */
+/** Workers and their tools. */
 public final class WorkerActions {
 
     private final Reads reads;

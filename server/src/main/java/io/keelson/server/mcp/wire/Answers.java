@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What answers mean. */
+/** The meaning of answers. */
 final class Answers {
     private static final int MAX_TEXT = 1_000;
 

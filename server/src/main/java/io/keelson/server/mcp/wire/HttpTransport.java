@@ -125,7 +125,7 @@ final class HttpTransport implements Transport {
         }
     }
 
-    /** What has gone wrong; all that may come after the request has arrived is lost. */
+    /** The failure; one that may come after the arrival of the request is lost. */
     static McpException failure(Throwable cause) {
         return switch (cause) {
             case McpException known -> known;
@@ -167,7 +167,7 @@ final class HttpTransport implements Transport {
         }
     }
 
-    /** What a status says. A session that is gone ends this transport: the request was not carried out. */
+    /** The meaning of a status. An unknown session ends this transport: the request was not executed. */
     private McpException refusal(int status, Map<String, String> answered, InputStream in) throws IOException {
         JsonNode error = Json.object();
         try {

@@ -102,7 +102,7 @@ public final class McpClient implements AutoCloseable {
         }
     }
 
-    /** What a server has answered to the first request. */
+    /** The server's answer to the first request. */
     private record Era(boolean modern, String version, JsonNode capabilities, JsonNode serverInfo) {}
 
     private void connect(@Nullable Duration silence, Duration timeout) throws McpException, InterruptedException {

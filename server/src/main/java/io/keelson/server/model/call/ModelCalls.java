@@ -299,7 +299,7 @@ public final class ModelCalls {
         return failure.spending(whole ? usage(model, usage) : usage(model, usage).partly());
     }
 
-    /** What tokens of a model cost by the price list. */
+    /** The usage of a model's tokens, priced by the price list. */
     public static ToolUsage usage(String model, Tokens tokens) {
         return usage(model, tokens, model);
     }

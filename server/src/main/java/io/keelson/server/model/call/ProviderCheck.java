@@ -41,7 +41,7 @@ public final class ProviderCheck {
              "properties": {"number": {"type": "integer"}}}""");
     private static final ToolSchema DOUBLE = new ToolSchema("double", "Doubles a number.", NUMBER);
 
-    /** What a probe has found. */
+    /** The result of a probe. */
     public enum Outcome {
         /** It works. */
         OK,

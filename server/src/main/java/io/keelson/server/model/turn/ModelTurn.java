@@ -133,7 +133,7 @@ public final class ModelTurn implements Tool {
         }
     }
 
-    /** What is recorded of the request and its answer beside their texts. */
+    /** The record of a request and its answer, without their texts. */
     private static ObjectNode facts(ConfiguredModel model, ModelRequest request, ModelAnswer answer) {
         ObjectNode facts = Json.object().put("asked", model.name()).put("answered", answer.modelAnswered())
                 .put("wire", model.wire().wire()).put("finish", answer.finish().name().toLowerCase(Locale.ROOT))

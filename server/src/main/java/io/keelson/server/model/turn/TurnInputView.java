@@ -65,7 +65,7 @@ record TurnInputView(JsonNode json) {
                         usage.path("reasoning").asLong());
     }
 
-    /** What the task's output has to fit; null for any output. */
+    /** The schema of the task's output; null for any output. */
     @Nullable JsonNode outputSchema() {
         JsonNode schema = json.path("output_schema");
         return schema.isObject() ? schema : null;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What an answer says, without what the transport knows.
+ * The content of an answer, without data of the transport.
  *
  * @param message the provider's own message, to be sent again over the same wire
  */

@@ -19,6 +19,6 @@ interface StreamedDocument {
     /** Whether the last event has come. */
     boolean complete();
 
-    /** What has come so far; null before the first event. */
+    /** The document so far; null before the first event. */
     @Nullable JsonNode document();
 }

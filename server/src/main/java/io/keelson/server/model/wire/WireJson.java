@@ -15,7 +15,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What the wires have in common. */
+/** Helpers of all wires. */
 final class WireJson {
 
     private WireJson() {}

@@ -239,7 +239,7 @@ public final class WorkerRegistry {
         }
     }
 
-    /** What the workspace's workers have announced of their tools, by name. */
+    /** The announced tools of the workspace's workers, by name. */
     public Map<String, JsonNode> announced(Connection c, UUID workspaceId) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ANNOUNCED)) {
             statement.setObject(1, workspaceId);

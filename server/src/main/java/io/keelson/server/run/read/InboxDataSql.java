@@ -53,7 +53,7 @@ final class InboxDataSql {
                  order by v.pack_seq desc, v.seq desc limit 1), 'plan', %s, %s)"""
             .formatted(PLAN.formatted("r.plan"), EARLIER);
 
-    /** What the last tasks came to, five at most: the result of a run without an output of its own. */
+    /** The outputs of the last tasks, five at most: the result of a run without an output of its own. */
     private static final String RESULTS = """
             (select coalesce(jsonb_agg(jsonb_build_object('task', y.key, 'title', y.title, 'state', y.state, 'output',
                         y.output_summary, 'output_ref', y.output_ref) order by y.sequence_number), '[]')

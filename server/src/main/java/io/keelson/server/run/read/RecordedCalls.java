@@ -16,7 +16,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the source of a fork has recorded of the calls of the forked task. The fork's origin names the tasks that hold them, the
+ * Records of the forked task's calls in the source of a fork. The fork's origin names the tasks that hold them, the
  * newest last.
  *
  * <p>A call's content is its tool and the digest of its input. The k-th call of a content has the answer of the k-th one that has

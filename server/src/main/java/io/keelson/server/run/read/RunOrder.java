@@ -2,7 +2,7 @@ package io.keelson.server.run.read;
 
 import java.util.Locale;
 
-/** What lists of runs are sorted by, beside their age. */
+/** Sort orders of lists of runs, besides their age. */
 public enum RunOrder {
     NAME("n.title"),
     STATE("n.state"),

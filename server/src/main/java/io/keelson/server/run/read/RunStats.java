@@ -13,7 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Counts, durations and charges of the runs that match a filter, in groups. */
 public final class RunStats {
 
-    /** What runs are grouped by. */
+    /** Groups of runs. */
     public enum By {
         STATE("r.state"), RECIPE("r.origin ->> 'recipe_id'"), ERROR_CODE("r.error_code"),
         HOUR("to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:00:00\"Z\"')");

@@ -235,7 +235,7 @@ public final class ScopeReader {
                  order by t.sequence_number desc, t.id desc limit 1) before
              where own.id = ? and before.error_code is not null""".formatted(TaskSql.YIELD);
 
-    /** What the person asked for who requested a new plan. */
+    /** The text of the person who requested a new plan. */
     private static final String INSTRUCTIONS =
             "select description as instructions from orchestration_tasks where id = ? and description is not null";
 

@@ -35,7 +35,7 @@ public final class TimelineReader {
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
-    /** What asks people about the run as a whole, and what ends that. Only packs with an event of the run itself are unpacked. */
+    /** Events that begin and end questions about the run as a whole. Only packs with an event of the run itself are unpacked. */
     private static final String ASKED = """
             select e.event_type = 'run_acceptance_requested'
                     or (e.payload ->> 'to') is not null and e.payload ->> 'to' in ('awaiting_approval', 'budget_exceeded') as asks,
@@ -137,7 +137,7 @@ public final class TimelineReader {
      */
     public record Times(Span span, List<Task> tasks, List<Between> asked, boolean whole) {}
 
-    /** What selects tasks. */
+    /** A selection of tasks. */
     private record Range(UUID run, int first, int last, UUID @Nullable [] tasks) {}
 
     private TimelineReader() {}

@@ -8,7 +8,7 @@ final class ValueSql {
     /** Lists omit longer values; the reads of single tasks and steps have them. */
     private static final int MAX_LIST_TEXT = 16_384;
 
-    /** What a light row has of a value: its size and its beginning. */
+    /** Length of the beginning of a value in a light row. */
     private static final int LIGHT_CHARACTERS = 1_024;
 
     private ValueSql() {}

@@ -32,7 +32,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
         }
     }
 
-    /** What is done with each thing found. */
+    /** Receives each found entry. */
     interface Visitor {
         void found(Found found) throws ToolFailure, InterruptedException;
 

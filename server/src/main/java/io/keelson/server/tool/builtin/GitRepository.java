@@ -90,7 +90,7 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
                 : null;
     }
 
-    /** What tells git where everything is, so that it looks for nothing by itself. */
+    /** Options that give git all paths, so that it searches for none. */
     List<String> options() {
         return workTree == null
                 ? List.of("--git-dir=" + gitFolder, "--bare")

@@ -157,7 +157,7 @@ final class HttpRequest implements Tool {
         };
     }
 
-    /** What it means for who wrote the plan; the JDK's own words stand behind it. */
+    /** The meaning for the author of the plan, before the message of the JDK. */
     private static String reason(String code, IOException e) {
         String words = switch (code) {
             case "HTTP_UNKNOWN_HOST" -> "unknown host";

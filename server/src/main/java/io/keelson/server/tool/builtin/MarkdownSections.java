@@ -20,7 +20,7 @@ final class MarkdownSections {
 
     /** A line of text that may yet turn out to be underlined. */
     private String pending = "";
-    /** What the code fence began with that a line is in; empty outside. */
+    /** The opening of the code fence around the line; empty outside. */
     private String fence = "";
 
     MarkdownSections(String markdown) {

@@ -27,7 +27,7 @@ final class OpenFolder implements Closeable {
     /** A name in the folder: as text, and as the path it is opened by. */
     record Name(String text, Path path) {}
 
-    /** What was opened is a place that no tool reads. */
+    /** The opened folder is one that no tool reads. */
     static final class RefusedException extends IOException {
         private static final long serialVersionUID = 1L;
 

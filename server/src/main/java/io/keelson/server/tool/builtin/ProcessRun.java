@@ -122,7 +122,7 @@ final class ProcessRun implements Tool {
         return new Launch(command, environment);
     }
 
-    /** What {@code HOME} of the server says, as for every other program; else what the password file says. */
+    /** The folder of {@code HOME} of the server, as for every other program; otherwise that of the password file. */
     private static String home() {
         String home = Objects.requireNonNullElse(System.getenv("HOME"), "");
         return home.startsWith("/") ? home : System.getProperty("user.home");

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import okhttp3.HttpUrl;
 
-/** What request a redirect asks for. The caller's headers, which may hold credentials, stay with the origin. */
+/** The request that follows a redirect. Headers of the caller, which may hold credentials, are sent to the first origin only. */
 final class Redirects {
 
     private static final Set<Integer> STATUSES = Set.of(301, 302, 303, 307, 308);

@@ -105,7 +105,7 @@ final class SafeGit {
         }
     }
 
-    /** What replaces configuration that names programs, and what could make a read reach out. */
+    /** Options that override configuration with programs, or with remote access on a read. */
     private static Map<String, String> fixedConfig() {
         Map<String, String> config = new LinkedHashMap<>();
         config.put("core.fsmonitor", "false");

@@ -26,7 +26,7 @@ final class SupervisedProcess {
     /** How a command ended. Output is cut at the bound; {@code timedOut} when it was stopped for its time. */
     record Outcome(int exitCode, Captured stdout, Captured stderr, boolean timedOut) {}
 
-    /** What a command wrote, up to the bound. */
+    /** The output of a command, up to the bound. */
     record Captured(byte[] bytes, boolean truncated) {
         String text() {
             return new String(bytes, StandardCharsets.UTF_8);

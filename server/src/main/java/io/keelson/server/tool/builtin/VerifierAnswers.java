@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** What verifiers answer: {@code {"verdict": …, "score": 0 to 1, "feedback": …}}. */
+/** The answer of verifiers: {@code {"verdict": …, "score": 0 to 1, "feedback": …}}. */
 final class VerifierAnswers {
 
     /** More than so many flaws help no next attempt. */
