@@ -327,6 +327,7 @@ class RunCommandsTest {
         assertThat(run.code()).isEqualTo(124);
         assertThat(run.err()).contains("timeout reached", "the run continues");
         String id = run.json().at("/run/id").asString();
+        assertThat(inProcessCli.run("logs", id).err()).contains("run " + id + " has no log lines");
         assertThat(inProcessCli.run("delete", id).err()).contains("INVALID_STATE_TRANSITION");
         assertThat(inProcessCli.run("cancel", id).out()).contains("is cancelled");
         assertThat(inProcessCli.run("delete", id).out()).contains("run " + id + " is deleted");

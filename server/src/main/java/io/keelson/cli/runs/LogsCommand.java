@@ -47,6 +47,8 @@ public final class LogsCommand extends CliCommand {
     @Option(names = "--follow", description = "Follow the run until it ends.")
     boolean follow;
 
+    private volatile boolean nothingShown = true;
+
     /** How far a step has been printed: the number of its last line, and the epoch of its last result. */
     private static final class Printed {
         private long line;
@@ -76,6 +78,10 @@ public final class LogsCommand extends CliCommand {
                     }
                 }
                 if (last) {
+                    if (nothingShown) {
+                        note((only == null ? "" : "task " + only + " of ") + "run " + id
+                                + " has no log lines, text outputs or errors");
+                    }
                     return ExitCode.OK;
                 }
                 if (server.interrupted()) {
@@ -139,6 +145,7 @@ public final class LogsCommand extends CliCommand {
     }
 
     private synchronized void print(Step step, Text text) {
+        nothingShown = false;
         if (json) {
             out().println(Json.object().put("task", step.taskKey()).put("step", step.name())
                     .put("lease_epoch", text.epoch).put("stream", text.stream).put("text", text.text));

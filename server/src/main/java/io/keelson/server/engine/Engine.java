@@ -148,13 +148,14 @@ public final class Engine implements Commands, AutoCloseable {
         claimer = new Claimer(claims, work, available, () -> claimable(tools), node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
         DueWorkPoller dueWorkPoller =
-                new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
+                new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler,
+                        options.observer());
         NodeHeartbeat heartbeat = new NodeHeartbeat(database, store, dueWorkPoller, executor, notifier,
                 new NodeHeartbeat.Node(node, options.version(), options.lease(), secrets.keyIds()));
         ExpiredData expired = new ExpiredData(database, store.keys(), secrets,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock));
         maintenance = new MaintenanceScheduler(heartbeat, dueWorkPoller, reconciler, ends, store.limits(), prices,
-                workspaceTools, expired, options.observer());
+                workspaceTools, expired);
         remote = new RemoteDispatch(database, store, scopes, intake, available, timeouts, claims, this::own,
                 options.lease(),
                 runner::turn, options.tracing());

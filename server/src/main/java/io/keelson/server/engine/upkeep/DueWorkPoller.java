@@ -3,6 +3,7 @@ package io.keelson.server.engine.upkeep;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.TxFunction;
+import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Due;
@@ -34,15 +35,17 @@ public final class DueWorkPoller implements AutoCloseable {
     private final Reconciler reconciler;
     private final WorkAvailability available;
     private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
+    private final Observer observer;
     private @Nullable Connection connection;
 
     public DueWorkPoller(Database database, RunStore store, Reconciler reconciler, WorkAvailability available,
-            ConcurrencyKeyScheduler concurrencyKeyScheduler) {
+            ConcurrencyKeyScheduler concurrencyKeyScheduler, Observer observer) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
         this.available = available;
         this.concurrencyKeyScheduler = concurrencyKeyScheduler;
+        this.observer = observer;
     }
 
     /**
@@ -54,7 +57,7 @@ public final class DueWorkPoller implements AutoCloseable {
      * @throws SqlFailure when the database is unreachable; the next poll reconnects
      */
     Duration look(Map<Kind, Runnable> actions) {
-        Due due = query(store::due);
+        Due due = due();
         if (due.ready()) {
             available.signal();
         }
@@ -73,6 +76,18 @@ public final class DueWorkPoller implements AutoCloseable {
             return RETRY_DELAY;
         }
         return pause(due.nextLease());
+    }
+
+    /** Reads the due work; the observer hears whether the database answered the read, not whether that work can be done. */
+    private Due due() {
+        boolean answered = false;
+        try {
+            Due due = query(store::due);
+            answered = true;
+            return due;
+        } finally {
+            observer.database(answered);
+        }
     }
 
     private static boolean due(Due due, Kind kind) {

@@ -2,7 +2,6 @@ package io.keelson.server.engine.upkeep;
 
 import io.keelson.server.background.BackgroundTask;
 import io.keelson.server.engine.commit.CurrentPrices;
-import io.keelson.server.engine.commit.Observer;
 import io.keelson.server.run.WorkLimits;
 import io.keelson.server.tool.WorkspaceTools;
 import java.time.Duration;
@@ -28,12 +27,10 @@ public final class MaintenanceScheduler implements AutoCloseable {
     private final CurrentPrices prices;
     private final WorkspaceTools workspaceTools;
     private final ExpiredData expired;
-    private final Observer observer;
     private volatile List<BackgroundTask> tasks = List.of();
 
     public MaintenanceScheduler(NodeHeartbeat heartbeat, DueWorkPoller dueWorkPoller, Reconciler reconciler,
-            RunEnds ends, WorkLimits limits, CurrentPrices prices, WorkspaceTools workspaceTools, ExpiredData expired,
-            Observer observer) {
+            RunEnds ends, WorkLimits limits, CurrentPrices prices, WorkspaceTools workspaceTools, ExpiredData expired) {
         this.workspaceTools = workspaceTools;
         this.heartbeat = heartbeat;
         this.dueWorkPoller = dueWorkPoller;
@@ -42,7 +39,6 @@ public final class MaintenanceScheduler implements AutoCloseable {
         this.limits = limits;
         this.prices = prices;
         this.expired = expired;
-        this.observer = observer;
     }
 
     /** @param actions start other packages' due work; each must return at once */
@@ -52,7 +48,7 @@ public final class MaintenanceScheduler implements AutoCloseable {
         tasks = List.of(BackgroundTask.every("heartbeat", heartbeat.period(), heartbeat::send),
                 BackgroundTask.every("ended-runs", TIMER_INTERVAL, ends::poll),
                 BackgroundTask.every("settings", SETTINGS_INTERVAL, this::readSettings),
-                BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> poll(actions)),
+                BackgroundTask.paced("due-work", TIMER_INTERVAL, () -> dueWorkPoller.look(actions)),
                 BackgroundTask.every("stuck-joins", JOIN_CHECK_INTERVAL, reconciler::stuckJoins),
                 BackgroundTask.every("months", MONTH_CHECK_INTERVAL, reconciler::endedMonths),
                 BackgroundTask.every("cleanup", CLEANUP_INTERVAL, expired::delete),
@@ -68,17 +64,6 @@ public final class MaintenanceScheduler implements AutoCloseable {
     /** Whether the node's heartbeat was committed recently: not while the database accepts no writes. */
     public boolean commits() {
         return heartbeat.commits();
-    }
-
-    private Duration poll(Map<DueWorkPoller.Kind, Runnable> actions) {
-        boolean answered = false;
-        try {
-            Duration next = dueWorkPoller.look(actions);
-            answered = true;
-            return next;
-        } finally {
-            observer.database(answered);
-        }
     }
 
     /** Sends the node's heartbeat now, and stops executions that have lost their lease. */

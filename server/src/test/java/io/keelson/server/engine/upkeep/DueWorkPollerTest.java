@@ -1,9 +1,11 @@
 package io.keelson.server.engine.upkeep;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Nodes;
 import io.keelson.server.engine.commit.Observer;
@@ -12,6 +14,7 @@ import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.tool.SlotKind;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +40,7 @@ class DueWorkPollerTest {
             try (DueWorkPoller dueWorkPoller = lookout(nodes, command -> {
                 asked.add(command);
                 return CompletableFuture.completedFuture(Reply.UNCHANGED);
-            })) {
+            }, Observer.NONE)) {
                 assertThat(dueWorkPoller.look(Map.of())).as("nothing has ended").isGreaterThanOrEqualTo(LATER);
 
                 execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
@@ -47,6 +50,27 @@ class DueWorkPollerTest {
                 execute(nodes, "update work_queue set holder = null, lease_ms = null, lease_expires_at = null,"
                         + " deadline_at = null");
                 assertThat(dueWorkPoller.look(Map.of())).as("it is in the queue").isGreaterThanOrEqualTo(LATER);
+            }
+        }
+    }
+
+    /** As on a full disk, which does not keep the database from answering reads. */
+    @Test
+    void workThatCannotBeDoneIsNoOutageOfTheDatabase() throws Exception {
+        try (Nodes nodes = new Nodes(folder)) {
+            heldByAWorker(nodes);
+            execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
+            List<Boolean> answers = new ArrayList<>();
+            SqlFailure full = new SqlFailure(new SQLException("could not extend file", "53100"));
+            try (DueWorkPoller dueWorkPoller = lookout(nodes, _ -> CompletableFuture.failedFuture(full),
+                    new Observer() {
+                        @Override
+                        public void database(boolean answered) {
+                            answers.add(answered);
+                        }
+                    })) {
+                assertThatThrownBy(() -> dueWorkPoller.look(Map.of())).hasCause(full);
+                assertThat(answers).containsExactly(true);
             }
         }
     }
@@ -63,11 +87,12 @@ class DueWorkPollerTest {
         }
     }
 
-    private static DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands) {
+    private static DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands,
+            Observer observer) {
         RunStore runs = Nodes.store().runs();
         return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, Observer.NONE),
                 new WorkAvailability(tool -> false, tool -> SlotKind.COMPUTING),
-                new ConcurrencyKeyScheduler(nodes.database, runs, commands));
+                new ConcurrencyKeyScheduler(nodes.database, runs, commands), observer);
     }
 
     private static void execute(Nodes nodes, String sql) {
