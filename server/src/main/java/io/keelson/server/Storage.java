@@ -31,8 +31,8 @@ record Storage(Database database, LocalArtifactStore artifacts, AuthServices aut
                 DatabaseOptions.DEFAULTS.withPoolSize(settings.databaseConnections() / 2)));
         Migrations.migrate(url);
         if (!database.rlsEnforced()) {
-            LOG.warn("row-level security does not hold this server's requests: its database user is above it and"
-                    + " may not make the role keelson_request; see docs/concepts/tenants.md");
+            LOG.warn("row-level security does not apply to requests: the database user bypasses it and"
+                    + " may not create the role keelson_request; see docs/concepts/tenants.md");
         }
         ApiKeyUsage keyUsage = closer.register(new ApiKeyUsage(database).start());
         AuthServices auth = AuthServices.of(database, keyUsage);

@@ -191,7 +191,7 @@ public final class BulkDriver implements AutoCloseable {
         try {
             var _ = reply.get(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            LOG.debug("counted with the others", e);
+            LOG.debug("no reply to a command of a bulk job", e);
         }
     }
 

@@ -66,10 +66,10 @@ public final class WorkspacePurger implements AutoCloseable {
         try {
             cancelAll(workspace, Actor.SYSTEM);
             while (!task.isClosed() && purge.portion(workspace, BATCH_SIZE)) {
-                LOG.debug("workspace {} has less", workspace);
+                LOG.debug("part of workspace {} deleted", workspace);
             }
         } catch (RuntimeException e) {
-            LOG.warn("emptying workspace {} failed and is tried again", workspace, e);
+            LOG.warn("could not delete workspace {}, retrying", workspace, e);
         }
     }
 

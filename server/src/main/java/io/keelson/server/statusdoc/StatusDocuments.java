@@ -103,7 +103,7 @@ public final class StatusDocuments implements AutoCloseable {
                     throw new IllegalStateException("the documents of " + later.size() + " runs cannot be written", e);
                 }
                 later.put(each.run(), each.workspace());
-                LOG.warn("the status documents of run {} cannot be written and are tried again", each.run(), e);
+                LOG.warn("could not write the status documents of run {}, retrying", each.run(), e);
             }
         }
         return true;

@@ -309,7 +309,7 @@ final class DeliverySender {
             disable(c, "failing");
             AuditLog.write(c, AuditOrigin.SERVER, "webhook_disabled", delivery.workspace, endpoint.toString(),
                     JsonNodeFactory.instance.objectNode().put("reason", "failing"));
-            LOG.warn("webhook {} has taken nothing for {} days, or more waits there than may, and is disabled",
+            LOG.warn("webhook {} is disabled: no success for {} days, or too many waiting deliveries",
                     endpoint,
                     deliveryPolicy.failingLimit().toDays());
         }

@@ -76,7 +76,7 @@ final class UploadSlot implements AutoCloseable {
         try {
             database.runInTransaction(c -> slots.leave(c, workspace, holder));
         } catch (SqlFailure e) {
-            LOG.warn("could not release an upload's slot, which stays taken for {}: {}", UploadSlots.LEASE,
+            LOG.warn("could not release an upload slot, it expires in {}: {}", UploadSlots.LEASE,
                     e.getMessage());
         }
     }
