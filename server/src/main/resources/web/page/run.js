@@ -220,7 +220,7 @@ class Run extends Part {
 
   render() {
     const run = runs.get(this.run);
-    const { failure, gone } = this.data;
+    const { failure, gone, deletion } = this.data;
     if (failure && !run) return problem(failure, () => this.data.load());
     if (!run) return html`<div class="card">${skeleton(4)}</div>`;
     const view = route.get('view') ?? 'timeline';
@@ -233,7 +233,7 @@ class Run extends Part {
           <button class="btn only" popovertarget="more" aria-label="More actions" title="More actions">${icon('more')}</button>
           <div class="menu card" id="more" popover @beforetoggle=${beside}>${allowed.filter((action) => !action.first).map((action) => this.#button(action, run))}
             <button class="btn" title="What the published contracts call this state" @click=${() => this.#vocabulary(run)}>${icon('list', 'small')}Names of this state…</button></div></div></div>
-      ${gone ? html`<div class="note warn" role="status">${icon('alert')}<span>This run was deleted, at ${clock(gone)} at the latest. What you see is from before.</span></div>` : nothing}
+      ${gone ? html`<div class="note warn" role="status">${icon('alert')}<span>This run was deleted${deletion ? html` by ${name(deletion.actor_id, 80)}, at ${clock(deletion.created_at)}` : html`, at ${clock(gone)} at the latest`}. What you see is from before.</span></div>` : nothing}
       ${this.#headline(run)}${this.#facts(run)}
       ${run.goal && run.goal !== run.name ? html`<p class="goal soft">${name(run.goal, 600)}</p>` : nothing}
       <div class="views tabs" role="tablist" aria-label="Parts of the run">${TABS.map(([id, title]) => html`<button class="view" role="tab" aria-selected=${view === id} @click=${() => route.set({ view: id === 'timeline' ? null : id })}>${title}</button>`)}</div>

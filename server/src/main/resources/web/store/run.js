@@ -1,6 +1,7 @@
 // One run as its page shows it: the run, short rows of its tasks with their stretches of time, and why it is not further.
 import { get, known } from '../api/client.js';
 import { isOpen, tally } from '../draw/state.js';
+import { me } from './me.js';
 import { runs } from './runs.js';
 
 /** Up to so many tasks all rows are read again after a change; of larger runs only those that changed. */
@@ -19,7 +20,10 @@ export class RunData extends EventTarget {
   /** Open tasks whose reasons are not among them. */
   leftOut = 0;
   failure = null;
+  /** When the run was found to be deleted, or null. */
   gone = null;
+  /** The entry of the audit log about that, for those who may read it. */
+  deletion = null;
   timeline = null;
   #rows = new Map();
   #count = 0;
@@ -70,7 +74,7 @@ export class RunData extends EventTarget {
       this.#explain(run);
       this.#take(await (first ?? this.#times(run)), run);
     } catch (failure) {
-      if (failure.status === 404 && this.run) this.gone ??= Date.now();
+      if (failure.status === 404 && this.run) this.#lost();
       else this.failure = failure;
     } finally {
       this.#busy = false;
@@ -83,10 +87,21 @@ export class RunData extends EventTarget {
   /** Asks only whether there is news, by the number of the last event. */
   async check() {
     const status = await known(`/runs/${this.id}/status`).catch((failure) => {
-      if (failure.status === 404 && this.run && !this.gone) { this.gone = Date.now(); this.#tell(); }
+      if (failure.status === 404 && this.run) this.#lost();
     });
     if (!status && !this.failure) return;
     if (document.hidden) this.missed = true; else await this.load();
+  }
+
+  /** The audit log has who deleted it among its last entries. */
+  async #lost() {
+    if (this.gone) return;
+    this.gone = Date.now();
+    this.#tell();
+    if (me.lacks('operator')) return;
+    const log = await get('/audit', { limit: 200 }).catch(() => null);
+    this.deletion = log?.items.find((entry) => entry.action === 'run_deleted' && entry.subject === this.id) ?? null;
+    this.#tell();
   }
 
   /** On its own: the reasons of a large run take longer than its rows, and are asked for again after a pause. */

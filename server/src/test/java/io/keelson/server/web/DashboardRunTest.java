@@ -292,7 +292,7 @@ class DashboardRunTest extends DashboardChecks {
         PlaywrightAssertions.assertThat(state(page)).containsText("failed");
         api.send("DELETE", "/api/v1/runs/" + run, null);
         page.clock().runFor(31_000);
-        PlaywrightAssertions.assertThat(page.getByText("This run was deleted")).isVisible();
+        PlaywrightAssertions.assertThat(page.getByText("This run was deleted by local, at")).isVisible();
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Retry")))
                 .hasCount(0);
         browser.expect("404");
