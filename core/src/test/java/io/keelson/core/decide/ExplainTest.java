@@ -113,7 +113,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatHoldsUpATaskComesBeforeTheChoiceOfItsAgent() {
+    void waitOfATaskComesBeforeTheChoiceOfItsAgent() {
         AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of(), 0, List.of());
         World world = World.start(plan(task("a").policy(TaskPolicy.DEFAULT.with(terms)),
                 task("b").step("ok", StepKind.APPROVAL)));
@@ -134,7 +134,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatWaitsComesBeforeWhatIsAtWork() {
+    void waitsComeBeforeWorkInProgress() {
         World world = World.start(plan(task("a"), task("b").step("ok", StepKind.APPROVAL)));
         world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
         world.claimAll();

@@ -75,7 +75,7 @@ class HoldsTest extends OneWorkspace {
     }
 
     @Test
-    void whatDoesNotFitBesideOtherHoldsWaitsForTheirEnd() {
+    void stepThatDoesNotFitBesideOtherHoldsWaitsForTheirEnd() {
         World world = world("10", "0.12", tasks(5));
         List<StepRow> first = claim(world);
         assertThat(first).as("0.02 is left").hasSize(2)
@@ -88,7 +88,7 @@ class HoldsTest extends OneWorkspace {
     }
 
     @Test
-    void whatDoesNotFitAloneHasLessOutput() {
+    void stepThatDoesNotFitAloneHasLessOutput() {
         World world = world("10", "0.03", tasks(1));
         StepRow step = claim(world).getFirst();
         assertThat(step.hold).isEqualTo(new Hold(usd("0.03"), 2_000));

@@ -358,7 +358,7 @@ class DevModelTest {
             RESPONSES + "|{\"model\":\"m\",\"input\":[{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"t\"}]}",
             RESPONSES + "|{\"model\":\"m\",\"input\":[{\"type\":\"function_call_output\",\"call_id\":\"c\"}]}",
             CHAT + "|{\"model\":\"m\",\"messages\":[{\"role\":\"alien\",\"content\":\"x\"}]}"})
-    void whatProvidersRefuseIsRefused(String path, String body) throws Exception {
+    void requestsThatProvidersRefuseAreRefused(String path, String body) throws Exception {
         try (TestModel model = new TestModel("rules: []")) {
             HttpResponse<String> response = model.post(path, body == null ? "" : body);
 

@@ -344,7 +344,7 @@ class ModelTurnsTest {
     }
 
     @Test
-    void whatWasUsedBeforeAnAnswerBrokeOffIsChargedAsAPart() throws Exception {
+    void useBeforeABrokenAnswerIsChargedAsAPart() throws Exception {
         Run run = contractor("anthropic-messages", "Break off", "");
         assertThat(ended(run).state()).isEqualTo("completed");
         assertThat(keelson.runs().tasks(run.id()).getFirst().output().stringValue()).isEqualTo("whole");

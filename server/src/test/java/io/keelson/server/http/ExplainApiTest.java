@@ -87,7 +87,7 @@ class ExplainApiTest {
     }
 
     @Test
-    void whoPausedARunAndWhichRunIsAheadAreNamed() {
+    void pauserOfARunAndRunAheadAreNamed() {
         String mission =
                 """
                 {"name": "m", "start": true, "config": {"concurrency": {"key": "order-7"}},

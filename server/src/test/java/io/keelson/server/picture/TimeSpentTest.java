@@ -30,7 +30,7 @@ class TimeSpentTest {
     }
 
     @Test
-    void whatLiesOutsideIsCutOff() {
+    void timeOutsideIsCutOff() {
         TimeSpent spent = TimeSpent.of(List.of(stretch(Kind.WORK, -50, 5), stretch(Kind.TIMER, 8, 500)), 0, 10);
         assertThat(spent.millis()).isEqualTo(Map.of(Kind.WORK, 5L, Kind.TIMER, 2L));
         assertThat(spent.other()).isEqualTo(3);

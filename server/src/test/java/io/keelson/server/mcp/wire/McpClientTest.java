@@ -142,7 +142,7 @@ class McpClientTest {
     }
 
     @Test
-    void whatAProcessDoesNotReadIsBounded() throws Exception {
+    void inputThatAProcessDoesNotReadIsBounded() throws Exception {
         try (McpClient client = client(List.of("sh", "-c", """
                 read -r line
                 printf '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}\\n'

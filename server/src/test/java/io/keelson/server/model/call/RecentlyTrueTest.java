@@ -17,7 +17,7 @@ class RecentlyTrueTest {
     }, nanos::get);
 
     @Test
-    void whatIsTrueIsReadOnceASecond() {
+    void trueConditionIsReadOnceASecond() {
         assertThat(priced.test("small")).isTrue();
         nanos.addAndGet(Duration.ofMillis(999).toNanos());
         assertThat(priced.test("small")).isTrue();
@@ -28,7 +28,7 @@ class RecentlyTrueTest {
     }
 
     @Test
-    void whatIsFalseIsReadAgain() {
+    void falseConditionIsReadAgain() {
         assertThat(priced.test("large")).isFalse();
         assertThat(priced.test("large")).isFalse();
         assertThat(read).containsExactly("large", "large");
