@@ -33,7 +33,7 @@ const ZONES = () => [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZon
 const KEYS = [['⌘K', 'Search or jump'], ['g then o r i l m b s p w e t', 'Overview, Runs, Inbox, Launch, Money, Board, Schedules, Reports, Workers, Events, Settings'], ['j k', 'Next, previous row'],
   ['x', 'Select a row'], ['Enter', 'Open a row'], ['/', 'Filter'], ['↑ ↓ ← →', 'Move in the tree of tasks'], ['Shift ← →', 'On the board: move a task'], ['a r e n', 'In the inbox: accept, reject, assign, next'], ['?', 'This list']];
 
-/** Copies a time that the user selected by itself as ISO 8601 in UTC, whatever zone the page shows. */
+/** Copies a time that the user selected by itself as ISO 8601 in UTC, in each zone of the page. */
 function copyTime(event) {
   const { anchorNode, focusNode } = getSelection();
   const time = (anchorNode instanceof Element ? anchorNode : anchorNode?.parentElement)?.closest('time');

@@ -42,7 +42,7 @@ const REASONS = {
   MISSING_WORKER: 'queued', QUEUED: 'queued', STEP_BACKOFF: 'backoff', TASK_BACKOFF: 'backoff', AGENT_BACKOFF: 'backoff',
   TIMER: 'waits', SIGNAL: 'waits', CHILD_RUN: 'waits', UPSTREAM_OPEN: 'waits', RUNNING: 'works', PAUSED: 'waits',
 };
-/** The family whose icon stands beside a reason. */
+/** The family whose icon is beside a reason. */
 export function reasonFamily(code) {
   if (REASONS[code]) return REASONS[code];
   if (/LIMIT|QUEUE|SLOT|WORKER|CONCURRENCY/.test(code)) return 'queued';

@@ -5,7 +5,7 @@ import { edit } from '../part/editor.js';
 import { sendSignal } from '../part/signal.js';
 import { route } from '../store/route.js';
 
-const reason = { name: 'reason', label: 'Reason', hint: 'It stands in the events beside your name.' };
+const reason = { name: 'reason', label: 'Reason', hint: 'The events show it beside your name.' };
 
 export const ACTIONS = [
   { name: 'start', title: 'Start', icon: 'play', when: (run) => run.state === 'created', first: true },

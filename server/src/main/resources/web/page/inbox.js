@@ -102,7 +102,7 @@ class Inbox extends Page {
     act();
   }
 
-  /** A budget is raised by the amount that stands in its form. */
+  /** A budget is raised by the amount in its form. */
   #accept(item) {
     const amount = /** @type {HTMLInputElement | null} */ (this.querySelector('k-budget input'));
     if (amount) amount.select(); else this.#answer(item, 'accept');

@@ -9,7 +9,7 @@ import { runs } from '../store/runs.js';
 import { besideCharges, clock, count, credits, duration, exact, label, many, shortId, short } from '../draw/format.js';
 import { isOpen, reasonFamily } from '../draw/state.js';
 import { Part } from '../part/base.js';
-import { badge, copy, mark, meter, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, told, until, when } from '../part/bits.js';
+import { badge, copy, mark, meter, name, others, problem, revealTab, sentence, skeleton, stateBar, toast, until, when, withoutSubject } from '../part/bits.js';
 import { ask, show } from '../part/dialog.js';
 import { icon } from '../part/icon.js';
 import { beside } from '../part/place.js';
@@ -149,7 +149,7 @@ class Run extends Part {
     const { reasons, leftOut } = this.data;
     if (!reasons.length) return nothing;
     const first = reasons[0];
-    const alike = [...Map.groupBy(reasons, told).values()];
+    const alike = [...Map.groupBy(reasons, withoutSubject).values()];
     const of = reasonFamily(first.code);
     const key = (reason) => this.data.tasks?.find((task) => task.id === reason.task_id)?.key;
     const line = (/** @type {any[]} */ [reason, ...more]) => html`${sentence(reason.text, 600)}${until(reason)}${more.length ? html` <span class="soft">and ${count(more.length)}${leftOut ? '+' : ''} more like it</span>` : nothing}`;

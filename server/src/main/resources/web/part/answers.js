@@ -40,7 +40,7 @@ export function formOf(item, action, models) {
   if (action.name === 'downgrade') fields.unshift({ name: 'downgrade', label: 'Model for all further turns', list: models, required: true });
   if (action.name === 'reject' && item.kind === 'task_review') fields.unshift({ name: 'retry', label: 'Do it again, with the comment as feedback', kind: 'checkbox', value: true });
   if (action.name === 'accept' && item.kind === 'call_approval') {
-    inputs = { input: { schema: { type: 'object', default: item.data?.input ?? {}, description: 'The call is made with what stands here.' } } };
+    inputs = { input: { schema: { type: 'object', default: item.data?.input ?? {}, description: 'The input with which the call is made.' } } };
     more = (form) => valuesOf(inputs, form);
   }
   if (action.name === 'accept' && item.kind === 'question') {

@@ -57,7 +57,7 @@ export function name(text, most) {
 
 const SUBJECT = /^(?:step|task) '([^']+)'(?: \(([^)]*)\))?: (.+)$/su;
 /** A reason without the task or step of which it tells: many steps may wait for the same. */
-export const told = ({ code, text }) => `${code} ${SUBJECT.exec(text ?? '')?.[3] ?? text}`;
+export const withoutSubject = ({ code, text }) => `${code} ${SUBJECT.exec(text ?? '')?.[3] ?? text}`;
 
 /** The sentence of a reason, and behind it the task or step of which it tells: a narrow column cuts that off first. */
 export function sentence(text, most) {

@@ -28,7 +28,7 @@ async function schemaOf(reasons, signal) {
 
 function parsed(text) {
   if (!text?.trim()) return null;
-  try { return JSON.parse(text); } catch { throw { input: 'payload', message: 'This is not JSON. A text stands in double quotes: "yes".' }; }
+  try { return JSON.parse(text); } catch { throw { input: 'payload', message: 'This is not JSON. Put a text in double quotes: "yes".' }; }
 }
 
 /**

@@ -107,7 +107,7 @@ export function facts(data, open) {
     ${members.filter((each) => !short.includes(each)).map(([key, value]) => json(TITLES[key] ?? title(key), value, open.includes(key)))}`;
 }
 
-/** Data of any form. @param question that stands above them */
+/** Data of any form. @param question that is above them */
 export function given(data, question) {
   if (data === null || data === undefined) return nothing;
   if (simple(data) || Array.isArray(data)) return html`<div class="value">${shown('Data', data)}</div>`;

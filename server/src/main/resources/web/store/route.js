@@ -1,4 +1,4 @@
-// Where the page is: everything that a link should show stands in the URL.
+// Where the page is: everything that a link should show is in the URL.
 const decoded = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
 
 class Route extends EventTarget {

@@ -3,7 +3,7 @@ import { get } from '../api/client.js';
 import { isOpen } from '../draw/state.js';
 
 /** A summary of brackets alone says nothing. */
-const TOLD = /[\p{L}\p{N}]/u;
+const HAS_TEXT = /[\p{L}\p{N}]/u;
 /** The reasons of a run of more tasks are asked for again only after a pause. */
 const MANY_TASKS = 5_000;
 const PAUSE_MS = 5_000;
@@ -28,7 +28,7 @@ class Runs extends EventTarget {
   /** Why the run is not further: of the row of a list with `now`, or else asked for once per version. Null while unknown. */
   reason(run) {
     if (run.state === 'failed') return { code: run.error_code ?? 'FAILED', text: run.error_message ?? run.error_code ?? '' };
-    if (!isOpen(run)) return TOLD.test(run.result_summary ?? '') ? { code: '', text: run.result_summary } : null;
+    if (!isOpen(run)) return HAS_TEXT.test(run.result_summary ?? '') ? { code: '', text: run.result_summary } : null;
     const known = this.#reasons.get(run.id);
     const recent = run.task_count > MANY_TASKS && performance.now() - known?.at < PAUSE_MS;
     if (known?.version !== run.version_id && !recent) this.#ask(run);

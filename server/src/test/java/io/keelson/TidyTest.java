@@ -156,7 +156,7 @@ class TidyTest {
     @Test
     void nothingHasDialectWords() {
         List<String> found = new ArrayList<>();
-        files(ROOT, path -> path.endsWith(".md") || path.matches(".*/src/(main|test)/.*\\.(java|sql|yaml|json|sh)")
+        files(ROOT, path -> path.endsWith(".md") || path.matches(".*/src/(main|test)/.*\\.(java|js|sql|yaml|json|sh)")
                 || path.matches("(examples|deploy|scripts|config)/.*")).forEach((path, text) -> {
                     if (!path.matches(".*/(TidyTest|Privileges|PrivilegesTest)\\.java")) {
                         found.addAll(dialect(path, GENERATED.matcher(text).replaceAll(TidyTest::blank)));
